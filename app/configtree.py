@@ -1,0 +1,333 @@
+"""Configuration text as a tree of lines, and the ordered transition from one tree to another.
+
+A platform describes its lines by rules (`LineRule`): which lines are one setting, what they define, what they
+refer to and how they are taken back. Order is decided by a graph of definitions and references: what is
+defined comes before what refers to it, what loses its last reference goes after. Lines without a rule are left
+alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from graphlib import TopologicalSorter
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a configuration with what stands below it."""
+
+    text: str
+    children: tuple[Line, ...] = ()
+    number: int = field(default=0, compare=False)
+
+
+Tree = tuple[Line, ...]
+
+
+@dataclass(frozen=True)
+class LineRule:
+    """What a line means to the transition.
+
+    Templates (``key``, ``defines``, ``refers``, ``negate``) are formatted with the pattern's named groups and
+    ``line``. ``owned`` objects are ours as a whole: what the target does not name below them goes. ``group``
+    lines make up one table that only ``reset`` clears as a whole.
+    """
+
+    id: str
+    pattern: str
+    context: str = ""
+    key: str = "{line}"
+    defines: str = ""
+    refers: tuple[str, ...] = ()
+    negate: str = "no {line}"
+    negate_before_change: bool = False
+    owned: bool = False
+    ordered: bool = False
+    implied: bool = False
+    remove_first: bool = False
+    group: str = ""
+    reset: str = ""
+
+    @cached_property
+    def regex(self) -> re.Pattern[str]:
+        """Compiled pattern."""
+        return re.compile(self.pattern)
+
+
+@dataclass(frozen=True)
+class Grammar:
+    """A platform's rules, in order of precedence, and how its text is laid out.
+
+    ``leave`` is the line that leaves a sub-mode where the box needs one. ``block_ends`` are lines that close a
+    block in a text without indentation.
+    """
+
+    rules: tuple[LineRule, ...]
+    leave: str = ""
+    comment: str = "!"
+    ignored: str = r"end|exit"
+    flat_blocks: str = ""
+
+    @cached_property
+    def _by_context(self) -> dict[str, list[LineRule]]:
+        table: dict[str, list[LineRule]] = {}
+        for rule in self.rules:
+            table.setdefault(rule.context, []).append(rule)
+        return table
+
+    def find(self, text: str, context: str) -> tuple[LineRule, dict[str, str]] | None:
+        """The first rule for a line in a context, with the values of its groups."""
+        for rule in self._by_context.get(context, ()):
+            match = rule.regex.fullmatch(text)
+            if match is not None:
+                return rule, {**{k: v or "" for k, v in match.groupdict().items()}, "line": text}
+        return None
+
+    def parse(self, text: str) -> Tree:
+        """The tree of a configuration text; white space is folded, comments are left out."""
+        root: list[_Building] = []
+        stack: list[tuple[int, _Building]] = []
+        open_block: _Building | None = None
+        for number, raw in enumerate(text.splitlines(), start=1):
+            line = " ".join(raw.split())
+            if not line or line.startswith(self.comment):
+                continue
+            if self.flat_blocks and open_block is not None:
+                if line == "exit":
+                    open_block = None
+                else:
+                    open_block.children.append(_Building(line, number))
+                continue
+            if re.fullmatch(self.ignored, line):
+                continue
+            entry = _Building(line, number)
+            indent = len(raw) - len(raw.lstrip())
+            while stack and stack[-1][0] >= indent:
+                stack.pop()
+            (stack[-1][1].children if stack else root).append(entry)
+            stack.append((indent, entry))
+            if self.flat_blocks and re.fullmatch(self.flat_blocks, line):
+                open_block = entry
+        return tuple(entry.freeze() for entry in root)
+
+
+@dataclass
+class _Building:
+    text: str
+    number: int
+    children: list[_Building] = field(default_factory=list)
+
+    def freeze(self) -> Line:
+        return Line(self.text, tuple(c.freeze() for c in self.children), self.number)
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """A managed line with its rule, its key and its formatted templates."""
+
+    line: Line
+    rule: LineRule
+    values: dict[str, str]
+
+    @property
+    def key(self) -> str:
+        return self.rule.id + " " + self.rule.key.format(**self.values)
+
+    @property
+    def negated(self) -> str:
+        return self.rule.negate.format(**self.values)
+
+
+def _managed(tree: Iterable[Line], context: str, grammar: Grammar) -> dict[str, _Entry]:
+    entries: dict[str, _Entry] = {}
+    for line in tree:
+        found = grammar.find(line.text, context)
+        if found is not None:
+            entry = _Entry(line, *found)
+            entries[entry.key] = entry
+    return entries
+
+
+def merge(current: Tree, desired: Tree, grammar: Grammar, context: str = "") -> Tree:
+    """What ``current`` becomes when ``desired`` is put into it.
+
+    Owned objects are replaced as a whole, tables (``group``) likewise, other settings by their key; everything
+    else stays.
+    """
+    wanted = _managed(desired, context, grammar)
+    groups = {e.rule.group.format(**e.values) for e in wanted.values() if e.rule.group}
+    result: list[Line] = []
+    used: set[str] = set()
+    for line in current:
+        found = grammar.find(line.text, context)
+        entry = _Entry(line, *found) if found else None
+        if entry and entry.rule.group and entry.rule.group.format(**entry.values) in groups:
+            continue
+        if entry is None or entry.key not in wanted:
+            result.append(line)
+            continue
+        used.add(entry.key)
+        new = wanted[entry.key]
+        if new.rule.owned:
+            result.append(new.line)
+        else:
+            below = merge(line.children, new.line.children, grammar, new.rule.id)
+            result.append(Line(new.line.text, below, line.number))
+    result.extend(entry.line for key, entry in wanted.items() if key not in used)
+    return tuple(result)
+
+
+@dataclass
+class Operation:
+    """Lines that are entered together, and what they define, drop and refer to."""
+
+    lines: list[str] = field(default_factory=list)
+    creates: set[str] = field(default_factory=set)
+    deletes: set[str] = field(default_factory=set)
+    adds: set[str] = field(default_factory=set)
+    drops: set[str] = field(default_factory=set)
+
+
+def transition(current: Tree, target: Tree, grammar: Grammar) -> list[str]:
+    """Lines that turn ``current`` into ``target``, in an order the box accepts; empty when they are alike.
+
+    Only lines under a rule are touched.
+    """
+    operations = list(_operations(current, target, grammar))
+    graph: TopologicalSorter[int] = TopologicalSorter({i: set() for i in range(len(operations))})
+    for i, first in enumerate(operations):
+        for j, second in enumerate(operations):
+            if i != j and (first.creates & second.adds or first.drops & second.deletes):
+                graph.add(j, i)
+    lines: list[str] = []
+    graph.prepare()
+    while graph.is_active():
+        ready = sorted(graph.get_ready())
+        for index in ready:
+            lines.extend(operations[index].lines)
+        graph.done(*ready)
+    return lines
+
+
+def _operations(current: Tree, target: Tree, grammar: Grammar) -> Iterator[Operation]:
+    before, after = _managed(current, "", grammar), _managed(target, "", grammar)
+    yield from _group_operations(before, after)
+    for key, entry in after.items():
+        if entry.rule.group:
+            continue
+        old = before.get(key)
+        operation = Operation()
+        if old is None:
+            _describe(entry, grammar, operation.creates, operation.adds)
+            operation.lines = list(_entered(entry.line, grammar, 0))
+        else:
+            operation.lines = list(_changed(old, entry, grammar, 0, operation))
+        if operation.lines:
+            yield operation
+    for key, entry in before.items():
+        if key not in after and not entry.rule.group:
+            operation = Operation(lines=[entry.negated])
+            _describe(entry, grammar, operation.deletes, operation.drops)
+            yield operation
+
+
+def _group_operations(before: dict[str, _Entry], after: dict[str, _Entry]) -> Iterator[Operation]:
+    groups: dict[str, tuple[list[_Entry], list[_Entry]]] = {}
+    for side, entries in enumerate((before, after)):
+        for entry in entries.values():
+            if entry.rule.group:
+                name = entry.rule.group.format(**entry.values)
+                groups.setdefault(name, ([], []))[side].append(entry)
+    for old, new in groups.values():
+        held, wanted = {e.line.text for e in old}, [e.line.text for e in new]
+        lines: list[str] = []
+        if not held <= set(wanted):
+            lines = [(old[0].rule.reset).format(**old[0].values), *wanted]
+        else:
+            lines = [text for text in wanted if text not in held]
+        if lines:
+            yield Operation(lines=lines)
+
+
+def _describe(entry: _Entry, grammar: Grammar, defined: set[str], referred: set[str]) -> None:
+    if entry.rule.defines:
+        defined.add(entry.rule.defines.format(**entry.values))
+    referred.update(r.format(**entry.values) for r in entry.rule.refers)
+    for child in _managed(entry.line.children, entry.rule.id, grammar).values():
+        _describe(child, grammar, defined, referred)
+
+
+def _entered(line: Line, grammar: Grammar, depth: int) -> Iterator[str]:
+    yield " " * depth + line.text
+    for child in line.children:
+        yield from _entered(child, grammar, depth + 1)
+    if line.children and grammar.leave:
+        yield " " * (depth + 1) + grammar.leave
+
+
+def _changed(old: _Entry, new: _Entry, grammar: Grammar, depth: int, operation: Operation) -> Iterator[str]:
+    """Lines that turn one setting or object into another with the same key."""
+    if old.line.text != new.line.text:
+        added: set[str] = set()
+        dropped: set[str] = set()
+        _describe(new, grammar, added, added)
+        _describe(old, grammar, dropped, dropped)
+        operation.adds |= added - dropped
+        operation.drops |= dropped - added
+        if new.rule.negate_before_change:
+            yield " " * depth + old.negated
+        yield from _entered(new.line, grammar, depth)
+        return
+    before = _managed(old.line.children, old.rule.id, grammar)
+    after = _managed(new.line.children, new.rule.id, grammar)
+    shared = [k for k in before if k in after]
+    if new.rule.ordered and _reordered(before, after):
+        # A box keeps its classes in the order of entry: what stands behind the first difference is entered anew.
+        position = next(i for i, (a, b) in enumerate(zip(before, after, strict=False)) if a != b)
+        shared = list(before)[:position]
+    gone = [before[k] for k in before if k not in after or (new.rule.ordered and k not in shared)]
+    gone = [e for e in gone if not e.rule.implied or e.key not in after]
+    below: list[str] = []
+    removals = [" " * (depth + 1) + e.negated for e in reversed(gone) if not _superseded(e, after)]
+    for entry in gone:
+        _describe(entry, grammar, operation.deletes, operation.drops)
+    entries = [
+        line
+        for key, entry in after.items()
+        for line in (
+            _changed(before[key], entry, grammar, depth + 1, operation)
+            if key in shared or (entry.rule.implied and key in before)
+            else _new_child(entry, grammar, depth + 1, operation)
+        )
+    ]
+    below = removals + entries if new.rule.remove_first else entries + removals
+    if below:
+        yield " " * depth + new.line.text
+        yield from below
+        if grammar.leave:
+            yield " " * (depth + 1) + grammar.leave
+
+
+def _new_child(entry: _Entry, grammar: Grammar, depth: int, operation: Operation) -> Iterator[str]:
+    _describe(entry, grammar, operation.creates, operation.adds)
+    yield from _entered(entry.line, grammar, depth)
+
+
+def _superseded(entry: _Entry, after: dict[str, _Entry]) -> bool:
+    return entry.key in after and not entry.rule.ordered and not entry.line.children and entry.rule.key != "{line}"
+
+
+def _reordered(before: dict[str, _Entry], after: dict[str, _Entry]) -> bool:
+    # An implied entry (class-default) always stands last, whatever the order of entry.
+    old = [k for k, e in before.items() if not e.rule.implied]
+    new = [k for k, e in after.items() if not e.rule.implied]
+    common = [k for k in old if k in new]
+    return [k for k in new if k in before] != common or new[: len(common)] != common
+
+
+def as_text(lines: Sequence[str]) -> str:
+    """Lines as one text with a final newline; empty for no lines."""
+    return "\n".join(lines) + "\n" if lines else ""

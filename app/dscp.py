@@ -1,0 +1,36 @@
+"""Names of DiffServ code points (RFC 2474, 2597, 3246, 5865, 8622)."""
+
+from __future__ import annotations
+
+DSCP_NAMES: dict[str, int] = {
+    "default": 0, "cs0": 0, "cs1": 8, "cs2": 16, "cs3": 24, "cs4": 32, "cs5": 40, "cs6": 48, "cs7": 56,
+    "af11": 10, "af12": 12, "af13": 14, "af21": 18, "af22": 20, "af23": 22, "af31": 26, "af32": 28,
+    "af33": 30, "af41": 34, "af42": 36, "af43": 38, "ef": 46, "voice-admit": 44, "le": 1,
+}  # fmt: skip
+
+
+def parse_dscp(value: object) -> int:
+    """A code point from its name (``af41``) or number (0–63).
+
+    Raises:
+        ValueError: neither a known name nor a number in range.
+    """
+    if isinstance(value, str) and value.lower() in DSCP_NAMES:
+        return DSCP_NAMES[value.lower()]
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        raise ValueError(f"{value!r} is not a DSCP")
+    try:
+        number = int(value)
+    except ValueError:
+        raise ValueError(f"{value!r} is not a DSCP: use 0 to 63 or a name such as af41, ef, cs6") from None
+    if not 0 <= number <= 63:
+        raise ValueError(f"DSCP {number} is out of range: 0 to 63")
+    return number
+
+
+def dscp_name(value: int) -> str:
+    """The usual name of a code point, or its number as text."""
+    for name, number in DSCP_NAMES.items():
+        if number == value and name != "cs0":
+            return name
+    return str(value)

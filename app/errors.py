@@ -1,0 +1,117 @@
+"""The error tree.
+
+    QosforgeError                 anything a user can be told, with where it stands and how to mend it
+    ├── InputError                wrong intent, inventory, file or option            (exit 2)
+    ├── RefusedError              the compiler or a validator has error findings     (exit 1)
+    └── ServiceError              something outside failed                           (exit 3)
+        ├── DeviceError           a box: unreachable, refused a line, read back wrong
+        ├── TesterError           a tester could not measure
+        ├── StoreError            run store, artifacts, migrations
+        └── EngineBusy            another process owns the run engine
+
+Exit codes are those of the command line (``docs/cli.md``); REST maps the same classes to statuses.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where something stands: a file position, an intent path, a device, an interface and a direction."""
+
+    file: str | None = None
+    line: int | None = None
+    column: int | None = None
+    path: str | None = None
+    device: str | None = None
+    interface: str | None = None
+    direction: str | None = None
+    traffic_class: str | None = None
+
+    def __str__(self) -> str:
+        parts: list[str] = []
+        if self.file is not None:
+            position = [str(n) for n in (self.line, self.column) if n is not None]
+            parts.append(":".join([self.file, *position]))
+        if self.path:
+            parts.append(self.path)
+        device = " ".join(p for p in (self.device, self.interface, self.direction) if p)
+        if device:
+            parts.append(device)
+        if self.traffic_class:
+            parts.append(f"class {self.traffic_class}")
+        return ", ".join(parts)
+
+
+@dataclass(eq=False)
+class QosforgeError(Exception):
+    """An error that a user can act on: what is wrong, where, and the mend."""
+
+    message: str
+    where: Place = field(default_factory=Place)
+    mend: str = ""
+
+    exit_code = 3
+
+    def __str__(self) -> str:
+        where = str(self.where)
+        text = f"{where}: {self.message}" if where else self.message
+        return f"{text} ({self.mend})" if self.mend else text
+
+    def problems(self) -> list[QosforgeError]:
+        """Every single problem this error carries (itself, unless it is a collection)."""
+        return [self]
+
+
+@dataclass(eq=False)
+class InputError(QosforgeError):
+    """Wrong input: nothing was done."""
+
+    exit_code = 2
+
+
+@dataclass(eq=False)
+class InputErrors(InputError):
+    """Several problems found in one reading."""
+
+    errors: list[InputError] = field(default_factory=list)
+
+    def problems(self) -> list[QosforgeError]:
+        return list(self.errors)
+
+    def __str__(self) -> str:
+        return "\n".join(str(e) for e in self.errors) or self.message
+
+
+@dataclass(eq=False)
+class RefusedError(QosforgeError):
+    """Error findings stand against the change: nothing was done."""
+
+    exit_code = 1
+
+
+@dataclass(eq=False)
+class ServiceError(QosforgeError):
+    """Something outside qosforge failed."""
+
+
+@dataclass(eq=False)
+class DeviceError(ServiceError):
+    """A box could not be reached, refused a line or does not hold what it was given."""
+
+
+@dataclass(eq=False)
+class TesterError(ServiceError):
+    """A tester could not measure."""
+
+
+@dataclass(eq=False)
+class StoreError(ServiceError):
+    """The run store, its migrations or the artifacts."""
+
+
+@dataclass(eq=False)
+class EngineBusy(ServiceError):
+    """Another process owns the run engine."""

@@ -1,0 +1,55 @@
+"""Findings: the diagnostics of compiler and validators."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Severity(StrEnum):
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+
+class Fidelity(StrEnum):
+    """How near a realised treatment is to the one asked for."""
+
+    EXACT = "exact"
+    APPROXIMATE = "approximate"
+    UNSUPPORTED = "unsupported"
+
+
+class Finding(BaseModel):
+    """One diagnostic: a stable code, where it stands, what was asked, what will be and the mend."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    code: str
+    severity: Severity
+    message: str
+    device: str | None = None
+    interface: str | None = None
+    direction: str | None = None
+    traffic_class: str | None = None
+    file: str | None = None
+    line: int | None = None
+    asked: str | None = None
+    will_be: str | None = None
+    mend: str | None = None
+
+    @property
+    def where(self) -> str:
+        """Human-readable place of the finding."""
+        place = " ".join(p for p in (self.device, self.interface, self.direction) if p)
+        parts = [p for p in (place, f"class {self.traffic_class}" if self.traffic_class else "") if p]
+        if self.file:
+            parts.append(f"{self.file}:{self.line}" if self.line else self.file)
+        return ", ".join(parts)
+
+
+def has_errors(findings: Iterable[Finding]) -> bool:
+    """Whether any finding is an error."""
+    return any(f.severity is Severity.ERROR for f in findings)

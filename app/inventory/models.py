@@ -1,0 +1,212 @@
+"""The network as the inventory describes it: devices, interfaces, links, stations and offered traffic."""
+
+from __future__ import annotations
+
+from collections import deque
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from app.units import Rate, Seconds
+
+
+class Role(StrEnum):
+    """Place of a device or interface in the network."""
+
+    EDGE = "edge"
+    MIDDLE = "middle"
+    ACCESS = "access"
+    CORE = "core"
+
+
+class Framing(StrEnum):
+    """Layer-2 framing of a link."""
+
+    ETHERNET = "ethernet"
+    HDLC = "hdlc"
+    PPP = "ppp"
+    MLPPP = "mlppp"
+
+
+class Model(BaseModel):
+    """Base of the inventory's models."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Interface(Model):
+    """One interface of a device; rates are in bits per second."""
+
+    name: str
+    rate: Rate
+    contracted: Rate | None = None
+    role: Role
+    tags: frozenset[str] = frozenset()
+    encapsulation: Framing = Framing.ETHERNET
+    tagged: bool = False
+    member: str | None = None
+
+    @property
+    def usable(self) -> int:
+        """The rate that shares are taken of: the contracted one where it is lower."""
+        return min(self.rate, self.contracted or self.rate)
+
+
+class Device(Model):
+    """A managed box."""
+
+    name: str
+    platform: str
+    image: str
+    role: Role
+    features: frozenset[str] = frozenset()
+    driver: str
+    interfaces: tuple[Interface, ...]
+    startup: str | None = None
+
+    def interface(self, name: str) -> Interface:
+        """The interface of this name.
+
+        Raises:
+            KeyError: there is none.
+        """
+        for entry in self.interfaces:
+            if entry.name == name:
+                return entry
+        raise KeyError(name)
+
+
+Port = tuple[str, str]
+
+
+class Link(Model):
+    """A full-duplex link between two ports; propagation delay in seconds."""
+
+    a: Port
+    b: Port
+    rate: Rate
+    delay: Seconds = 0.0
+    framing: Framing = Framing.ETHERNET
+    tagged: bool = False
+
+
+class Station(Model):
+    """An end host, attached to a device's interface."""
+
+    name: str
+    address: str
+    attach: Port
+    rate: Rate
+
+
+class Source(Model):
+    """How a flow offers packets; sizes are IP bytes, ``frame_*`` belong to video."""
+
+    kind: Literal["cbr", "poisson", "video", "tcp"]
+    rate: Rate | None = None
+    ip_bytes: int = 1500
+    frames_per_second: int | None = None
+    frame_bytes: int | None = None
+    frame_bytes_sd: int | None = None
+
+
+class TrafficFlow(Model):
+    """One flow (or ``count`` like it) from station to station."""
+
+    name: str
+    from_: str = Field(alias="from")
+    to: str
+    application: str | None = None
+    protocol: Literal["tcp", "udp"] = "udp"
+    dst_port: int
+    src_port: int = 20000
+    dscp: int = 0
+    cos: int = 0
+    count: Annotated[int, Field(ge=1, le=256)] = 1
+    source: Source
+    start: Seconds = 0.0
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+
+def _tuples(value: object) -> object:
+    return tuple(tuple(v) for v in value) if isinstance(value, list) else value
+
+
+class TrafficScenario(Model):
+    """Traffic offered together; ``between`` names the station pairs whose classes it verifies."""
+
+    name: str
+    title: str
+    between: Annotated[tuple[tuple[str, str], ...], BeforeValidator(_tuples)]
+    flows: tuple[TrafficFlow, ...]
+
+
+class Network(Model):
+    """A whole network."""
+
+    name: str
+    devices: tuple[Device, ...]
+    links: tuple[Link, ...]
+    stations: tuple[Station, ...]
+    traffic: tuple[TrafficScenario, ...] = ()
+
+    def device(self, name: str) -> Device:
+        """The device of this name.
+
+        Raises:
+            KeyError: there is none.
+        """
+        for entry in self.devices:
+            if entry.name == name:
+                return entry
+        raise KeyError(name)
+
+    def station(self, name: str) -> Station:
+        """The station of this name.
+
+        Raises:
+            KeyError: there is none.
+        """
+        for entry in self.stations:
+            if entry.name == name:
+                return entry
+        raise KeyError(name)
+
+    def neighbour(self, port: Port) -> tuple[Link, Port] | None:
+        """The link at a port and the port at its other end."""
+        for link in self.links:
+            if link.a == port:
+                return link, link.b
+            if link.b == port:
+                return link, link.a
+        return None
+
+    def path(self, source: str, target: str) -> tuple[Port, ...]:
+        """Egress ports of the devices from one station to another, by fewest hops.
+
+        Raises:
+            KeyError: a station is unknown.
+            ValueError: there is no path.
+        """
+        start, goal = self.station(source), self.station(target)
+        came: dict[str, tuple[str, str]] = {}
+        queue = deque([start.attach[0]])
+        seen = {start.attach[0]}
+        while queue:
+            here = queue.popleft()
+            for link in self.links:
+                for near, far in ((link.a, link.b), (link.b, link.a)):
+                    if near[0] == here and far[0] not in seen:
+                        seen.add(far[0])
+                        came[far[0]] = near
+                        queue.append(far[0])
+        if goal.attach[0] not in seen:
+            raise ValueError(f"no path from {source} to {target}")
+        hops: list[Port] = [goal.attach]
+        at = goal.attach[0]
+        while at != start.attach[0]:
+            hops.append(came[at])
+            at = came[at][0]
+        return tuple(reversed(hops))

@@ -1,0 +1,96 @@
+"""What a platform package offers the compiler, and how platforms are found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Protocol
+
+from app.configtree import Grammar
+from app.errors import InputError, Place
+from app.findings import Fidelity, Finding
+from app.plan.model import Plan
+from app.plan.request import DeviceRequest
+
+GROUP = "qosforge.platforms"
+
+
+@dataclass(frozen=True)
+class Block:
+    """One configuration object: its text, the class it came from and the intent's line of that class."""
+
+    kind: str
+    name: str
+    text: str
+    traffic_class: str | None = None
+    line: int | None = None
+
+
+@dataclass(frozen=True)
+class ClassFidelity:
+    """How near the plan is to what a class asked for; shares in per cent of the link rate."""
+
+    traffic_class: str
+    interface: str
+    fidelity: Fidelity
+    asked_percent: float | None = None
+    will_be_percent: float | None = None
+
+
+@dataclass(frozen=True)
+class Lowered:
+    """A plan, with what could not be had as asked.
+
+    ``classes`` maps what the box calls a class or queue to the intent's class: the provenance that a box cannot
+    hold itself.
+    """
+
+    plan: Plan
+    findings: tuple[Finding, ...] = ()
+    fidelity: tuple[ClassFidelity, ...] = ()
+    classes: Mapping[str, str] = field(default_factory=dict)
+
+
+class Platform(Protocol):
+    """One kind of box. Implementations are pure: no I/O but reading their own data and templates."""
+
+    id: str
+    grammar: Grammar
+
+    def lower(self, request: DeviceRequest, running: Plan | None) -> Lowered:
+        """The plan for a request; ``running`` is what the box holds now, where it is known."""
+        ...
+
+    def blocks(self, plan: Plan, lowered: Lowered, request: DeviceRequest) -> tuple[Block, ...]:
+        """The configuration objects of a plan, in the order people read them."""
+        ...
+
+    def parse(self, text: str, device: str, image: str) -> Plan:
+        """The plan that a running configuration amounts to, defaults that it does not print included."""
+        ...
+
+
+@cache
+def installed() -> Mapping[str, EntryPoint]:
+    """Entry points of the installed platforms by their ids."""
+    return {entry.name: entry for entry in entry_points(group=GROUP)}
+
+
+@cache
+def _loaded(name: str) -> Platform:
+    box: Platform = installed()[name].load()
+    return box
+
+
+def platform(name: str, device: str = "") -> Platform:
+    """The platform of this id.
+
+    Raises:
+        InputError: none is installed under this id.
+    """
+    if name not in installed():
+        place = Place(device=device or None)
+        raise InputError(f"unknown platform {name!r}", place, f"known: {', '.join(sorted(installed()))}")
+    return _loaded(name)

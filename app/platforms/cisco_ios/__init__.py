@@ -1,0 +1,35 @@
+"""Cisco IOS routers (2600 class): MQC with LLQ, CBWFQ and WRED, cRTP, multilink PPP with interleaving."""
+
+from __future__ import annotations
+
+from app.configtree import Grammar
+from app.plan.model import Plan
+from app.plan.request import DeviceRequest
+from app.platforms.base import Block, Lowered
+from app.platforms.cisco_ios.blocks import blocks
+from app.platforms.cisco_ios.grammar import GRAMMAR
+from app.platforms.cisco_ios.lower import lower
+from app.platforms.cisco_ios.parse import parse
+
+
+class CiscoIos:
+    """The platform's face."""
+
+    id = "cisco_ios"
+    grammar: Grammar = GRAMMAR
+
+    def lower(self, request: DeviceRequest, running: Plan | None) -> Lowered:
+        """See `app.platforms.base.Platform`."""
+        return lower(request, running)
+
+    def blocks(self, plan: Plan, lowered: Lowered, request: DeviceRequest) -> tuple[Block, ...]:
+        """See `app.platforms.base.Platform`."""
+        return blocks(plan, lowered, request)
+
+    def parse(self, text: str, device: str, image: str) -> Plan:
+        """See `app.platforms.base.Platform`."""
+        del image  # the trains differ in what they accept, not in how it reads
+        return parse(text, device)
+
+
+PLATFORM = CiscoIos()

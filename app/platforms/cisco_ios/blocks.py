@@ -1,0 +1,48 @@
+"""The configuration objects of an IOS plan."""
+
+from __future__ import annotations
+
+from app.plan.model import Efficiency, Plan, Rule
+from app.plan.request import DeviceRequest
+from app.platforms.base import Block, Lowered
+from app.platforms.cisco_ios.capabilities import train
+from app.templating import render
+
+
+def blocks(plan: Plan, lowered: Lowered, request: DeviceRequest) -> tuple[Block, ...]:
+    """Class-maps, policy-maps and interfaces, in the order people read them."""
+    lines = {c.name: c.line for c in request.classes}
+    result: list[Block] = []
+    seen: dict[tuple[str, str], None] = {}
+
+    def add(kind: str, name: str, text: str, traffic_class: str | None = None) -> None:
+        if (kind, name) not in seen:
+            seen[kind, name] = None
+            result.append(Block(kind, name, text, traffic_class, lines.get(traffic_class or "")))
+
+    for interface in plan.interfaces:
+        for rule in (*interface.ingress.rules, *interface.egress.rules):
+            add("class-map", rule.name, _class_map(rule), lowered.classes.get(rule.name))
+    for interface in plan.interfaces:
+        if interface.ingress.policy:
+            text = render(
+                "cisco_ios/marking_policy.j2", name=interface.ingress.policy, rules=interface.ingress.rules
+            )
+            add("policy-map", interface.ingress.policy, text)
+        if interface.egress.policy and interface.egress.scheduler:
+            default = interface.egress.default_queue
+            queues = [
+                q for q in interface.egress.scheduler.queues if q.share or q.red or q.number != default
+            ]
+            text = render("cisco_ios/queueing_policy.j2", name=interface.egress.policy, queues=queues)
+            add("policy-map", interface.egress.policy, text)
+    old = train(request.image) < (12, 3)
+    for interface in plan.interfaces:
+        text = render("cisco_ios/interface.j2", interface=interface, spelling="-" if old else " ", old=old)
+        if interface.ingress.policy or interface.egress.policy or interface.efficiency != Efficiency():
+            add("interface", interface.name, text)
+    return tuple(result)
+
+
+def _class_map(rule: Rule) -> str:
+    return render("cisco_ios/class_map.j2", rule=rule)

@@ -1,0 +1,230 @@
+"""Lower a device request onto IOS: class-maps, policy-maps with LLQ and CBWFQ, link efficiency."""
+
+from __future__ import annotations
+
+from app.findings import Fidelity, Finding, Severity
+from app.inventory.models import Framing, Role
+from app.plan.model import (
+    Discipline,
+    Efficiency,
+    Egress,
+    Ingress,
+    InterfacePlan,
+    Plan,
+    Queue,
+    Rule,
+    Scheduler,
+    Share,
+    ShareUnit,
+    Term,
+)
+from app.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
+from app.plan.shares import expected_shares
+from app.platforms.base import ClassFidelity, Lowered
+from app.platforms.cisco_ios.capabilities import capabilities, default_bandwidth, default_red
+from app.platforms.cisco_ios.limits import check_bandwidth, check_queues
+from app.units import format_rate
+
+OUTPUT_POLICY = "QOSFORGE-OUT"
+INPUT_POLICY = "QOSFORGE-IN"
+
+
+def lower(request: DeviceRequest, running: Plan | None) -> Lowered:
+    """The plan of an IOS router for a request."""
+    findings: list[Finding] = []
+    rules = {c.name: _rule(request, c, findings) for c in request.classes if not c.is_default}
+    interfaces = []
+    fidelity: list[ClassFidelity] = []
+    for wanted in request.interfaces:
+        held = running.interface(wanted.name) if running else None
+        findings.extend(check_bandwidth(request, wanted, held))
+        plan = InterfacePlan(
+            name=wanted.name,
+            bandwidth_kbps=wanted.usable // 1000,
+            ingress=_ingress(request, wanted, rules),
+            egress=_egress(request, wanted, rules),
+            efficiency=_efficiency(request, wanted, findings),
+        )
+        interfaces.append(plan)
+        if wanted.schedule:
+            findings.extend(check_queues(request, wanted, plan))
+            fidelity.extend(_fidelity(request, wanted, plan))
+        if wanted.recognise:
+            findings.extend(_cos_findings(request, wanted))
+    return Lowered(
+        plan=Plan(device=request.device, platform=request.platform, interfaces=tuple(interfaces)),
+        findings=tuple(findings),
+        fidelity=tuple(fidelity),
+        classes={"class-default" if c.is_default else c.name: c.name for c in request.classes},
+    )
+
+
+def _rule(request: DeviceRequest, wanted: ClassRequest, findings: list[Finding]) -> Rule:
+    """What a class's class-map matches here: the mark where an edge has set it, else what the intent lists."""
+    trusts = request.role is not Role.EDGE
+    if trusts and wanted.mark is not None and wanted.mark.dscp is not None:
+        return Rule(name=wanted.name, any_of=(Term(dscp=(wanted.mark.dscp,)),))
+    if trusts and any(t.application for t in wanted.terms):
+        findings.append(
+            Finding(
+                code="recognised-again",
+                severity=Severity.INFO,
+                message="the class carries no mark, so this device recognises its applications again",
+                device=request.device,
+                traffic_class=wanted.name,
+                line=wanted.line,
+                mend="give the class a mark",
+            )
+        )
+    terms = tuple(Term(dscp=t.dscp, cos=t.cos, application=t.application) for t in wanted.terms)
+    return Rule(name=wanted.name, any_of=terms)
+
+
+def _ingress(request: DeviceRequest, wanted: InterfaceRequest, rules: dict[str, Rule]) -> Ingress:
+    if not wanted.recognise:
+        return Ingress()
+    marking = tuple(
+        rules[c.name].model_copy(update={"set_dscp": c.mark.dscp})
+        for c in request.classes
+        if not c.is_default and c.mark is not None and c.mark.dscp is not None
+    )
+    return Ingress(policy=wanted.input_policy or INPUT_POLICY, rules=marking) if marking else Ingress()
+
+
+def _egress(request: DeviceRequest, wanted: InterfaceRequest, rules: dict[str, Rule]) -> Egress:
+    if not wanted.schedule:
+        return default_egress(wanted.name, wanted.usable // 1000)
+    served = [c for c in request.classes if not c.is_default]
+    queues = [_queue(number, c) for number, c in enumerate(request.classes)]
+    chosen = tuple(rules[c.name].model_copy(update={"queue": number}) for number, c in enumerate(served))
+    return Egress(
+        policy=wanted.output_policy or OUTPUT_POLICY,
+        rules=chosen,
+        default_queue=len(served),
+        scheduler=Scheduler(discipline=Discipline.LLQ_CBWFQ, queues=tuple(queues)),
+    )
+
+
+def _queue(number: int, wanted: ClassRequest) -> Queue:
+    treatment = wanted.treatment
+    share = None
+    if treatment.priority:
+        share = _share(treatment.priority.percent, None, treatment.priority.rate)
+    elif treatment.bandwidth:
+        asked = treatment.bandwidth
+        share = _share(asked.percent, asked.remaining_percent, asked.rate)
+    return Queue(
+        number=number,
+        name="class-default" if wanted.is_default else wanted.name,
+        priority=treatment.priority is not None,
+        capped=treatment.priority is not None,
+        share=share,
+        limit_packets=capabilities()["class_queue_limit"]["value"],
+        red=default_red() if treatment.wred else None,
+    )
+
+
+def _share(percent: int | None, remaining: int | None, rate: int | None) -> Share | None:
+    if percent is not None:
+        return Share(unit=ShareUnit.PERCENT, value=percent)
+    if remaining is not None:
+        return Share(unit=ShareUnit.REMAINING_PERCENT, value=remaining)
+    return Share(unit=ShareUnit.KBPS, value=rate // 1000) if rate is not None else None
+
+
+def default_egress(interface: str, bandwidth_kbps: int | None) -> Egress:
+    """What an interface without a policy does: flow WFQ up to E1 on serial lines, FIFO elsewhere."""
+    serial = interface.startswith(("Serial", "Multilink"))
+    limit = capabilities()["wfq_below_kbps"]["value"]
+    if serial and (bandwidth_kbps or default_bandwidth(interface) or 0) <= limit:
+        threshold = capabilities()["wfq_discard_threshold"]["value"]
+        queue = Queue(number=0, limit_packets=threshold)
+        return Egress(default_queue=0, scheduler=Scheduler(discipline=Discipline.FLOW_WFQ, queues=(queue,)))
+    queue = Queue(number=0, limit_packets=capabilities()["hold_queue"]["value"])
+    return Egress(default_queue=0, scheduler=Scheduler(discipline=Discipline.FIFO, queues=(queue,)))
+
+
+def _efficiency(request: DeviceRequest, wanted: InterfaceRequest, findings: list[Finding]) -> Efficiency:
+    bundle = wanted.framing is Framing.MLPPP
+    asked = wanted.efficiency
+    if asked is None:
+        return Efficiency(multilink=bundle)
+    if asked.fragment_bytes is not None and not bundle:
+        findings.append(
+            Finding(
+                code="fragmentation-needs-multilink",
+                severity=Severity.WARNING if asked.prefer else Severity.ERROR,
+                message=f"fragments of {asked.fragment_bytes} bytes cannot be had on {wanted.framing.value} framing",
+                device=request.device,
+                interface=wanted.name,
+                direction="output",
+                asked=f"{asked.fragment_bytes} bytes",
+                will_be="no fragmentation",
+                mend="put the line into a Multilink bundle",
+            )
+        )
+        return Efficiency(header_compression=asked.header_compression)
+    if asked.fragment_bytes is None or asked.blocking_delay is None:
+        return Efficiency(header_compression=asked.header_compression, multilink=bundle)
+    # The box takes whole milliseconds and computes the size itself: bandwidth × delay / 8.
+    delay = int(round(asked.blocking_delay * 1000, 6))
+    size = wanted.usable // 1000 * delay // 8
+    limits = capabilities()["fragment_delay_ms"]
+    if not limits["minimum"] <= delay <= limits["maximum"] or size != asked.fragment_bytes:
+        findings.append(
+            Finding(
+                code="fragment-size-approximate",
+                severity=Severity.WARNING if asked.prefer else Severity.ERROR,
+                message="the box sizes fragments by whole milliseconds",
+                device=request.device,
+                interface=wanted.name,
+                direction="output",
+                asked=f"{asked.fragment_bytes} bytes",
+                will_be=f"{size} bytes",
+                mend=f"ask for a blocking delay of {limits['minimum']} to {limits['maximum']} whole milliseconds",
+            )
+        )
+        delay = min(max(delay, limits["minimum"]), limits["maximum"])
+        size = wanted.usable // 1000 * delay // 8
+    findings.append(
+        Finding(
+            code="fragment-size",
+            severity=Severity.INFO,
+            message=f"{format_rate(wanted.usable)} × {delay} ms = {size} bytes a fragment",
+            device=request.device,
+            interface=wanted.name,
+            direction="output",
+        )
+    )
+    return Efficiency(
+        header_compression=asked.header_compression,
+        multilink=True,
+        interleave=True,
+        fragment_delay_ms=delay,
+        fragment_bytes=size,
+    )
+
+
+def _fidelity(request: DeviceRequest, wanted: InterfaceRequest, plan: InterfacePlan) -> list[ClassFidelity]:
+    scheduler = plan.egress.scheduler
+    assert scheduler is not None
+    shares = expected_shares(scheduler, wanted.usable)
+    return [
+        ClassFidelity(c.name, wanted.name, Fidelity.EXACT, shares[number] * 100, shares[number] * 100)
+        for number, c in enumerate(request.classes)
+    ]
+
+
+def _cos_findings(request: DeviceRequest, wanted: InterfaceRequest) -> list[Finding]:
+    if not any(c.mark and c.mark.cos is not None for c in request.classes):
+        return []
+    return [
+        Finding(
+            code="cos-carried-as-dscp",
+            severity=Severity.INFO,
+            message="the port carries no 802.1Q tag: the DSCP is marked, the CoS is derived from it by the switches",
+            device=request.device,
+            interface=wanted.name,
+            direction="input",
+        )
+    ]

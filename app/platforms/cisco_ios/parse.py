@@ -1,0 +1,229 @@
+"""Read an IOS running configuration into a plan, with the defaults that IOS does not print."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from app.configtree import Line, Tree
+from app.dscp import parse_dscp
+from app.plan.model import (
+    Discipline,
+    Efficiency,
+    Egress,
+    Ingress,
+    InterfacePlan,
+    Plan,
+    Queue,
+    Red,
+    RedProfile,
+    Rule,
+    Scheduler,
+    Share,
+    ShareUnit,
+    Term,
+    UnknownLine,
+)
+from app.platforms.cisco_ios.capabilities import capabilities, default_bandwidth, default_red
+from app.platforms.cisco_ios.grammar import GRAMMAR
+from app.platforms.cisco_ios.lower import default_egress
+
+_BITS_PER_KBIT = 1000
+_QOS_ON_INTERFACE = re.compile(
+    r"(?:service-policy|fair-queue|random-detect|rate-limit|traffic-shape|priority-group|custom-queue-list|"
+    r"ip rtp|tx-ring-limit|max-reserved-bandwidth|ppp multilink|ip mtu)\b.*"
+)
+
+
+class _Reader:
+    """One reading: the class- and policy-maps found so far, and what was not understood."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        self.unknown: list[UnknownLine] = []
+        self.class_maps: dict[str, tuple[Term, ...]] = {}
+        self.policies: dict[str, Line] = {}
+
+    def plan(self, device: str, platform: str) -> Plan:
+        interfaces = []
+        for line in self.tree:
+            if match := re.fullmatch(r"class-map (?:match-(all|any) )?(\S+)", line.text):
+                self.class_maps[match[2]] = tuple(self._terms(line, match[1] or "all"))
+            elif match := re.fullmatch(r"policy-map (\S+)", line.text):
+                self.policies[match[1]] = line
+        for line in self.tree:
+            if match := re.fullmatch(r"interface (\S+)", line.text):
+                interfaces.append(self._interface(line, match[1]))
+        return Plan(device=device, platform=platform, interfaces=tuple(interfaces), unknown=tuple(self.unknown))
+
+    def _miss(self, line: Line, context: str) -> None:
+        self.unknown.append(UnknownLine(line=line.number, text=line.text, context=context))
+
+    def _terms(self, class_map: Line, mode: str) -> Iterator[Term]:
+        """Alternatives of a class-map; a match-all map of one line is the same as match-any."""
+        if mode == "all" and len(class_map.children) > 1:
+            merged: dict[str, object] = {}
+            for line in class_map.children:
+                term = self._term(line, class_map.text)
+                if term is not None:
+                    merged.update(term.model_dump(exclude_defaults=True))
+            yield Term.model_validate(merged)
+            return
+        for line in class_map.children:
+            term = self._term(line, class_map.text)
+            if term is not None:
+                yield term
+
+    def _term(self, line: Line, context: str) -> Term | None:
+        words = line.text.split()
+        try:
+            match words:
+                case ["match", "any"]:
+                    return Term()
+                case ["match", "ip", "dscp", *values] | ["match", "dscp", *values]:
+                    return Term(dscp=tuple(parse_dscp(v) for v in values))
+                case ["match", "ip", "precedence", *values] | ["match", "precedence", *values]:
+                    return Term(precedence=tuple(int(v) for v in values))
+                case ["match", "cos", *values]:
+                    return Term(cos=tuple(int(v) for v in values))
+                case ["match", "protocol", *name]:
+                    return Term(application="-".join(name))
+        except ValueError:
+            pass
+        if not line.text.startswith("description "):
+            self._miss(line, context)
+        return None
+
+    def _interface(self, interface: Line, name: str) -> InterfacePlan:
+        bandwidth = default_bandwidth(name)
+        ingress, egress = Ingress(), None
+        efficiency: dict[str, object] = {}
+        flow_wfq = True
+        for line in interface.children:
+            match line.text.split():
+                case ["bandwidth", kbps]:
+                    bandwidth = int(kbps)
+                case ["service-policy", "input", policy]:
+                    ingress = self._input_policy(line, policy)
+                case ["service-policy", "output", policy]:
+                    egress = self._output_policy(line, policy)
+                case ["no", "fair-queue"]:
+                    flow_wfq = False
+                case ["ip", "rtp", "header-compression", *_]:
+                    efficiency["header_compression"] = True
+                case ["ppp", "multilink"]:
+                    efficiency["multilink"] = True
+                case ["ppp", "multilink", "interleave"]:
+                    efficiency["interleave"] = True
+                case ["ppp", "multilink", "fragment", "delay", ms] | ["ppp", "multilink", "fragment-delay", ms]:
+                    efficiency["fragment_delay_ms"] = int(ms)
+                case ["ppp", "multilink", "group", _]:
+                    pass
+                case ["ip", "mtu", size]:
+                    efficiency["ip_mtu"] = int(size)
+                case _ if _QOS_ON_INTERFACE.fullmatch(line.text):
+                    self._miss(line, interface.text)
+        delay = efficiency.get("fragment_delay_ms")
+        if isinstance(delay, int) and bandwidth is not None:
+            efficiency["fragment_bytes"] = bandwidth * delay // 8
+        if egress is None:
+            egress = default_egress(name, bandwidth if flow_wfq else 10**9)
+        return InterfacePlan(
+            name=name,
+            bandwidth_kbps=bandwidth,
+            ingress=ingress,
+            egress=egress,
+            efficiency=Efficiency.model_validate(efficiency),
+        )
+
+    def _classes(self, line: Line, policy: str) -> Iterator[tuple[Line, str]]:
+        body = self.policies.get(policy)
+        if body is None:
+            self._miss(line, "")
+            return
+        for entry in body.children:
+            match entry.text.split():
+                case ["class", name]:
+                    yield entry, name
+                case _:
+                    self._miss(entry, body.text)
+
+    def _input_policy(self, attach: Line, policy: str) -> Ingress:
+        rules = []
+        for entry, name in self._classes(attach, policy):
+            values: dict[str, int] = {}
+            for action in entry.children:
+                match action.text.split():
+                    case ["set", "dscp", value] | ["set", "ip", "dscp", value]:
+                        values["set_dscp"] = parse_dscp(value)
+                    case ["set", "cos", value]:
+                        values["set_cos"] = int(value)
+                    case _:
+                        self._miss(action, entry.text)
+            rules.append(Rule(name=name, any_of=self.class_maps.get(name, ()), **values))
+        return Ingress(policy=policy, rules=tuple(rules))
+
+    def _output_policy(self, attach: Line, policy: str) -> Egress:
+        rules: list[Rule] = []
+        queues: list[Queue] = []
+        default: Queue | None = None
+        for entry, name in self._classes(attach, policy):
+            if name == "class-default":
+                default = self._queue(entry, name, 0)
+                continue
+            rules.append(Rule(name=name, any_of=self.class_maps.get(name, ()), queue=len(queues)))
+            queues.append(self._queue(entry, name, len(queues)))
+        limit = capabilities()["class_queue_limit"]["value"]
+        last = default or Queue(number=0, name="class-default", limit_packets=limit)
+        queues.append(last.model_copy(update={"number": len(queues)}))
+        return Egress(
+            policy=policy,
+            rules=tuple(rules),
+            default_queue=len(queues) - 1,
+            scheduler=Scheduler(discipline=Discipline.LLQ_CBWFQ, queues=tuple(queues)),
+        )
+
+    def _queue(self, entry: Line, name: str, number: int) -> Queue:
+        values: dict[str, object] = {"limit_packets": capabilities()["class_queue_limit"]["value"]}
+        for action in entry.children:
+            match action.text.split():
+                case ["priority", *rest]:
+                    values |= {"priority": True, "capped": True, "share": _share(rest)}
+                case ["bandwidth", *rest]:
+                    values["share"] = _share(rest)
+                case ["queue-limit", count, *_]:
+                    values["limit_packets"] = int(count)
+                case ["fair-queue", *_]:
+                    values["fair"] = True
+                case ["random-detect"]:
+                    values["red"] = default_red()
+                case ["random-detect", "precedence", precedence, low, high, *rest]:
+                    values["red"] = _row(values.get("red"), int(precedence), int(low), int(high), rest)
+                case _:
+                    self._miss(action, entry.text)
+        return Queue.model_validate({"number": number, "name": name, **values})
+
+
+def _share(words: list[str]) -> Share | None:
+    match words:
+        case ["percent", value, *_]:
+            return Share(unit=ShareUnit.PERCENT, value=int(value))
+        case ["remaining", "percent", value]:
+            return Share(unit=ShareUnit.REMAINING_PERCENT, value=int(value))
+        case [value, *_] if value.isdigit():
+            return Share(unit=ShareUnit.KBPS, value=int(value))
+    return None
+
+
+def _row(red: object, precedence: int, low: int, high: int, rest: list[str]) -> Red:
+    """The default profiles with one precedence's row replaced."""
+    base = red if isinstance(red, Red) else default_red()
+    denominator = int(rest[0]) if rest else 10
+    row = RedProfile(precedence=(precedence,), minimum=low, maximum=high, denominator=denominator)
+    rows = tuple(row if p.precedence == (precedence,) else p for p in base.profiles)
+    return base.model_copy(update={"profiles": rows})
+
+
+def parse(text: str, device: str, platform: str = "cisco_ios") -> Plan:
+    """The plan a running configuration amounts to; what is not understood is kept in ``unknown``."""
+    return _Reader(GRAMMAR.parse(text)).plan(device, platform)

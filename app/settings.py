@@ -1,0 +1,83 @@
+"""Settings: what an installation may choose, from the environment (prefix ``QOSFORGE_``).
+
+Credentials are not settings: ``app/deploy`` asks for them when it opens a session.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import Field, ValidationError, field_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from app.errors import InputError, InputErrors, Place
+
+_PREFIX = "QOSFORGE_"
+
+
+class Settings(BaseSettings):
+    """One installation's choices.
+
+    Relative paths count from the working directory at the moment the settings are read. Empty variables
+    count as unset. Unknown ``QOSFORGE_`` variables are left to whoever reads them.
+    """
+
+    model_config = SettingsConfigDict(env_prefix=_PREFIX, env_ignore_empty=True, frozen=True, extra="forbid")
+
+    var_dir: Path = Field(default=Path("var"), validate_default=True)
+    """Everything that changes at run time: store, artifacts, engine, lab."""
+
+    database_url: str = Field(default_factory=lambda read: f"sqlite:///{read['var_dir'] / 'runs.sqlite'}")
+    """SQLAlchemy URL of the run store; a SQLite file in ``var_dir`` unless told otherwise."""
+
+    batfish_host: str | None = None
+    """Host of a running Batfish service; ``None``: Batfish does not check."""
+
+    batfish_port: int = Field(default=9996, ge=1, le=65535)
+    """Port of that service (9996 is the one its container publishes)."""
+
+    @field_validator("var_dir")
+    @classmethod
+    def _absolute(cls, value: Path) -> Path:
+        return value.expanduser().absolute()
+
+    @property
+    def artifacts_dir(self) -> Path:
+        """Root of the content-addressed artifacts."""
+        return self.var_dir / "artifacts"
+
+    def make_var_dir(self) -> Path:
+        """Create ``var_dir`` (mode 0700: running configurations carry secrets) and return it.
+
+        Raises:
+            InputError: the directory cannot be created.
+        """
+        try:
+            self.var_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(
+                f"cannot create the run directory: {error.strerror}",
+                Place(file=str(self.var_dir)),
+                f"set {_PREFIX}VAR_DIR to a directory that can be written",
+            ) from error
+        return self.var_dir
+
+
+def load_settings() -> Settings:
+    """Read the settings from the environment.
+
+    Raises:
+        InputErrors: one problem per variable that cannot be used.
+    """
+    try:
+        return Settings()
+    except ValidationError as error:
+        problems = [
+            InputError(problem["msg"], Place(path=_variable(problem["loc"])), "correct or unset the variable")
+            for problem in error.errors(include_url=False, include_input=False)
+        ]
+        raise InputErrors("the environment holds settings that cannot be used", errors=problems) from error
+
+
+def _variable(location: tuple[int | str, ...]) -> str:
+    return _PREFIX + "_".join(str(part) for part in location).upper()

@@ -1,0 +1,92 @@
+"""Quantities with units as people write them: rates, times, ratios.
+
+Internally: rates are integer bits per second, times are float seconds, ratios are floats from 0 to 1.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+from pydantic import BeforeValidator, PlainSerializer
+
+_QUANTITY = re.compile(r"^\s*(\d+(?:\.\d+)?)\s*([A-Za-z/%µμ]+)\s*$")
+_RATES = {"b/s": 1, "bps": 1, "kb/s": 10**3, "kbps": 10**3, "Mb/s": 10**6, "Mbps": 10**6, "Gb/s": 10**9,
+          "Gbps": 10**9}  # fmt: skip
+_TIMES = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "μs": 1e-6}
+
+
+def _quantity(value: object, units: dict[str, int] | dict[str, float], what: str, example: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, str):
+        raise ValueError(f"{value!r} has no unit: write {what} like {example!r}")
+    match = _QUANTITY.match(value)
+    if match is None or match[2] not in units:
+        known = ", ".join(sorted(units))
+        raise ValueError(f"{value!r} is not {what}: write it like {example!r} (units: {known})")
+    return float(match[1]) * units[match[2]]
+
+
+def parse_rate(value: object) -> int:
+    """A rate in bits per second from text such as ``768 kb/s``; an ``int`` is taken as already parsed.
+
+    Raises:
+        ValueError: not a rate, no or an unknown unit, or zero.
+    """
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    rate = round(_quantity(value, _RATES, "a rate", "768 kb/s"))
+    if rate <= 0:
+        raise ValueError(f"{value!r} is not a usable rate: it must be above zero")
+    return rate
+
+
+def parse_seconds(value: object) -> float:
+    """A time in seconds from text such as ``16 ms``; a ``float`` is taken as already parsed.
+
+    Raises:
+        ValueError: not a time, or no or an unknown unit.
+    """
+    if isinstance(value, float):
+        return value
+    return _quantity(value, _TIMES, "a time", "16 ms")
+
+
+def parse_ratio(value: object) -> float:
+    """A ratio from 0 to 1 from text such as ``0.1 %``; a ``float`` is taken as already parsed.
+
+    Raises:
+        ValueError: not a percentage, or outside 0 to 100 %.
+    """
+    if isinstance(value, float):
+        return value
+    ratio = _quantity(value, {"%": 0.01}, "a percentage", "0.1 %")
+    if ratio > 1:
+        raise ValueError(f"{value!r} is above 100 %")
+    return ratio
+
+
+def format_rate(bits_per_second: float) -> str:
+    """A rate as people write it: ``2 Mb/s``, ``56 kb/s``."""
+    for unit, factor in (("Gb/s", 10**9), ("Mb/s", 10**6), ("kb/s", 10**3)):
+        if bits_per_second >= factor:
+            return f"{bits_per_second / factor:.6g} {unit}"
+    return f"{bits_per_second:.6g} b/s"
+
+
+def format_seconds(seconds: float) -> str:
+    """A time as people write it: ``16 ms``."""
+    if seconds >= 1:
+        return f"{seconds:.6g} s"
+    if seconds >= 1e-3:
+        return f"{seconds * 1e3:.6g} ms"
+    return f"{seconds * 1e6:.6g} µs"
+
+
+def format_ratio(ratio: float) -> str:
+    """A ratio as a percentage: ``0.1 %``."""
+    return f"{ratio * 100:.6g} %"
+
+
+Rate = Annotated[int, BeforeValidator(parse_rate), PlainSerializer(format_rate, when_used="json")]
+Seconds = Annotated[float, BeforeValidator(parse_seconds), PlainSerializer(format_seconds, when_used="json")]
+Ratio = Annotated[float, BeforeValidator(parse_ratio), PlainSerializer(format_ratio, when_used="json")]
