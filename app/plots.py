@@ -37,7 +37,7 @@ _INK = "#010203"
 # Okabe and Ito's palette without its lightest: told apart by the colour-blind, legible on white and on black.
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00")
 _MARKERS = ("o", "s", "^", "D", "v")
-_FORBIDDEN = "#b3261e"
+_FORBIDDEN = "#d43c33"
 _POINTS = 300
 _LEAST_MS = 1e-3
 _STYLE: dict[str, Any] = {
@@ -205,7 +205,7 @@ def _draw_objective(frame: _Frame, objective: Objective, latest: Curve) -> None:
             textcoords="offset points",
             ha="right",
             fontsize=8,
-            color=_FORBIDDEN,
+            color=_INK,
         )
     if objective.variation is not None and latest.distribution.delays_ps.size:
         asked = float(latest.distribution.delays_ps[0]) / PS_PER_MS + objective.variation * 1e3
@@ -218,19 +218,19 @@ def _draw_objective(frame: _Frame, objective: Objective, latest: Curve) -> None:
             xytext=(6, -10),
             textcoords="offset points",
             fontsize=8,
-            color=_FORBIDDEN,
+            color=_INK,
         )
     if objective.loss is not None:
         frame.tail.axhline(objective.loss, linestyle=":", linewidth=1.0, **ink)
         frame.tail.annotate(
-            f"loss ≤ {objective.loss:.3g}",
+            f"loss ≤ {objective.loss * 100:.3g} %",
             (1.0, objective.loss),
             xycoords=("axes fraction", "data"),
             xytext=(-3, 3),
             textcoords="offset points",
             ha="right",
             fontsize=8,
-            color=_FORBIDDEN,
+            color=_INK,
         )
 
 
@@ -282,7 +282,7 @@ def _describe(curves: Sequence[Curve], objective: Objective | None) -> str:
     if objective is not None:
         bounds = [f"{label} at most {seconds * 1e3:g} ms" for label, seconds in objective.delay.items()]
         bounds += [f"variation at most {objective.variation * 1e3:g} ms"] if objective.variation else []
-        bounds += [f"loss at most {objective.loss:.3g}"] if objective.loss else []
+        bounds += [f"loss at most {objective.loss * 100:.3g} %"] if objective.loss else []
         parts.append(f"Asked: {', '.join(bounds)}.")
     return " ".join(parts)
 

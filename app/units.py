@@ -87,6 +87,11 @@ def format_ratio(ratio: float) -> str:
     return f"{ratio * 100:.6g} %"
 
 
-Rate = Annotated[int, BeforeValidator(parse_rate), PlainSerializer(format_rate, when_used="json")]
-Seconds = Annotated[float, BeforeValidator(parse_seconds), PlainSerializer(format_seconds, when_used="json")]
-Ratio = Annotated[float, BeforeValidator(parse_ratio), PlainSerializer(format_ratio, when_used="json")]
+def _exact(unit: str, factor: float = 1) -> PlainSerializer:
+    # Documents that last must read back to the same number, so nothing is rounded here.
+    return PlainSerializer(lambda value: f"{value * factor:.15g} {unit}", when_used="json")
+
+
+Rate = Annotated[int, BeforeValidator(parse_rate), _exact("b/s")]
+Seconds = Annotated[float, BeforeValidator(parse_seconds), _exact("s")]
+Ratio = Annotated[float, BeforeValidator(parse_ratio), _exact("%", 100)]

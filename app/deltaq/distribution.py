@@ -1,0 +1,204 @@
+"""ΔQ as an improper distribution of one-way delay.
+
+A packet either arrives after some delay or it never does. Both are one outcome of the same experiment, so
+the distribution function climbs to ``1 - loss`` and stops there: loss is probability mass at infinite delay.
+Lost packets are never dropped from the sample.
+
+Delays are integer picoseconds (``_ps``), so that sums of delays, and with them the laws of the algebra, hold
+exactly on the support; masses are floats that sum to at most 1 within ``MASS_TOLERANCE``.
+
+The algebra (sequential composition by convolution, probabilistic choice by mixture, the order "delivers at
+least as much by every deadline") is the one of the Broadband Forum's TR-452.1 and of Haeri, Thompson, Davies
+et al., "Mind Your Outcomes", Computers 11(3), 2022.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.signal import fftconvolve
+
+LOST = -1
+"""The delay of a packet that never arrived, in samples."""
+
+MASS_TOLERANCE = 1e-9
+"""Rounding that a sum of masses may carry; far below one packet of any measurement held here."""
+
+MAX_PAIRS = 4_000_000
+"""Largest intermediate result of a convolution: 64 MB of delays and masses."""
+
+Delays: TypeAlias = NDArray[np.int64]
+Masses: TypeAlias = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class DeltaQ:
+    """A discrete improper distribution: atoms at ``delays_ps`` (strictly rising) with ``masses`` (positive).
+
+    Build one with :meth:`from_delays`, :meth:`from_histogram`, :meth:`identity` or :meth:`lost`; the plain
+    constructor checks its arguments and raises ``ValueError``.
+    """
+
+    delays_ps: Delays
+    masses: Masses
+
+    def __post_init__(self) -> None:
+        """Refuse what is not an improper distribution, and freeze the arrays."""
+        if self.delays_ps.ndim != 1 or self.delays_ps.shape != self.masses.shape:
+            raise ValueError("delays and masses must be two vectors of the same length")
+        if self.delays_ps.size and (self.delays_ps[0] < 0 or np.any(np.diff(self.delays_ps) <= 0)):
+            raise ValueError("delays must be non-negative and strictly rising")
+        if np.any(~np.isfinite(self.masses)) or np.any(self.masses <= 0):
+            raise ValueError("every mass must be positive and finite")
+        if float(self.masses.sum()) > 1 + MASS_TOLERANCE:
+            raise ValueError(f"the masses sum to {float(self.masses.sum()):.12g}, more than 1")
+        self.delays_ps.setflags(write=False)
+        self.masses.setflags(write=False)
+
+    @classmethod
+    def from_delays(cls, delays_ps: Iterable[int]) -> DeltaQ:
+        """Give every packet the same mass; a delay of ``LOST`` (-1) is a lost packet.
+
+        Raises ``ValueError`` when there is no packet, or a delay is negative and not ``LOST``.
+        """
+        delays = np.fromiter(delays_ps, dtype=np.int64)
+        if delays.size == 0:
+            raise ValueError("no packet was sent: an empty sample has no distribution")
+        if np.any(delays < LOST):
+            raise ValueError("a delay is a non-negative number of picoseconds, or -1 for a lost packet")
+        values, counts = np.unique(delays[delays != LOST], return_counts=True)
+        return cls(values, counts / delays.size)
+
+    @classmethod
+    def from_histogram(cls, bins: Sequence[tuple[int, int]], lost: int) -> DeltaQ:
+        """Take ``(upper edge in ps, packets)`` bins and ``lost`` packets; a bin counts as its upper edge.
+
+        The upper edge never flatters: the result delivers no packet earlier than the network did.
+        Raises ``ValueError`` when there is no packet or a count is negative.
+        """
+        counts = np.array([count for _, count in bins], dtype=np.int64)
+        total = int(counts.sum()) + lost
+        if lost < 0 or np.any(counts < 0):
+            raise ValueError("packet counts cannot be negative")
+        if total == 0:
+            raise ValueError("no packet was sent: an empty histogram has no distribution")
+        edges = np.array([edge for edge, _ in bins], dtype=np.int64)
+        return _gather(edges[counts > 0], counts[counts > 0] / total)
+
+    @classmethod
+    def identity(cls) -> DeltaQ:
+        """Return the neutral element of convolution: everything arrives at once."""
+        return cls(np.zeros(1, dtype=np.int64), np.ones(1))
+
+    @classmethod
+    def lost(cls) -> DeltaQ:
+        """Return the absorbing element of convolution: nothing ever arrives."""
+        return cls(np.empty(0, dtype=np.int64), np.empty(0))
+
+    @property
+    def delivered(self) -> float:
+        """Probability that a packet arrives at all: the limit of the distribution function."""
+        return min(1.0, float(self.masses.sum()))
+
+    @property
+    def loss(self) -> float:
+        """Probability mass at infinite delay."""
+        return 1.0 - self.delivered
+
+    def cdf(self, delay_ps: float) -> float:
+        """Probability that a packet arrives within ``delay_ps`` picoseconds."""
+        atoms = int(np.searchsorted(self.delays_ps, delay_ps, side="right"))
+        return min(1.0, float(self.masses[:atoms].sum()))
+
+    def quantile_ps(self, probability: float) -> float:
+        """Return the smallest delay within which ``probability`` of all packets arrive.
+
+        ``math.inf`` when fewer than that ever arrive. Raises ``ValueError`` outside (0, 1].
+        """
+        if not 0 < probability <= 1:
+            raise ValueError(f"a quantile lies in (0, 1], not {probability}")
+        atom = int(np.searchsorted(np.cumsum(self.masses), probability - MASS_TOLERANCE))
+        return int(self.delays_ps[atom]) if atom < self.delays_ps.size else math.inf
+
+    def mean_delivered_ps(self) -> float:
+        """Mean delay of the packets that arrive; ``math.inf`` when none does.
+
+        The mean of the whole distribution is infinite as soon as one packet is lost: read it beside
+        :attr:`loss`.
+        """
+        if not self.masses.size:
+            return math.inf
+        return float(np.average(self.delays_ps, weights=self.masses))
+
+    def convolve(self, other: DeltaQ) -> DeltaQ:
+        """Compose in sequence: independent delays add, and a packet must survive both parts.
+
+        Exact on the support. Raises ``ValueError`` when the result would pass ``MAX_PAIRS`` atoms: call
+        :meth:`coarsen` on both parts first.
+        """
+        if not (self.masses.size and other.masses.size):
+            return DeltaQ.lost()
+        if self.masses.size * other.masses.size <= MAX_PAIRS:
+            delays = np.add.outer(self.delays_ps, other.delays_ps).ravel()
+            return _gather(delays, np.multiply.outer(self.masses, other.masses).ravel())
+        return self._convolve_on_grid(other)
+
+    def _convolve_on_grid(self, other: DeltaQ) -> DeltaQ:
+        """Convolve two large distributions by FFT over their common grid."""
+        origin = int(self.delays_ps[0] + other.delays_ps[0])
+        first, second = self.delays_ps - self.delays_ps[0], other.delays_ps - other.delays_ps[0]
+        step = int(np.gcd(np.gcd.reduce(first), np.gcd.reduce(second)))
+        cells = int(first[-1] + second[-1]) // step + 1
+        if cells > MAX_PAIRS:
+            raise ValueError(
+                f"{cells} cells of {step} ps are more than {MAX_PAIRS}: coarsen both parts of the convolution"
+            )
+        dense = [np.zeros(int(delays[-1]) // step + 1) for delays in (first, second)]
+        dense[0][first // step] = self.masses
+        dense[1][second // step] = other.masses
+        # What the transform leaves below one part in 10^15 is its own rounding, not mass.
+        masses = fftconvolve(dense[0], dense[1])
+        cell = np.flatnonzero(masses > 1e-15)
+        return _gather(origin + cell * step, masses[cell])
+
+    def coarsen(self, step_ps: int) -> DeltaQ:
+        """Round every delay up to a multiple of ``step_ps``: never better than the original."""
+        if step_ps < 1:
+            raise ValueError(f"a step is at least 1 ps, not {step_ps}")
+        return _gather(-(-self.delays_ps // step_ps) * step_ps, self.masses)
+
+    def at_least_as_good_as(self, other: DeltaQ) -> bool:
+        """Say whether this one delivers at least as much as ``other`` by every deadline.
+
+        A partial order: of two distributions that cross, neither is at least as good.
+        """
+        deadlines = np.union1d(self.delays_ps, other.delays_ps)
+        return bool(np.all(self._cdf_at(deadlines) >= other._cdf_at(deadlines) - MASS_TOLERANCE))
+
+    def _cdf_at(self, delays_ps: Delays) -> Masses:
+        """Evaluate the distribution function at every one of ``delays_ps``."""
+        below = np.concatenate(([0.0], np.cumsum(self.masses)))
+        return np.asarray(below[np.searchsorted(self.delays_ps, delays_ps, side="right")])
+
+
+def mixture(choices: Sequence[tuple[float, DeltaQ]]) -> DeltaQ:
+    """Choose one of several outcomes with the given probabilities, which must sum to 1 (``ValueError``)."""
+    weights = [weight for weight, _ in choices]
+    if any(weight < 0 for weight in weights) or abs(math.fsum(weights) - 1) > MASS_TOLERANCE:
+        raise ValueError(f"the probabilities of a choice are non-negative and sum to 1, not {weights}")
+    return _gather(
+        np.concatenate([part.delays_ps for _, part in choices]),
+        np.concatenate([weight * part.masses for weight, part in choices]),
+    )
+
+
+def _gather(delays_ps: Delays, masses: Masses) -> DeltaQ:
+    """Sort atoms, add up those at one delay, and leave out those without mass."""
+    values, position = np.unique(delays_ps, return_inverse=True)
+    sums: Masses = np.bincount(position, weights=masses, minlength=values.size).astype(np.float64)
+    return DeltaQ(values[sums > 0], sums[sums > 0])

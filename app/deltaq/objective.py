@@ -1,0 +1,141 @@
+"""What is asked of a class and what came of it: objectives, verdicts and their bounds, as documents.
+
+Delays are seconds, loss is a ratio. Infinity has no JSON number: a :class:`Quantity` holds ``null`` and says
+that it is infinite.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+Evidence = Literal["predicted", "emulated", "measured"]
+"""What a verdict rests on: our model of our configuration, the twin of what the boxes hold, or packets."""
+
+Outcome = Literal["met", "broken", "inconclusive"]
+"""What can be said at the stated confidence."""
+
+DEFAULT_CONFIDENCE = 0.95
+"""Confidence of a verdict when the intent names none."""
+
+DEFAULT_VARIATION_QUANTILE = 0.999
+"""ITU-T Y.1541: delay variation is the 1 - 10^-3 quantile of delay minus its minimum."""
+
+Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+
+def quantile_of(label: str) -> float:
+    """Turn ``"p99.9"`` into 0.999. ``ValueError`` for all but ``p`` and a percentage in (0, 100)."""
+    match = re.fullmatch(r"p(\d{1,2}(?:\.\d{1,6})?)", label)
+    if match is None or float(match[1]) == 0:
+        raise ValueError(f'a delay quantile is written "p95" or "p99.9", between 0 and 100, not {label!r}')
+    return round(float(match[1]) / 100, 8)
+
+
+class Objective(BaseModel):
+    """Bounds on the ΔQ of a class: a quantitative timeliness agreement. At least one bound is needed.
+
+    ``delay`` maps quantile labels to seconds; lost packets count as packets that never arrive, so ``p99``
+    is also broken by more than 1 % loss. ``variation`` (seconds) bounds the ``variation_quantile`` minus the
+    smallest observed delay. ``loss`` is a ratio above 0: no number of
+    packets can show that none is ever lost.
+
+    There is no bound on the mean: it is infinite once a packet is lost, and no finite sample bounds it
+    without assuming the shape of the tail.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    delay: dict[str, Seconds] = Field(default_factory=dict)
+    variation: Seconds | None = None
+    variation_quantile: float = Field(default=DEFAULT_VARIATION_QUANTILE, gt=0, lt=1)
+    loss: float | None = Field(default=None, gt=0, lt=1)
+
+    @field_validator("delay")
+    @classmethod
+    def _quantiles_rise(cls, delay: dict[str, float]) -> dict[str, float]:
+        ordered = sorted(delay.items(), key=lambda item: quantile_of(item[0]))
+        for (low, shorter), (high, longer) in itertools.pairwise(ordered):
+            if longer < shorter:
+                raise ValueError(f"{high} ({longer} s) cannot be asked to be below {low} ({shorter} s)")
+        return dict(ordered)
+
+    @model_validator(mode="after")
+    def _asks_something(self) -> Self:
+        if not self.delay and self.variation is None and self.loss is None:
+            raise ValueError("an objective needs at least one bound: delay, variation or loss")
+        return self
+
+
+class Quantity(BaseModel):
+    """A number that may be infinite (``value`` null, ``infinite`` true) or unknown (null and false)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    value: float | None = None
+    infinite: bool = False
+
+    @classmethod
+    def of(cls, number: float | None) -> Quantity:
+        """Wrap a float that may be ``math.inf``, or ``None`` for one that was not observed."""
+        if number is None:
+            return cls()
+        return cls(infinite=True) if math.isinf(number) else cls(value=number)
+
+    def number(self) -> float | None:
+        """Return the float again: ``math.inf``, a number, or ``None``."""
+        return math.inf if self.infinite else self.value
+
+
+class BoundVerdict(BaseModel):
+    """What can be said about one bound.
+
+    ``observed`` is the point estimate and ``low``–``high`` what is compatible with the sample, in the unit of
+    ``asked`` (seconds, or a ratio for loss). ``n_effective`` is the number of independent packets that would
+    tell as much as the ``n`` seen. ``more_packets`` estimates how many further ones would decide an
+    inconclusive bound if they behave alike; ``None`` when decided, or when no sensible number would.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: Literal["delay", "variation", "loss"]
+    quantile: float | None = Field(description="which quantile is bounded; None for loss")
+    label: str = Field(description='for people: "delay p95", "variation p99.9 − min", "loss"')
+    asked: float
+    observed: Quantity
+    low: Quantity
+    high: Quantity
+    outcome: Outcome
+    n: int
+    n_effective: float
+    exceedances: int = Field(description="packets beyond the bound: later than asked, or lost")
+    more_packets: int | None = None
+
+
+class Verdict(BaseModel):
+    """What can be said about an objective: ``broken`` if any bound is, else ``inconclusive`` if any is."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    outcome: Outcome
+    confidence: float
+    evidence: Evidence
+    bounds: tuple[BoundVerdict, ...]
+
+    @property
+    def more_packets(self) -> int | None:
+        """Packets that would decide every bound still open; ``None`` if none is open or one never will be."""
+        missing = [bound.more_packets for bound in self.bounds if bound.outcome == "inconclusive"]
+        known = [count for count in missing if count is not None]
+        return max(known) if known and len(known) == len(missing) else None
+
+
+def combine(outcomes: list[Outcome]) -> Outcome:
+    """Fold outcomes into one: any ``broken`` wins, then any ``inconclusive``; none at all is inconclusive."""
+    if "broken" in outcomes:
+        return "broken"
+    return "inconclusive" if "inconclusive" in outcomes or not outcomes else "met"

@@ -1,0 +1,188 @@
+"""Judging: from an objective and a sample to a verdict at a stated confidence.
+
+A bound is ``met`` when the sample rules out, at that confidence, that too many packets exceed it; ``broken``
+when it rules out that few enough do; ``inconclusive`` otherwise. An objective is met only when all its
+bounds are, so each of those may be tested at the full confidence (intersection-union test, Berger,
+Technometrics 24(4), 1982). It is broken when any one is, so for that the error is shared out among them
+(Bonferroni). Either way the verdict as a whole is wrong with a probability of at most one minus the
+confidence.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.deltaq.distribution import LOST
+from app.deltaq.intervals import (
+    effective_size,
+    packets_to_decide,
+    quantile_interval,
+    rank,
+    ratio_interval,
+    ratio_lower,
+    ratio_upper,
+)
+from app.deltaq.objective import (
+    DEFAULT_CONFIDENCE,
+    BoundVerdict,
+    Evidence,
+    Objective,
+    Outcome,
+    Quantity,
+    Verdict,
+    combine,
+    quantile_of,
+)
+
+PS_PER_SECOND = 1e12
+"""Picoseconds in a second."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    """One bound as a threshold: no more than ``beyond`` of all packets may exceed ``threshold_ps``.
+
+    ``asked`` is in the unit of the objective; ``offset_ps`` is what a delay stands above zero there.
+    """
+
+    kind: Literal["delay", "variation", "loss"]
+    label: str
+    quantile: float | None
+    asked: float
+    threshold_ps: float
+    beyond: float
+    offset_ps: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Levels:
+    """Confidence at which a bound may be called met, and at which it may be called broken."""
+
+    met: float
+    broken: float
+
+
+def judge(
+    objective: Objective,
+    samples: Sequence[tuple[int, int]],
+    *,
+    confidence: float = DEFAULT_CONFIDENCE,
+    evidence: Evidence,
+) -> Verdict:
+    """Judge ``samples``, ``(sent_ps, delay_ps or -1 when lost)`` per packet, against ``objective``.
+
+    The samples are put in the order of sending, which the correction for dependence needs. Lost packets
+    exceed every delay bound. Delay variation is a high quantile of delay (99.9 % unless the objective says
+    otherwise) minus the smallest delay in the sample, as ITU-T Y.1541 takes it per evaluation interval; that
+    quantile is never lowered to suit a small sample, which is inconclusive instead.
+
+    Raises ``ValueError`` unless ``confidence`` lies between 0.5 and 1.
+    """
+    if not 0.5 < confidence < 1:
+        raise ValueError(f"a confidence lies between 0.5 and 1, not {confidence}")
+    delays = np.array([delay for _, delay in sorted(samples)], dtype=np.float64)
+    delays[delays == LOST] = math.inf
+    bounds = _bounds(objective, float(delays.min()) if delays.size else 0.0)
+    levels = _Levels(met=confidence, broken=1 - (1 - confidence) / len(bounds))
+    verdicts = tuple(_judge_bound(bound, delays, levels) for bound in bounds)
+    return Verdict(
+        outcome=combine([verdict.outcome for verdict in verdicts]),
+        confidence=confidence,
+        evidence=evidence,
+        bounds=verdicts,
+    )
+
+
+def _bounds(objective: Objective, shortest_ps: float) -> list[_Bound]:
+    """Turn an objective into thresholds; variation counts from the smallest delay seen."""
+    bounds = []
+    for label, asked in objective.delay.items():
+        quantile = quantile_of(label)
+        threshold = round(asked * PS_PER_SECOND)
+        bounds.append(_Bound("delay", f"delay {label}", quantile, asked, threshold, 1 - quantile))
+    if objective.variation is not None:
+        quantile = objective.variation_quantile
+        label = f"variation p{quantile * 100:g} − min"
+        # Of a sample in which nothing arrived, no delay is the smallest: every packet exceeds any threshold.
+        offset = shortest_ps if math.isfinite(shortest_ps) else 0.0
+        threshold = round(objective.variation * PS_PER_SECOND + offset)
+        bounds.append(_Bound("variation", label, quantile, objective.variation, threshold, 1 - quantile, offset))
+    if objective.loss is not None:
+        bounds.append(_Bound("loss", "loss", None, objective.loss, math.inf, objective.loss))
+    return bounds
+
+
+def _judge_bound(bound: _Bound, delays_ps: NDArray[np.float64], levels: _Levels) -> BoundVerdict:
+    """Judge one bound on delays in the order of sending, lost packets as ``inf``."""
+    n = int(delays_ps.size)
+    beyond = np.isinf(delays_ps) if bound.kind == "loss" else delays_ps > bound.threshold_ps
+    exceedances = int(beyond.sum())
+    size = _size(bound, delays_ps, beyond, levels)
+    scaled = exceedances * size / n if n else 0.0
+    outcome: Outcome = "inconclusive"
+    needed = None
+    if n and ratio_upper(scaled, size, levels.met) <= bound.beyond:
+        outcome = "met"
+    elif n and ratio_lower(scaled, size, levels.broken) > bound.beyond:
+        outcome = "broken"
+    else:
+        needed = packets_to_decide(
+            exceedances,
+            n,
+            size,
+            beyond=bound.beyond,
+            confidence=levels.met,
+            low_confidence=levels.broken,
+        )
+    observed, low, high = _seen(bound, delays_ps, size, levels)
+    return BoundVerdict(
+        kind=bound.kind,
+        quantile=bound.quantile,
+        label=bound.label,
+        asked=bound.asked,
+        observed=observed,
+        low=low,
+        high=high,
+        outcome=outcome,
+        n=n,
+        n_effective=size,
+        exceedances=exceedances,
+        more_packets=None if needed is None else max(1, needed - n),
+    )
+
+
+def _size(bound: _Bound, delays_ps: NDArray[np.float64], beyond: NDArray[np.bool_], levels: _Levels) -> float:
+    """Effective number of packets for a bound.
+
+    A sample seldom shows dependence at a bound that it keeps well, so a quantile is also asked at its
+    observed value, where the indicator varies, and the smaller number counts.
+    """
+    size = effective_size(beyond, levels.broken)
+    if bound.quantile is None or not delays_ps.size:
+        return size
+    observed = np.sort(delays_ps)[rank(delays_ps.size, bound.quantile) - 1]
+    return min(size, effective_size(delays_ps > observed, levels.broken))
+
+
+def _seen(
+    bound: _Bound, delays_ps: NDArray[np.float64], size: float, levels: _Levels
+) -> tuple[Quantity, Quantity, Quantity]:
+    """Estimate, lower and upper limit in the unit of the objective; unknown for an empty sample."""
+    n = int(delays_ps.size)
+    if n == 0:
+        return Quantity(), Quantity(), Quantity()
+    if bound.quantile is None:
+        seen = ratio_interval(int(np.isinf(delays_ps).sum()), n, size, levels.met, levels.broken)
+        return Quantity.of(seen.observed), Quantity.of(seen.low), Quantity.of(seen.high)
+    seen = quantile_interval(np.sort(delays_ps), bound.quantile, size, levels.met, levels.broken)
+
+    def in_seconds(delay_ps: float) -> Quantity:
+        return Quantity.of(max(0.0, delay_ps - bound.offset_ps) / PS_PER_SECOND)
+
+    return in_seconds(seen.observed), in_seconds(seen.low), in_seconds(seen.high)

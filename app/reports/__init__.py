@@ -1,0 +1,1 @@
+"""Reports: what a run did and what came of it, for people."""

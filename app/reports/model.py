@@ -1,0 +1,74 @@
+"""What a report is made from: a run as plain data, whoever ran it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pydantic import BaseModel, ConfigDict
+
+from app.deltaq.objective import Outcome, combine
+from app.findings import Finding
+from app.tester.judging import ClassVerdict
+from app.tester.measurement import Measurement
+
+_DOCUMENT = ConfigDict(frozen=True, extra="forbid")
+
+
+class StageReport(BaseModel):
+    """One stage of the loop: when it began, how long it took, how it ended, and a line on what it did."""
+
+    model_config = _DOCUMENT
+
+    name: str
+    started: datetime
+    seconds: float
+    outcome: str
+    summary: str = ""
+
+
+class DeviceReport(BaseModel):
+    """One box: what was wanted of it, what was done, and what it said it holds afterwards."""
+
+    model_config = _DOCUMENT
+
+    name: str
+    platform: str
+    outcome: str
+    candidate: str = ""
+    inverse: str = ""
+    diff: str = ""
+    configuration: str = ""
+    read_back: str = ""
+    findings: tuple[Finding, ...] = ()
+
+
+class RunReport(BaseModel):
+    """A run as its report shows it. Parts that the run never reached are empty."""
+
+    model_config = _DOCUMENT
+
+    id: str
+    network: str
+    intent: str
+    status: str
+    started: datetime
+    finished: datetime | None = None
+    stages: tuple[StageReport, ...] = ()
+    devices: tuple[DeviceReport, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    before: Measurement | None = None
+    after: Measurement | None = None
+    verdicts_before: tuple[ClassVerdict, ...] = ()
+    verdicts_after: tuple[ClassVerdict, ...] = ()
+
+    def outcome_before(self) -> Outcome | None:
+        """Return what all verdicts before the push come to; ``None`` when nothing was judged."""
+        return _overall(self.verdicts_before)
+
+    def outcome_after(self) -> Outcome | None:
+        """Return what all verdicts after the push come to; ``None`` when nothing was judged."""
+        return _overall(self.verdicts_after)
+
+
+def _overall(verdicts: tuple[ClassVerdict, ...]) -> Outcome | None:
+    return combine([each.verdict.outcome for each in verdicts]) if verdicts else None

@@ -1,0 +1,166 @@
+"""The comparison table: each class before and after a push, and the benefit, as data for every face.
+
+The benefit is before ÷ after − 1 in percent, the figure in which published QoS experiments state their
+result. Times are milliseconds; a quantile that lies beyond the packets delivered is infinite.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from app.deltaq.objective import Quantity
+from app.tester.measurement import ClassSummary, FlowResult, Measurement, summarise, to_ms
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column: its heading, its unit, how many decimals it shows, and whether a benefit makes sense."""
+
+    heading: str
+    unit: str
+    decimals: int
+    compared: bool = True
+
+
+COLUMNS: tuple[Column, ...] = (
+    Column("packets", "", 0, compared=False),
+    Column("mean delay", "ms", 3),
+    Column("sd", "ms", 3),
+    Column("jitter (inter-arrival sd)", "ms", 3),
+    Column("p50", "ms", 3),
+    Column("p95", "ms", 3),
+    Column("p99", "ms", 3),
+    Column("loss", "%", 3, compared=False),
+)
+"""What every line holds, in this order."""
+
+
+class Line(BaseModel):
+    """One line of figures, one per column of ``COLUMNS``; a benefit is in percent."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    what: Literal["before", "after", "benefit"]
+    values: tuple[Quantity, ...]
+
+    def texts(self) -> tuple[str, ...]:
+        """Return the figures as people read them: "∞" for infinity, "–" for what there is none of."""
+        decimals = [2 if self.what == "benefit" else column.decimals for column in COLUMNS]
+        return tuple(format_quantity(value, places) for value, places in zip(self.values, decimals, strict=True))
+
+
+class Group(BaseModel):
+    """The lines of one class, kind and path in one scenario: before, after, benefit, as far as they exist."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    scenario: str
+    title: str
+    path: str
+    traffic_class: str | None
+    kind: str
+    lines: tuple[Line, ...]
+
+    @property
+    def label(self) -> str:
+        """Name for people: the class and what of it, or the kind of background traffic."""
+        if self.traffic_class is None:
+            return f"{self.kind or 'other'} (background)"
+        return f"{self.traffic_class}: {self.kind}" if self.kind else self.traffic_class
+
+
+def comparison_table(before: Measurement | None, after: Measurement | None) -> tuple[Group, ...]:
+    """Pair the flows of two measurements by scenario, path, class and kind, in the order they were listed.
+
+    Either side may be missing; its lines, and the benefit, are then left out.
+    """
+    groups: dict[tuple[str, str, str | None, str], str] = {}
+    for measurement in (before, after):
+        for scenario in measurement.scenarios if measurement else ():
+            for flow in scenario.flows:
+                groups.setdefault((scenario.name, flow.path, flow.traffic_class, flow.kind), scenario.title)
+    # Scenarios stay together, and background traffic comes after the classes that were promised something.
+    order = {name: position for position, name in enumerate(dict.fromkeys(key[0] for key in groups))}
+    keys = sorted(groups, key=lambda key: (order[key[0]], key[2] is None))
+    return tuple(
+        Group(
+            scenario=key[0],
+            title=groups[key],
+            path=key[1],
+            traffic_class=key[2],
+            kind=key[3],
+            lines=_lines(_summary(before, key), _summary(after, key)),
+        )
+        for key in keys
+    )
+
+
+def format_quantity(quantity: Quantity, decimals: int) -> str:
+    """Write a figure for people: "∞" for infinity, "–" for an unknown one."""
+    number = quantity.number()
+    if number is None:
+        return "–"
+    return "∞" if math.isinf(number) else f"{number:,.{decimals}f}"
+
+
+def benefit_percent(before: Quantity, after: Quantity) -> Quantity:
+    """Return before ÷ after − 1 in percent: unknown if either is, or both are infinite or zero."""
+    earlier, later = before.number(), after.number()
+    if earlier is None or later is None or (math.isinf(earlier) and math.isinf(later)):
+        return Quantity()
+    if later == 0:
+        return Quantity.of(math.inf if earlier > 0 else None)
+    return Quantity.of((earlier / later - 1) * 100)
+
+
+def _summary(measurement: Measurement | None, key: tuple[str, str, str | None, str]) -> ClassSummary | None:
+    """Pool the flows that belong to one group; ``None`` when there is none."""
+    name, path, traffic_class, kind = key
+    flows: Sequence[FlowResult] = [
+        flow
+        for scenario in (measurement.scenarios if measurement else ())
+        if scenario.name == name
+        for flow in scenario.flows
+        if (flow.path, flow.traffic_class, flow.kind) == (path, traffic_class, kind)
+    ]
+    return summarise(flows) if flows else None
+
+
+def _lines(before: ClassSummary | None, after: ClassSummary | None) -> tuple[Line, ...]:
+    lines = []
+    if before is not None:
+        lines.append(Line(what="before", values=_values(before)))
+    if after is not None:
+        lines.append(Line(what="after", values=_values(after)))
+    if len(lines) == 2:
+        pairs = zip(COLUMNS, lines[0].values, lines[1].values, strict=True)
+        gains = tuple(
+            benefit_percent(first, second) if column.compared else Quantity() for column, first, second in pairs
+        )
+        lines.append(Line(what="benefit", values=gains))
+    return tuple(lines)
+
+
+def _values(summary: ClassSummary) -> tuple[Quantity, ...]:
+    """Figures of one side, in the order of ``COLUMNS``."""
+    return (
+        Quantity.of(summary.sent),
+        Quantity.of(summary.mean_delay_ms),
+        Quantity.of(summary.sd_delay_ms),
+        Quantity.of(summary.interarrival_sd_ms),
+        *(_quantile(summary, label) for label in ("p50", "p95", "p99")),
+        Quantity.of(None if summary.loss is None else summary.loss * 100),
+    )
+
+
+def _quantile(summary: ClassSummary, label: str) -> Quantity:
+    """Return a quantile in ms; one that the summary knows and that has no value lies at infinity."""
+    if label not in summary.quantiles_ps:
+        return Quantity()
+    value = summary.quantiles_ps[label]
+    return Quantity.of(math.inf if value is None else to_ms(value))

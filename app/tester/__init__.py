@@ -1,0 +1,1 @@
+"""Testers: what offers traffic to a network and reports what became of it."""

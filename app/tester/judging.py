@@ -1,0 +1,63 @@
+"""From a measurement to verdicts: every check of the intent against the objective of its classes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pydantic import BaseModel, ConfigDict
+
+from app.deltaq.objective import Objective, Outcome, Verdict, combine
+from app.deltaq.verdict import judge
+from app.intent.models import Intent, ObjectiveSpec
+from app.inventory.models import Network
+from app.tester.measurement import Measurement, class_samples
+from app.tester.traffic import scenario_of
+
+
+class ClassVerdict(BaseModel):
+    """The verdict on one class in one scenario on one path."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    scenario: str
+    traffic_class: str
+    path: str | None = None
+    objective: Objective
+    verdict: Verdict
+
+
+def verdicts(intent: Intent, network: Network, measurement: Measurement) -> tuple[ClassVerdict, ...]:
+    """Verdicts in the order of the intent's checks; classes without an objective have none.
+
+    Raises:
+        TesterError: the tester kept no samples of a flow that is judged.
+    """
+    found = []
+    for check in intent.verify:
+        scenario = scenario_of(network, check)
+        if scenario is None:
+            continue
+        path = f"{check.from_}→{check.to}"
+        for name in check.classes:
+            spec = intent.traffic_class(name).objective
+            if spec is None:
+                continue
+            asked = objective(spec)
+            samples = class_samples(measurement, scenario.name, name, path=path)
+            verdict = judge(asked, samples, confidence=check.confidence, evidence=measurement.evidence)
+            found.append(
+                ClassVerdict(
+                    scenario=scenario.name, traffic_class=name, path=path, objective=asked, verdict=verdict
+                )
+            )
+    return tuple(found)
+
+
+def objective(spec: ObjectiveSpec) -> Objective:
+    """The judge's form of an intent's objective."""
+    return Objective(delay=dict(spec.delay), variation=spec.variation, loss=spec.loss)
+
+
+def overall(found: Iterable[ClassVerdict]) -> Outcome:
+    """What all verdicts come to together; without any it is inconclusive."""
+    return combine([entry.verdict.outcome for entry in found])

@@ -1,0 +1,222 @@
+"""From a plan to the twin's ports: what an interface does to packets, in the twin's scenario language."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.inventory.models import Link
+from app.plan.model import (
+    Discipline,
+    Egress,
+    Ingress,
+    InterfacePlan,
+    Plan,
+    Queue,
+    Red,
+    Rule,
+    Scheduler,
+    System,
+    Term,
+    Trust,
+)
+from app.plan.shares import expected_shares
+from app.platforms.base import Profile
+
+Json = dict[str, Any]
+
+DSCPS = range(64)
+COSES = range(8)
+PRIORITY_BURST_SECONDS = 0.2
+"""Burst that a policed priority queue may send (IOS QoS guide: 200 ms of its rate)."""
+
+
+def port(plan: Plan, interface: InterfacePlan, link: Link | None, rate: int, profile: Profile) -> Json:
+    """One interface as a twin port."""
+    efficiency = interface.efficiency
+    egress = _egress(plan, interface, rate)
+    egress["tx_fifo_packets"] = profile.transmit_fifo
+    if link is not None and efficiency.multilink:
+        egress["fragment_bytes"] = efficiency.fragment_bytes
+        egress["interleave"] = efficiency.interleave
+    egress["header_compression"] = efficiency.header_compression
+    return {"name": interface.name, "ingress": _ingress(plan.system, interface.ingress), "egress": egress}
+
+
+def _term(term: Term) -> Json:
+    fields: Json = {}
+    for name in ("dscp", "cos", "precedence"):
+        if values := getattr(term, name):
+            fields[name] = list(values)
+    if term.application:
+        fields["application"] = [term.application]
+    if term.protocol is not None:
+        fields["protocol"] = [term.protocol]
+    if term.source:
+        fields["src"] = [term.source]
+    if term.destination:
+        fields["dst"] = [term.destination]
+    if term.source_ports:
+        fields["src_ports"] = [[r.first, r.last] for r in term.source_ports]
+    if term.destination_ports:
+        fields["dst_ports"] = [[r.first, r.last] for r in term.destination_ports]
+    return fields
+
+
+def _match(rule: Rule) -> Json:
+    return {"any": [_term(term) for term in rule.any_of]}
+
+
+def _ingress(system: System, ingress: Ingress) -> Json:
+    """Rules of the policy first, then what trust makes of everything else."""
+    rules = [
+        {"match": _match(rule), "set": _marks(system, rule)} | _police(rule)
+        for rule in ingress.rules
+        if rule.any_of
+    ]
+    otherwise: Json = {"dscp": None, "cos": None}
+    if ingress.trust is Trust.NONE:
+        cos = ingress.port_cos
+        otherwise = {"dscp": system.cos_to_dscp[cos] if system.cos_to_dscp and cos else 0, "cos": cos}
+    elif ingress.trust is Trust.COS and system.cos_to_dscp:
+        rules += [
+            {"match": {"cos": [cos]}, "set": {"dscp": system.cos_to_dscp[cos], "cos": cos}}
+            for cos in COSES
+        ]
+    elif ingress.trust is Trust.DSCP and system.dscp_to_cos:
+        rules += [{"match": {"dscp": [d]}, "set": {"cos": system.dscp_to_cos[d]}} for d in DSCPS]
+    return {"rules": rules, "otherwise": otherwise}
+
+
+def _marks(system: System, rule: Rule) -> Json:
+    marks: Json = {}
+    if rule.set_dscp is not None:
+        marks["dscp"] = rule.set_dscp
+        if system.dscp_to_cos:
+            marks["cos"] = system.dscp_to_cos[rule.set_dscp]
+    if rule.set_cos is not None:
+        marks["cos"] = rule.set_cos
+    if rule.queue is not None:
+        marks["group"] = rule.queue
+    return marks
+
+
+def _police(rule: Rule) -> Json:
+    if rule.police is None:
+        return {}
+    return {"police": {"rate_bps": rule.police.rate, "burst_bytes": rule.police.burst}}
+
+
+def _egress(plan: Plan, interface: InterfacePlan, rate: int) -> Json:
+    scheduler = interface.egress.scheduler or plan.system.scheduler
+    if scheduler is None:
+        return {"rules": [], "otherwise": {"queue": 0}, "queues": [_queue(Queue(number=0))], "scheduler": _FIFO}
+    positions = {queue.number: position for position, queue in enumerate(scheduler.queues)}
+    rules, otherwise = _selection(plan, interface.egress, positions)
+    served = scheduler.discipline is not Discipline.FLOW_WFQ
+    return {
+        "rules": rules if served else [],
+        "otherwise": {"queue": otherwise if served else 0},
+        "queues": [_queue(queue) for queue in scheduler.queues] if served else [],
+        "scheduler": _scheduler(scheduler, rate),
+    }
+
+
+_FIFO: Json = {"kind": "fifo"}
+
+
+def _selection(plan: Plan, egress: Egress, positions: dict[int, int]) -> tuple[list[Json], int]:
+    """Which queue a packet takes: by the egress policy, by a choice made on input, or by the box's maps."""
+    if egress.rules or egress.default_queue is not None:
+        rules = [
+            {"match": _match(rule), "queue": positions[rule.queue]}
+            for rule in egress.rules
+            if rule.queue is not None and rule.any_of
+        ]
+        return rules, positions[egress.default_queue or 0] if egress.default_queue is not None else 0
+    table: list[Json] = [
+        {"match": {"group": [number]}, "queue": position} for number, position in positions.items()
+    ]
+    system = plan.system
+    if system.dscp_to_queue:
+        table += _by_map("dscp", system.dscp_to_queue, positions)
+    elif system.cos_to_queue:
+        table += _by_map("cos", system.cos_to_queue, positions)
+    return table, 0
+
+
+def _by_map(field: str, table: tuple[int, ...], positions: dict[int, int]) -> list[Json]:
+    by_queue: dict[int, list[int]] = {}
+    for value, queue in enumerate(table):
+        by_queue.setdefault(queue, []).append(value)
+    return [
+        {"match": {field: values}, "queue": positions[queue]}
+        for queue, values in sorted(by_queue.items())
+        if queue in positions
+    ]
+
+
+def _queue(queue: Queue) -> Json:
+    return {
+        "name": queue.name or f"q{queue.number}",
+        "limit_packets": queue.limit_packets or DEFAULT_LIMIT,
+        "limit_bytes": None,
+        "red": _red(queue.red) if queue.red else None,
+    }
+
+
+DEFAULT_LIMIT = 64
+"""Packets of a queue whose length no plan states."""
+
+
+def _red(red: Red) -> Json:
+    profiles = [
+        {
+            **({"match_dscp": list(p.dscp)} if p.dscp else {"precedence": list(p.precedence)}),
+            "min": p.minimum,
+            "max": p.maximum,
+            "mark_denominator": p.denominator,
+        }
+        for p in red.profiles
+        if p.dscp or p.precedence
+    ]
+    rest = next((p for p in red.profiles if not p.dscp and not p.precedence), None)
+    result: Json = {"weight_exponent": red.weight_exponent, "unit": red.unit, "profiles": profiles}
+    if rest:
+        result["default"] = {"min": rest.minimum, "max": rest.maximum, "mark_denominator": rest.denominator}
+    return result
+
+
+def _scheduler(scheduler: Scheduler, rate: int) -> Json:
+    queues = scheduler.queues
+    strict = [i for i, q in enumerate(queues) if q.priority]
+    shares = expected_shares(scheduler, rate)
+    match scheduler.discipline:
+        case Discipline.FIFO:
+            return _FIFO
+        case Discipline.FLOW_WFQ:
+            return {"kind": "wfq", "congestive_discard_threshold": queues[0].limit_packets or DEFAULT_LIMIT}
+        case Discipline.STRICT:
+            return {"kind": "strict", "order": strict or list(range(len(queues)))}
+        case Discipline.LLQ_CBWFQ:
+            return {
+                "kind": "cbwfq",
+                "priority": [
+                    {
+                        "queue": i,
+                        "rate_bps": round(shares[i] * rate),
+                        "burst_bytes": round(shares[i] * rate * PRIORITY_BURST_SECONDS / 8),
+                    }
+                    for i in strict
+                ],
+                "weights": {
+                    str(i): max(round(shares[i] * rate), 1) for i in range(len(queues)) if i not in strict
+                },
+            }
+        case Discipline.SRR if len(strict) <= 1:
+            weights = {str(i): max(q.share.value, 1) if q.share else 1 for i, q in enumerate(queues)}
+            return {"kind": "srr", "weights": weights, "strict": strict[0] if strict else None}
+    weights = {
+        str(i): max(q.share.value, 1) if q.share else 1 for i, q in enumerate(queues) if i not in strict
+    }
+    mode = "packets" if scheduler.discipline is Discipline.WRR else "bytes"
+    return {"kind": "strict_wrr", "strict": strict, "weights": weights, "mode": mode}

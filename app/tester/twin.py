@@ -1,0 +1,222 @@
+"""The twin as a tester: a packet simulation of the network as its boxes say they are configured."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import qosforge_twin
+
+from app.errors import TesterError
+from app.intent.models import Intent
+from app.inventory.models import Network, Station, TrafficFlow, TrafficScenario
+from app.plan.model import InterfacePlan, Plan
+from app.platforms.base import platform
+from app.tester.measurement import FlowResult, Measurement, ScenarioResult, When
+from app.tester.ports import port
+from app.tester.traffic import flow_class, scenario_of
+
+Json = dict[str, Any]
+
+TESTER = "twin"
+STATION_PORT = "nic"
+PS = 10**12
+WARM_UP_SECONDS = 2
+"""Left out of the figures: queues and TCP windows are still filling."""
+PHASE_SECONDS = 0.5
+"""Flows begin at a random moment within this time, so that they are not in step."""
+RECEIVE_WINDOW_BYTES = 17_520
+"""TCP window of the greedy transfers: twelve segments, the default of hosts of the campus paper's time."""
+
+
+@dataclass(frozen=True)
+class TwinTester:
+    """Measures on the twin built from ``plans`` (what the boxes hold, read back)."""
+
+    network: Network
+    plans: Mapping[str, Plan]
+    seed: int = 1
+
+    def measure(self, intent: Intent, when: When, stretch: int = 1) -> Measurement:
+        """Run every scenario that the intent verifies.
+
+        ``stretch`` multiplies its seconds, where fewer packets were inconclusive.
+
+        Raises:
+            TesterError: a verification has no traffic, or the twin refuses the scenario.
+        """
+        wanted: dict[str, tuple[TrafficScenario, int]] = {}
+        judged: set[tuple[str, str]] = set()
+        for check in intent.verify:
+            scenario = scenario_of(self.network, check)
+            if scenario is None:
+                raise TesterError(
+                    f"no traffic is described between {check.from_} and {check.to}",
+                    mend="add a scenario to traffic.yaml that has this pair under 'between'",
+                )
+            seconds = max(check.seconds * stretch, wanted.get(scenario.name, (scenario, 0))[1])
+            wanted[scenario.name] = (scenario, seconds)
+            judged.add((check.from_, check.to))
+        results = []
+        reference = ""
+        for scenario, seconds in wanted.values():
+            document = self.scenario(scenario, seconds, judged)
+            answer = self._run(document)
+            reference = answer["delay_reference"]
+            results.append(self._result(intent, scenario, answer))
+        return Measurement(
+            when=when,
+            evidence="emulated",
+            tester=TESTER,
+            seed=self.seed,
+            delay_reference=reference,
+            scenarios=tuple(results),
+        )
+
+    def _run(self, document: Json) -> Json:
+        try:
+            answer: Json = json.loads(qosforge_twin.run(json.dumps(document), self.seed))
+        except qosforge_twin.ScenarioError as error:
+            raise TesterError(f"the twin refuses the scenario: {error}") from None
+        return answer
+
+    def scenario(self, scenario: TrafficScenario, seconds: int, judged: set[tuple[str, str]]) -> Json:
+        """The twin's scenario document."""
+        flows = [
+            document
+            for flow in scenario.flows
+            for document in self._flows(flow, (flow.from_, flow.to) in judged)
+        ]
+        return {
+            "version": 1,
+            "duration_ps": (seconds + WARM_UP_SECONDS) * PS,
+            "warmup_ps": WARM_UP_SECONDS * PS,
+            "nodes": [*self._devices(), *self._stations()],
+            "links": [*self._links(), *self._access_links()],
+            "flows": flows,
+        }
+
+    def _devices(self) -> list[Json]:
+        nodes = []
+        for device in self.network.devices:
+            plan = self.plans.get(device.name)
+            if plan is None:
+                raise TesterError(f"the configuration of {device.name} was not read back")
+            profile = platform(device.platform, device.name).profile
+            ports = []
+            for interface in device.interfaces:
+                held = plan.interface(interface.name) or InterfacePlan(name=interface.name)
+                end = self.network.neighbour((device.name, interface.name))
+                ports.append(port(plan, held, end[0] if end else None, interface.usable, profile))
+            nodes.append({"name": device.name, "latency_ps": round(profile.latency * PS), "ports": ports})
+        return nodes
+
+    def _stations(self) -> list[Json]:
+        return [{"name": s.name, "latency_ps": 0, "ports": [{"name": STATION_PORT}]} for s in self.network.stations]
+
+    def _links(self) -> list[Json]:
+        return [
+            {
+                "a": list(link.a),
+                "b": list(link.b),
+                "rate_bps": link.rate,
+                "delay_ps": round(link.delay * PS),
+                "framing": link.framing.value,
+                "tagged": link.tagged,
+            }
+            for link in self.network.links
+        ]
+
+    def _access_links(self) -> list[Json]:
+        return [
+            {
+                "a": [s.name, STATION_PORT],
+                "b": list(s.attach),
+                "rate_bps": s.rate,
+                "delay_ps": 0,
+                "framing": "ethernet",
+                "tagged": False,
+            }
+            for s in self.network.stations
+        ]
+
+    def _flows(self, flow: TrafficFlow, samples: bool) -> list[Json]:
+        source, target = self.network.station(flow.from_), self.network.station(flow.to)
+        path = self._path(source, target)
+        documents = []
+        for number in range(flow.count):
+            document: Json = {
+                "name": flow.name if flow.count == 1 else f"{flow.name}-{number + 1}",
+                "path": path,
+                "packet": {
+                    "dscp": flow.dscp,
+                    "cos": flow.cos,
+                    "protocol": {"tcp": 6, "udp": 17}[flow.protocol],
+                    "src": source.address,
+                    "dst": target.address,
+                    "src_port": flow.src_port + number,
+                    "dst_port": flow.dst_port,
+                    "application": flow.application,
+                },
+                "source": _source(flow),
+                "samples": samples,
+            }
+            if flow.source.kind == "tcp":
+                document["return_path"] = self._path(target, source)
+            documents.append(document)
+        return documents
+
+    def _path(self, source: Station, target: Station) -> list[list[str]]:
+        hops = self.network.path(source.name, target.name)
+        return [[source.name, STATION_PORT], *(list(hop) for hop in hops)]
+
+    def _result(self, intent: Intent, scenario: TrafficScenario, answer: Json) -> ScenarioResult:
+        described = {}
+        for flow in scenario.flows:
+            for number in range(flow.count):
+                described[flow.name if flow.count == 1 else f"{flow.name}-{number + 1}"] = flow
+        flows = tuple(_flow_result(intent, described[entry["name"]], entry) for entry in answer["flows"])
+        return ScenarioResult(name=scenario.name, title=scenario.title, flows=flows)
+
+
+def _source(flow: TrafficFlow) -> Json:
+    source = flow.source
+    common: Json = {"start_ps": round(flow.start * PS), "phase_ps": round(PHASE_SECONDS * PS)}
+    match source.kind:
+        case "tcp":
+            return {"kind": "tcp", "receive_window_bytes": RECEIVE_WINDOW_BYTES, **common}
+        case "video":
+            return {
+                "kind": "video",
+                "frame_rate": source.frames_per_second,
+                "frame_bytes_mean": source.frame_bytes,
+                "frame_bytes_sd": source.frame_bytes_sd or 0,
+                "ip_bytes": source.ip_bytes,
+                **common,
+            }
+    return {"kind": source.kind, "rate_bps": source.rate, "ip_bytes": source.ip_bytes, **common}
+
+
+def _flow_result(intent: Intent, flow: TrafficFlow, entry: Json) -> FlowResult:
+    delay = entry["delay_ps"]
+    pace = entry["interarrival_ps"]
+    heard = entry["delivered"] > 0
+    return FlowResult(
+        name=entry["name"],
+        traffic_class=flow_class(intent, flow),
+        kind=flow.application or "other",
+        path=f"{flow.from_}→{flow.to}",
+        sent=entry["sent"],
+        delivered=entry["delivered"],
+        lost=entry["lost"],
+        mean_delay_ps=round(delay["mean"]) if heard else None,
+        sd_delay_ps=round(delay["sd"]) if heard else None,
+        min_delay_ps=delay["min"] if heard else None,
+        max_delay_ps=delay["max"] if heard else None,
+        interarrival_sd_ps=round(pace["sd"]) if entry["delivered"] > 2 else None,
+        throughput_bps=round(entry["throughput_bps"]),
+        samples=tuple((sent, delay) for sent, delay in entry.get("samples") or ()),
+        histogram=tuple((edge, count) for edge, count in entry["histogram"]),
+    )

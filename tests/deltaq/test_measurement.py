@@ -1,0 +1,166 @@
+"""The measurement document: what it refuses, and how flows are pooled."""
+
+from __future__ import annotations
+
+import statistics
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from app import errors
+from app.deltaq.distribution import DeltaQ
+from app.tester.measurement import (
+    FlowResult,
+    Measurement,
+    ScenarioResult,
+    class_flows,
+    class_samples,
+    class_summary,
+    quantiles_ps,
+    summarise,
+)
+
+MS = 10**9
+
+
+def flow(
+    name: str,
+    delays: list[int],
+    *,
+    traffic_class: str | None = "voice",
+    kind: str = "",
+    path: str = "a→b",
+    samples: bool = True,
+    pace: int | None = None,
+) -> FlowResult:
+    arrived = [delay for delay in delays if delay >= 0]
+    return FlowResult(
+        name=name,
+        traffic_class=traffic_class,
+        kind=kind,
+        path=path,
+        sent=len(delays),
+        delivered=len(arrived),
+        lost=len(delays) - len(arrived),
+        mean_delay_ps=round(statistics.fmean(arrived)) if arrived else None,
+        sd_delay_ps=round(statistics.pstdev(arrived)) if arrived else None,
+        min_delay_ps=min(arrived, default=None),
+        max_delay_ps=max(arrived, default=None),
+        interarrival_sd_ps=pace,
+        throughput_bps=1_000,
+        quantiles_ps=quantiles_ps(DeltaQ.from_delays(delays)) if delays else {},
+        samples=tuple((number * 20 * MS, delay) for number, delay in enumerate(delays)) if samples else (),
+        histogram=() if samples else tuple((delay, 1) for delay in sorted(arrived)),
+    )
+
+
+def measurement(*flows: FlowResult) -> Measurement:
+    return Measurement(
+        when="after",
+        evidence="emulated",
+        tester="twin",
+        seed=1,
+        delay_reference="arrival to end of transmission",
+        scenarios=(ScenarioResult(name="wan", title="Over the WAN", flows=flows),),
+    )
+
+
+delay_lists = st.lists(st.integers(-1, 10**11).filter(lambda delay: delay != 0), min_size=1, max_size=30)
+
+
+@settings(max_examples=60, derandomize=True, deadline=None)
+@given(delay_lists, delay_lists)
+def test_pooling_flows_equals_one_flow_of_all_packets(first: list[int], second: list[int]) -> None:
+    pooled = summarise([flow("1", first), flow("2", second)])
+    whole = flow("all", first + second)
+    assert (pooled.sent, pooled.delivered, pooled.lost) == (whole.sent, whole.delivered, whole.lost)
+    assert (pooled.min_delay_ps, pooled.max_delay_ps) == (whole.min_delay_ps, whole.max_delay_ps)
+    assert pooled.quantiles_ps == whole.quantiles_ps
+    if whole.mean_delay_ps is None:
+        assert pooled.mean_delay_ps is None
+        assert pooled.sd_delay_ps is None
+    else:
+        assert pooled.mean_delay_ps == pytest.approx(whole.mean_delay_ps, abs=2)
+        assert pooled.sd_delay_ps == pytest.approx(whole.sd_delay_ps, rel=1e-6, abs=2_000)
+
+
+def test_interarrival_deviation_is_pooled_within_flows() -> None:
+    pooled = summarise([flow("1", [MS] * 11, pace=3 * MS), flow("2", [MS] * 31, pace=5 * MS), flow("3", [MS])])
+    assert pooled.interarrival_sd_ps == pytest.approx(((10 * 9 + 30 * 25) / 40) ** 0.5 * MS, abs=1)
+    assert summarise([flow("3", [MS])]).interarrival_sd_ps is None
+
+
+def test_quantiles_count_lost_packets() -> None:
+    summary = class_summary(measurement(flow("1", [MS] * 96 + [-1] * 4)), "wan", "voice")
+    assert summary.quantiles_ps == {"p50": MS, "p95": MS, "p99": None, "p99.9": None}
+    assert summary.loss == 0.04
+    assert summary.mean_delay_ms == 1.0
+
+
+def test_samples_and_histograms_can_be_pooled() -> None:
+    pooled = summarise([flow("1", [1, 2, -1]), flow("2", [3, 4, 5], samples=False)])
+    assert pooled.quantiles_ps["p50"] == 3
+    assert pooled.quantiles_ps["p95"] is None
+
+
+def test_flows_are_chosen_by_class_path_and_kind() -> None:
+    document = measurement(
+        flow("v1", [1], kind="voice"),
+        flow("v2", [2], kind="video"),
+        flow("v3", [3], kind="voice", path="a→c"),
+        flow("b", [4], traffic_class=None),
+    )
+    assert [each.name for each in class_flows(document, "wan", "voice")] == ["v1", "v2", "v3"]
+    assert [each.name for each in class_flows(document, "wan", "voice", path="a→b")] == ["v1", "v2"]
+    assert [each.name for each in class_flows(document, "wan", "voice", kind="voice")] == ["v1", "v3"]
+    assert [each.name for each in class_flows(document, "wan", None)] == ["b"]
+    summary = class_summary(document, "wan", "voice")
+    assert (summary.flows, summary.kind, summary.path) == (("v1", "v2", "v3"), "voice+video", "a→b+a→c")
+
+
+def test_samples_of_a_class_come_in_the_order_of_sending() -> None:
+    document = measurement(flow("1", [5, 6]), flow("2", [7, -1]))
+    assert class_samples(document, "wan", "voice") == ((0, 5), (0, 7), (20 * MS, -1), (20 * MS, 6))
+
+
+def test_what_is_not_there_is_named() -> None:
+    document = measurement(flow("1", [1], samples=False))
+    with pytest.raises(KeyError, match="wan"):
+        class_summary(document, "lan", "voice")
+    with pytest.raises(KeyError, match="video"):
+        class_summary(document, "wan", "video")
+    with pytest.raises(errors.TesterError, match="flow 1 of scenario wan"):
+        class_samples(document, "wan", "voice")
+
+
+def test_a_silent_flow_has_no_figures() -> None:
+    summary = summarise([flow("1", [])])
+    assert (summary.sent, summary.loss, summary.mean_delay_ms, summary.quantiles_ps) == (0, None, None, {})
+    with pytest.raises(ValueError, match="no packet"):
+        flow("1", []).deltaq()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"lost": 1}, "1 lost do not add up"),
+        ({"samples": ((0, 5),)}, "1 samples with 0 lost"),
+        ({"samples": ((0, 5), (1, -1))}, "2 samples with 1 lost"),
+        ({"samples": ((0, 5), (1, -7))}, "non-negative"),
+        ({"histogram": ((5, 1),)}, "does not hold the 2"),
+        ({"sent": -2}, "greater than or equal"),
+        ({"surprise": 1}, "Extra inputs"),
+    ],
+)
+def test_contradictions_are_refused(change: dict[str, object], message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
+        FlowResult.model_validate(flow("1", [5, 6]).model_dump() | change)
+
+
+def test_the_document_survives_json_and_refuses_another_version() -> None:
+    document = measurement(flow("1", [5, -1]), flow("2", [5], samples=False))
+    assert Measurement.model_validate_json(document.model_dump_json()) == document
+    with pytest.raises(ValidationError, match="schema_version"):
+        Measurement.model_validate(document.model_dump() | {"schema_version": 2})

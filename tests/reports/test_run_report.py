@@ -1,0 +1,230 @@
+"""The HTML report: everything in it, nothing from outside, no markup from names or boxes."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from html.parser import HTMLParser
+
+import pytest
+
+from app.deltaq.distribution import DeltaQ
+from app.deltaq.objective import Evidence, Objective, Quantity
+from app.deltaq.verdict import judge
+from app.findings import Finding, Severity
+from app.reports.model import ClassVerdict, DeviceReport, RunReport, StageReport
+from app.reports.run_report import amount, render_run_report, verdict_rows
+from app.tester.measurement import (
+    FlowResult,
+    Measurement,
+    ScenarioResult,
+    When,
+    class_samples,
+    quantiles_ps,
+)
+
+NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+MS = 10**9
+OBJECTIVE = Objective(delay={"p95": 0.04, "p99": 0.06}, loss=0.01)
+NASTY = '<script>alert("1")</script>&<img src=x onerror=y>'
+EVIDENCE: Evidence = "emulated"
+
+
+class Page(HTMLParser):
+    """Collects tags with their attributes, text, and whether every element was closed."""
+
+    VOID = frozenset({"meta", "br", "img", "link", "input"})
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.open: list[str] = []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def measured(when: When, delay_ms: int, lost: int, name: str = "voice-video") -> Measurement:
+    delays = [delay_ms * MS + number % 7 * MS // 10 for number in range(600)]
+    for number in range(lost):
+        delays[number * 10] = -1
+    arrived = [delay for delay in delays if delay >= 0]
+    flow = FlowResult(
+        name="v",
+        traffic_class=name,
+        kind="voice",
+        path="a→b",
+        sent=len(delays),
+        delivered=len(arrived),
+        lost=lost,
+        mean_delay_ps=sum(arrived) // len(arrived),
+        sd_delay_ps=MS,
+        min_delay_ps=min(arrived),
+        max_delay_ps=max(arrived),
+        interarrival_sd_ps=MS,
+        quantiles_ps=quantiles_ps(DeltaQ.from_delays(delays)),
+        samples=tuple((number * 20 * MS, delay) for number, delay in enumerate(delays)),
+    )
+    return Measurement(
+        when=when,
+        evidence=EVIDENCE,
+        tester="twin",
+        seed=7,
+        delay_reference="arrival to end of transmission",
+        scenarios=(ScenarioResult(name="wan", title=f"{name} over the WAN", flows=(flow,)),),
+    )
+
+
+def judged(measurement: Measurement, name: str = "voice-video") -> tuple[ClassVerdict, ...]:
+    verdict = judge(OBJECTIVE, class_samples(measurement, "wan", name), evidence=EVIDENCE)
+    return (ClassVerdict(scenario="wan", traffic_class=name, objective=OBJECTIVE, verdict=verdict),)
+
+
+def report(name: str = "voice-video", text: str = "campus") -> RunReport:
+    before, after = measured("before", 50, 60, name), measured("after", 12, 0, name)
+    finding = Finding(
+        code="Q201",
+        severity=Severity.WARNING,
+        message=f"not capped {text}",
+        device=text,
+        asked="50 %",
+        will_be=text,
+        mend="police it",
+    )
+    return RunReport(
+        id="0193",
+        network=text,
+        intent=text,
+        status="kept",
+        started=NOW,
+        finished=NOW,
+        stages=(StageReport(name="compile", started=NOW, seconds=1.25, outcome="ok", summary=text),),
+        devices=(
+            DeviceReport(
+                name=text,
+                platform="cisco_ios",
+                outcome="changed",
+                candidate=f"policy-map {text}",
+                inverse=f"no policy-map {text}",
+                diff=f"--- old\n+++ new\n+policy-map {text}\n-fair-queue\n same",
+                configuration=f"hostname {text}",
+                read_back=text,
+                findings=(finding,),
+            ),
+            DeviceReport(name="idle", platform="force10_e300", outcome="unchanged"),
+        ),
+        findings=(finding, finding.model_copy(update={"code": "Q900", "severity": Severity.ERROR})),
+        before=before,
+        after=after,
+        verdicts_before=judged(before, name),
+        verdicts_after=judged(after, name),
+    )
+
+
+def test_everything_is_in_it() -> None:
+    page = Page(render_run_report(report()))
+    assert page.open == []
+    for text in (
+        "campus on campus",
+        "✘ broken",
+        "✔ met",
+        "at 95 % confidence, evidence: emulated",
+        "variation" if OBJECTIVE.variation else "delay p99",
+        "≤ 60 ms",
+        "benefit (%)",
+        "jitter (inter-arrival sd) (ms)",
+        "Q900",
+        "police it",
+        "no policy-map campus",
+        "Nothing to change.",
+        "1.25",
+        "2026-01-02 03:04:05 UTC",
+        "voice-video over the WAN",
+    ):
+        assert text in page.text
+    assert page.text.index("Q900") < page.text.index("Q201")
+
+
+def test_it_stands_alone() -> None:
+    rendered = render_run_report(report())
+    page = Page(rendered)
+    assert rendered.startswith("<!DOCTYPE html>")
+    assert not {tag for tag, _ in page.tags} & {"script", "link", "img", "iframe", "object"}
+    targets = [
+        value or "" for _, attrs in page.tags for key, value in attrs.items() if key.endswith(("href", "src"))
+    ]
+    assert targets
+    assert all(target.startswith("#") for target in targets)
+    ids = [attrs["id"] for _, attrs in page.tags if "id" in attrs]
+    assert len(ids) == len(set(ids))
+    assert {target[1:] for target in targets} <= set(ids)
+
+
+def test_names_and_configurations_are_never_markup() -> None:
+    page = Page(render_run_report(report(name=NASTY, text=NASTY)))
+    assert page.open == []
+    assert not {tag for tag, _ in page.tags} & {"script", "img"}
+    assert NASTY in page.text
+
+
+def test_diff_lines_are_told_apart() -> None:
+    page = Page(render_run_report(report()))
+    classes = [attrs.get("class") for tag, attrs in page.tags if tag == "span"]
+    assert [classes.count(kind) for kind in ("add", "del", "note")] == [1, 1, 2]
+
+
+def test_the_same_run_gives_the_same_bytes() -> None:
+    assert render_run_report(report()) == render_run_report(report())
+
+
+def test_a_run_that_was_refused_has_a_report() -> None:
+    refused = RunReport(id="1", network="n", intent="i", status="refused", started=NOW)
+    page = Page(render_run_report(refused))
+    for text in ("nothing was judged", "No traffic was measured", "No device was touched", "refused", "None."):
+        assert text in page.text
+    assert refused.outcome_after() is None
+    assert RunReport.model_validate_json(refused.model_dump_json()) == refused
+
+
+def test_a_run_with_one_side_only_has_a_report() -> None:
+    page = Page(render_run_report(report().model_copy(update={"after": None, "verdicts_after": ()})))
+    assert "not judged" in page.text
+    assert "benefit" not in page.text[page.text.index("Traffic before") :].replace("The benefit is", "")
+
+
+def test_verdicts_are_paired_by_bound() -> None:
+    rows = verdict_rows(report())
+    assert [row.either.label for row in rows] == ["delay p95", "delay p99", "loss"]
+    assert [(row.before and row.before.outcome, row.after and row.after.outcome) for row in rows] == [
+        ("broken", "met"),
+        ("broken", "met"),
+        ("broken", "met"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("number", "kind", "text"),
+    [
+        (0.04, "delay", "40 ms"),
+        (0.0123456, "variation", "12.35 ms"),
+        (0.001, "loss", "0.1 %"),
+        (Quantity(infinite=True), "delay", "∞"),
+        (Quantity(), "loss", "–"),
+        (Quantity(value=0.5), "loss", "50 %"),
+    ],
+)
+def test_amounts(number: Quantity | float, kind: str, text: str) -> None:
+    assert amount(number, kind) == text
