@@ -39,7 +39,10 @@ class Settings(BaseSettings):
     @field_validator("var_dir")
     @classmethod
     def _absolute(cls, value: Path) -> Path:
-        return value.expanduser().absolute()
+        try:
+            return value.expanduser().absolute()
+        except RuntimeError as error:  # no such user
+            raise ValueError(str(error)) from error
 
     @property
     def artifacts_dir(self) -> Path:

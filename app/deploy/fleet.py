@@ -1,0 +1,149 @@
+"""Reaching many boxes at once: Nornir runs one task on each, over NAPALM connections that stay open."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Generic, Self, TypeVar
+
+from napalm.base.base import NetworkDriver
+from napalm.base.exceptions import ConnectAuthError, ConnectionException
+from netmiko.exceptions import NetmikoAuthenticationException, NetmikoTimeoutException
+from nornir.core import Nornir
+from nornir.core.configuration import Config
+from nornir.core.inventory import ConnectionOptions, Defaults, Groups, Host, Hosts, Inventory
+from nornir.core.plugins.connections import ConnectionPluginRegister
+from nornir.core.task import Result, Task
+from nornir.plugins.runners import ThreadedRunner
+from paramiko.ssh_exception import SSHException
+
+from app.deploy.credentials import credentials
+from app.errors import DeviceError, InputError, Place, QosforgeError
+from app.inventory.models import Network
+from app.inventory.overlay import Overlay
+
+T = TypeVar("T")
+WORKERS = 20
+CONNECT_SECONDS = 15
+
+
+@dataclass(frozen=True)
+class Outcome(Generic[T]):
+    """What a task gave on one box: a value, or the error that stopped it."""
+
+    device: str
+    value: T | None = None
+    error: QosforgeError | None = None
+
+
+class Fleet:
+    """Connections to the boxes of a network. A failed box is a value in the result, never an abort."""
+
+    def __init__(self, network: Network, overlay: Overlay | None, lab: Path | None) -> None:
+        """Nothing is contacted before the first task."""
+        self.network = network
+        self._overlay = overlay
+        self._lab = lab
+        self._nornir: Nornir | None = None
+        self._refused: dict[str, QosforgeError] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close every connection."""
+        if self._nornir is not None:
+            for host in self._nornir.inventory.hosts.values():
+                self._drop(host)
+            self._nornir = None
+
+    def run(
+        self, devices: Iterable[str], task: Callable[[str, NetworkDriver], T]
+    ) -> Mapping[str, Outcome[T]]:
+        """Run ``task(device, driver)`` on each device at once, and wait for all of them."""
+        names = list(devices)
+        nornir = self._connect()
+        results: dict[str, Outcome[T]] = {
+            name: Outcome(name, error=self._refused[name]) for name in names if name in self._refused
+        }
+        chosen = nornir.filter(filter_func=lambda host: host.name in names and host.name not in self._refused)
+
+        def on_host(running: Task) -> Result:
+            results[running.host.name] = self._guarded(running.host, task)
+            return Result(host=running.host)
+
+        chosen.run(task=on_host)
+        return {name: results[name] for name in names}
+
+    def _guarded(self, host: Host, task: Callable[[str, NetworkDriver], T]) -> Outcome[T]:
+        place = Place(device=host.name)
+        try:
+            driver = host.get_connection("napalm", Config())
+            return Outcome(host.name, value=task(host.name, driver))
+        except QosforgeError as error:
+            self._drop(host)
+            return Outcome(host.name, error=error)
+        except (ConnectAuthError, NetmikoAuthenticationException):
+            error = DeviceError("the box refuses the credentials", place, "check user name, password and secret")
+        except (ConnectionException, NetmikoTimeoutException) as caught:
+            reason = next((line for line in str(caught).splitlines() if line.strip()), type(caught).__name__)
+            error = DeviceError(f"cannot be reached: {reason}", place, "is it up, and its address right?")
+        except (SSHException, OSError, EOFError) as caught:
+            error = DeviceError(f"the connection broke: {caught}", place, "try again when the box answers")
+        except Exception as caught:  # noqa: BLE001  # a driver may raise anything: it is this box's failure
+            error = DeviceError(f"the driver failed: {type(caught).__name__}: {caught}", place)
+        self._drop(host)
+        return Outcome(host.name, error=error)
+
+    def _drop(self, host: Host) -> None:
+        """Close a connection whatever state it is in; the next task opens a new one."""
+        if "napalm" in host.connections:
+            connection = host.connections.pop("napalm")
+            # The session may be gone already: then nothing is left to close.
+            with contextlib.suppress(Exception):
+                connection.close()
+
+    def _connect(self) -> Nornir:
+        if self._nornir is None:
+            ConnectionPluginRegister.auto_register()
+            hosts = Hosts()
+            for device in self.network.devices:
+                try:
+                    hosts[device.name] = self._host(device.name, device.driver)
+                except QosforgeError as error:
+                    self._refused[device.name] = error
+            inventory = Inventory(hosts=hosts, groups=Groups(), defaults=Defaults())
+            self._nornir = Nornir(inventory=inventory, runner=ThreadedRunner(num_workers=WORKERS), config=Config())
+        return self._nornir
+
+    def _host(self, name: str, driver: str) -> Host:
+        if self._overlay is None or name not in self._overlay.addresses:
+            raise InputError("its address is not known", Place(device=name), "start the lab: qosforge lab up")
+        address = self._overlay.addresses[name]
+        login = credentials(name, self._lab)
+        optional: dict[str, Any] = {
+            "port": address.port,
+            "secret": login.secret,
+            "ssh_strict": True,
+            "alt_host_keys": True,
+            "alt_key_file": str(self._overlay.known_hosts),
+            "conn_timeout": CONNECT_SECONDS,
+        }
+        return Host(
+            name=name,
+            hostname=address.hostname,
+            username=login.username,
+            password=login.password,
+            platform=driver,
+            connection_options={
+                "napalm": ConnectionOptions(extras={"timeout": 60, "optional_args": optional}),
+            },
+        )

@@ -1,0 +1,37 @@
+"""What the deployment must know of a NAPALM driver beyond its common face."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from app.errors import InputError, Place
+
+
+@dataclass(frozen=True)
+class Traits:
+    """``revert_timer``: the box goes back by itself unless confirmed. ``native_rollback``: ``rollback()`` takes
+    a pending commit back; otherwise the inverse is entered.
+    """
+
+    revert_timer: bool
+    native_rollback: bool
+
+
+DRIVERS = {
+    "ios": Traits(revert_timer=True, native_rollback=True),
+    "ios_legacy": Traits(revert_timer=True, native_rollback=False),
+    "force10": Traits(revert_timer=False, native_rollback=False),
+    "ers": Traits(revert_timer=False, native_rollback=False),
+}
+
+
+def traits(driver: str, device: str) -> Traits:
+    """Traits of a driver.
+
+    Raises:
+        InputError: it is not one that deployment was tried with.
+    """
+    if driver not in DRIVERS:
+        known = ", ".join(sorted(DRIVERS))
+        raise InputError(f"unknown driver {driver!r}", Place(device=device), f"known: {known}")
+    return DRIVERS[driver]

@@ -1,0 +1,154 @@
+"""The transaction of one box: read, touch, read back, then confirm or undo.
+
+Every step reads first, so that it may be repeated after its process died; before and after each touch a
+journal row is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from napalm.base.base import NetworkDriver
+from napalm.base.exceptions import MergeConfigException
+
+from app.compiler.candidate import undo
+from app.configtree import as_text
+from app.deploy.traits import Traits
+from app.errors import DeviceError, Place
+
+
+class Journal(Protocol):
+    """Where touches are recorded; a row is durable when the call returns."""
+
+    def record(self, device: str, action: str, *, before: str = "", delta: str = "", note: str = "") -> None:
+        """Write one row; texts are kept whole."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """One box in a transaction. ``original`` is its running configuration before the first touch;
+    ``meets`` says whether a running configuration holds the plan.
+    """
+
+    device: str
+    platform: str
+    traits: Traits
+    original: str
+    delta: tuple[str, ...]
+    meets: Callable[[str], bool]
+
+
+def running(driver: NetworkDriver) -> str:
+    """The running configuration, without the lines that change by themselves."""
+    text: str = driver.get_config(retrieve="running")["running"]
+    return comparable(text)
+
+
+def comparable(text: str) -> str:
+    """A configuration as it is compared: no trailing blanks, no blank lines at either end."""
+    return "\n".join(line.rstrip() for line in text.strip().splitlines()) + "\n"
+
+
+def apply(driver: NetworkDriver, target: Target, journal: Journal, revert_seconds: int) -> str:
+    """Send the delta, with the box's dead-man switch armed where it has one, and read back.
+
+    A box that already holds the plan is left alone: an earlier attempt at this step came through. One that
+    reads otherwise than before was left half-way, or changed by somebody else: it is not built upon.
+
+    Returns:
+        The running configuration afterwards.
+
+    Raises:
+        DeviceError: the box refused a line, or had changed since it was read.
+    """
+    place = Place(device=target.device)
+    held = running(driver)
+    if held != target.original:
+        if target.meets(held):
+            journal.record(target.device, "touched", note="it holds the plan already")
+            return held
+        journal.record(target.device, "failed", note="the box does not read as it did")
+        raise DeviceError(
+            "its configuration changed since it was read, so the delta was not sent",
+            place,
+            "run it again: it starts from what the box holds then",
+        )
+    text = as_text(target.delta)
+    journal.record(target.device, "touching", before=target.original, delta=text)
+    driver.load_merge_candidate(config=text)
+    try:
+        if target.traits.revert_timer:
+            driver.commit_config(revert_in=revert_seconds)
+            journal.record(target.device, "armed", note=f"goes back by itself in {revert_seconds} s")
+        else:
+            driver.commit_config()
+    except MergeConfigException as error:
+        journal.record(target.device, "failed", note=str(error))
+        raise DeviceError(f"the box refused the change: {error}", place, "nothing is kept of it") from None
+    journal.record(target.device, "touched")
+    return running(driver)
+
+
+def confirm(driver: NetworkDriver, target: Target, journal: Journal) -> None:
+    """Keep the change: disarm the dead-man switch and save.
+
+    Raises:
+        DeviceError: the box went back by itself before it was confirmed.
+    """
+    if target.traits.native_rollback and not driver.has_pending_commit() and running(driver) == target.original:
+        journal.record(target.device, "failed", note="the box went back by itself")
+        raise DeviceError("it went back by itself before the verdict", Place(device=target.device))
+    driver.confirm_commit()
+    journal.record(target.device, "confirmed")
+
+
+def restore(driver: NetworkDriver, target: Target, journal: Journal) -> str:
+    """Bring the box back to what it was, and prove it by reading.
+
+    Returns:
+        The running configuration afterwards, equal to the original.
+
+    Raises:
+        DeviceError: it does not read as it did.
+    """
+    journal.record(target.device, "undoing", before=target.original)
+    pending = target.traits.revert_timer and driver.has_pending_commit()
+    if pending and target.traits.native_rollback:
+        driver.rollback()
+    else:
+        lines = undo(target.platform, running(driver), target.original)
+        if lines:
+            _enter(driver, lines, target)
+            journal.record(target.device, "inverse_applied", delta=as_text(lines))
+    held = running(driver)
+    if held != target.original:
+        difference = first_difference(target.original, held)
+        journal.record(target.device, "failed", note=f"not as before: {difference}")
+        raise DeviceError(
+            f"does not read as before: {difference}",
+            Place(device=target.device),
+            "compare it with the configuration kept in the run, then run: qosforge recover",
+        )
+    if pending and not target.traits.native_rollback:
+        # The reload timer still runs; confirming stops it. What it saves is the original.
+        driver.confirm_commit()
+    journal.record(target.device, "undone")
+    return held
+
+
+def _enter(driver: NetworkDriver, lines: Sequence[str], target: Target) -> None:
+    driver.load_merge_candidate(config=as_text(lines))
+    try:
+        driver.commit_config()
+    except MergeConfigException as error:
+        raise DeviceError(f"the box refused the inverse: {error}", Place(device=target.device)) from None
+
+
+def first_difference(meant: str, held: str) -> str:
+    """The first line in which two configurations differ, in words."""
+    for number, (a, b) in enumerate(zip(meant.splitlines(), held.splitlines(), strict=False), start=1):
+        if a != b:
+            return f"line {number} was {a!r}, is {b!r}"
+    return f"{len(meant.splitlines())} lines before, {len(held.splitlines())} now"

@@ -1,0 +1,87 @@
+"""What every phase of a run works with: the stores, the documents it began from, and who watches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from app.deploy.fleet import Fleet
+from app.intent.loader import LoadedIntent, parse_intent
+from app.inventory.models import Network
+from app.inventory.overlay import read_overlay
+from app.runs.artifacts import ArtifactStore
+from app.runs.store import RunStore
+from app.runs.tables import JournalAction
+
+Observer = Callable[[str, str], None]
+"""Told the name of a stage and a line on what it is doing."""
+
+
+@dataclass(frozen=True)
+class Documents:
+    """Where a run's beginnings are kept: artifact ids and settings, as plain JSON in its parameters."""
+
+    intent_file: str
+    intent_text: str
+    network: str
+    lab: str | None
+    seed: int = 1
+    measure: bool = True
+    strict: bool = False
+    require_batfish: bool = False
+    batfish_host: str | None = None
+    batfish_port: int = 9996
+
+    def as_json(self) -> dict[str, Any]:
+        """The parameters of a run."""
+        return dict(vars(self))
+
+
+@dataclass
+class Context:
+    """One run in this process."""
+
+    run_id: str
+    documents: Documents
+    store: RunStore
+    artifacts: ArtifactStore
+    observe: Observer
+
+    @cached_property
+    def intent(self) -> LoadedIntent:
+        """The intent as it was when the run was made."""
+        return parse_intent(self.artifacts.get_text(self.documents.intent_text), self.documents.intent_file)
+
+    @cached_property
+    def network(self) -> Network:
+        """The network as it was when the run was made."""
+        return Network.model_validate_json(self.artifacts.get_text(self.documents.network))
+
+    @property
+    def lab(self) -> Path | None:
+        """State folder of the lab, where the boxes are emulated."""
+        return Path(self.documents.lab) if self.documents.lab else None
+
+    @cached_property
+    def fleet(self) -> Fleet:
+        """Connections of this process; a resumed run opens its own."""
+        return Fleet(self.network, read_overlay(self.lab) if self.lab else None, self.lab)
+
+    def close(self) -> None:
+        """Close what was opened."""
+        if "fleet" in self.__dict__:
+            self.fleet.close()
+
+    def record(self, device: str, action: str, *, before: str = "", delta: str = "", note: str = "") -> None:
+        """Journal port of the transaction: texts become artifacts."""
+        self.store.journal.append(
+            self.run_id,
+            device,
+            JournalAction(action),
+            before=self.artifacts.put_text(before) if before else None,
+            delta=self.artifacts.put_text(delta) if delta else None,
+            note=note,
+        )

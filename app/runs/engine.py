@@ -1,0 +1,89 @@
+"""The engine port: what carries a run over the death of its process. The domain knows only this."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ParamSpec, Protocol, Self, TypeVar
+
+from app.errors import QosforgeError, ServiceError
+
+JsonObject = dict[str, Any]
+"""A plain JSON object: text keys; lists, not tuples; no NaN. It survives JSON unchanged."""
+
+Workflow = Callable[[str, JsonObject], JsonObject]
+"""``(run_id, params) -> result``. Deterministic between its steps; everything that acts is a step."""
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+@dataclass(eq=False)
+class RunStranded(ServiceError):
+    """An unfinished run that this release of the engine cannot take up."""
+
+
+@dataclass(eq=False)
+class RecordedError(ServiceError):
+    """An error of a step or run, other than a :class:`QosforgeError`, read back from the engine's record."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """How an unfinished run ended after recovery: with ``result``, or with ``error``."""
+
+    run_id: str
+    workflow: str
+    result: JsonObject | None = None
+    error: QosforgeError | None = None
+
+
+class Engine(Protocol):
+    """Runs workflows whose finished steps are never repeated, whatever happens to the process.
+
+    Life: :meth:`register` every workflow, :meth:`launch`, then run and recover, :meth:`close`. As a context
+    manager it launches and closes. A step is *at least once*: one that was cut short runs again from its
+    beginning, so whatever it touches it reads first.
+    """
+
+    def register(self, name: str, workflow: Workflow) -> None:
+        """Make ``workflow`` known by a name that later releases keep. Only before :meth:`launch`."""
+
+    def launch(self) -> None:
+        """Own the engine, and take up every unfinished run in the background.
+
+        Raises:
+            EngineBusy: another process owns it.
+            StoreError: its record cannot be opened.
+        """
+
+    def run(self, workflow: str, run_id: str, params: JsonObject) -> JsonObject:
+        """Run a workflow in the calling thread and return its result; its error is raised.
+
+        A run that is over returns (or raises) what it ended with. Interrupting the call leaves the run
+        unfinished, for :meth:`recover`.
+        """
+
+    def start(self, workflow: str, run_id: str, params: JsonObject) -> None:
+        """Start a workflow in the background; the run is recorded when this returns."""
+
+    def result(self, run_id: str) -> JsonObject:
+        """Wait for a run and return its result; its error is raised."""
+
+    def run_step(self, name: str, step: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Inside a workflow: do ``step`` and record its result (plain JSON) or error, or return the record.
+
+        Raises:
+            RuntimeError: called outside a workflow, from a thread of its own, or inside another step.
+            TypeError: the result does not survive JSON unchanged.
+        """
+
+    def recover(self) -> list[Recovered]:
+        """Wait until every unfinished run has ended, and tell how; a failed one is a value here."""
+
+    def close(self) -> None:
+        """Let go: running workflows stop before their next step and stay unfinished."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *_: object) -> None: ...

@@ -1,0 +1,146 @@
+"""The journal: what was done to which box, one row before and one after every touch, never changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from app.runs.database import Database
+from app.runs.tables import JOURNAL, OPENING, RUNS, SETTLING, JournalAction
+
+
+@dataclass(frozen=True, slots=True)
+class JournalEntry:
+    """One row. ``before``, ``delta`` and ``inverse`` are artifact ids; ``seq`` grows over all runs."""
+
+    seq: int
+    run_id: str
+    device: str
+    action: JournalAction
+    before: str | None
+    delta: str | None
+    inverse: str | None
+    note: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class OpenTouch:
+    """A box that may be between two states, with what is needed to finish: the artifacts last named."""
+
+    run_id: str
+    network: str
+    device: str
+    action: JournalAction
+    """What was last written about it."""
+    before: str | None
+    delta: str | None
+    inverse: str | None
+    since: datetime
+    """When it was opened."""
+
+
+class Journal:
+    """The append-only journal of every run; the database itself refuses changes to it."""
+
+    def __init__(self, database: Database, now: Callable[[], datetime]) -> None:
+        self._database = database
+        self._now = now
+
+    def append(
+        self,
+        run_id: str,
+        device: str,
+        action: JournalAction,
+        *,
+        before: str | None = None,
+        delta: str | None = None,
+        inverse: str | None = None,
+        note: str = "",
+    ) -> JournalEntry:
+        """Write one row; it is on the disk when this returns.
+
+        ``device`` is the box's name in the run's network. The artifacts need naming once per touch.
+
+        Raises:
+            sqlalchemy.exc.IntegrityError: there is no such run.
+            StoreError: the row cannot be written: do not touch the box.
+        """
+        row = {
+            "run_id": run_id,
+            "device": device,
+            "action": action.value,
+            "before": before,
+            "delta": delta,
+            "inverse": inverse,
+            "note": note,
+            "at": self._now(),
+        }
+        with self._database.write() as connection:
+            inserted = connection.execute(sa.insert(JOURNAL).values(row).returning(*JOURNAL.c)).one()
+        return _entry(inserted)
+
+    def entries(self, run_id: str, device: str | None = None) -> list[JournalEntry]:
+        """The rows of one run (of one of its boxes), oldest first."""
+        query = sa.select(JOURNAL).where(JOURNAL.c.run_id == run_id).order_by(JOURNAL.c.seq)
+        if device is not None:
+            query = query.where(JOURNAL.c.device == device)
+        with self._database.read() as connection:
+            return [_entry(row) for row in connection.execute(query)]
+
+    def open_touches(self, run_id: str | None = None) -> list[OpenTouch]:
+        """Boxes that were touched and neither confirmed nor undone since, by run and name."""
+        with self._database.read() as connection:
+            query = unsettled()
+            if run_id is not None:
+                query = query.where(JOURNAL.c.run_id == run_id)
+            touches = []
+            for row in connection.execute(query.order_by(JOURNAL.c.run_id, JOURNAL.c.device)):
+                since = (
+                    sa.select(JOURNAL)
+                    .where(JOURNAL.c.run_id == row.run_id, JOURNAL.c.device == row.device)
+                    .where(JOURNAL.c.seq > row.settled)
+                    .order_by(JOURNAL.c.seq)
+                )
+                entries = [_entry(entry) for entry in connection.execute(since)]
+                touches.append(_open_touch(row.network, entries))
+            return touches
+
+
+def unsettled() -> sa.Select[tuple[str, str, str, int]]:
+    """Query for (run_id, network, device, seq of the last settling row or 0) of every unsettled box."""
+    opened = sa.func.max(sa.case((JOURNAL.c.action.in_([a.value for a in OPENING]), JOURNAL.c.seq), else_=0))
+    settled = sa.func.max(sa.case((JOURNAL.c.action.in_([a.value for a in SETTLING]), JOURNAL.c.seq), else_=0))
+    return (
+        sa.select(JOURNAL.c.run_id, RUNS.c.network, JOURNAL.c.device, settled.label("settled"))
+        .join(RUNS, RUNS.c.id == JOURNAL.c.run_id)
+        .group_by(JOURNAL.c.run_id, RUNS.c.network, JOURNAL.c.device)
+        .having(opened > settled)
+    )
+
+
+def _open_touch(network: str, entries: Sequence[JournalEntry]) -> OpenTouch:
+    last = entries[-1]
+    return OpenTouch(
+        run_id=last.run_id,
+        network=network,
+        device=last.device,
+        action=last.action,
+        before=_last_named(entry.before for entry in entries),
+        delta=_last_named(entry.delta for entry in entries),
+        inverse=_last_named(entry.inverse for entry in entries),
+        since=next(entry.at for entry in entries if entry.action in OPENING),
+    )
+
+
+def _last_named(artifacts: Iterable[str | None]) -> str | None:
+    return next((artifact for artifact in reversed(list(artifacts)) if artifact is not None), None)
+
+
+def _entry(row: sa.Row[Any]) -> JournalEntry:
+    fields = dict(row._mapping)
+    return JournalEntry(**{**fields, "action": JournalAction(fields["action"])})

@@ -1,0 +1,225 @@
+"""The phases of a run. Each is one durable step: it reads before it touches, and returns plain JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from napalm.base.base import NetworkDriver
+
+from app.compiler.candidate import differences, make_candidate
+from app.compiler.compile import Compilation, CompiledDevice, compile_intent
+from app.deploy import transaction
+from app.deploy.fleet import Outcome
+from app.deploy.traits import traits
+from app.deploy.transaction import Target
+from app.errors import DeviceError, Place
+from app.findings import Finding, Severity
+from app.platforms.base import platform
+from app.runs.context import Context
+from app.tester.judging import overall, verdicts
+from app.tester.measurement import When
+from app.tester.twin import TwinTester
+from app.validation.validate import validate
+
+Json = dict[str, Any]
+
+REVERT_SECONDS = 900
+"""Dead-man switch of a box: longer than any measurement of a run."""
+LEASE_SECONDS = 1800
+
+
+def _errors(outcomes: Mapping[str, Outcome[Any]]) -> list[Json]:
+    return [
+        {"device": o.device, "message": o.error.message, "mend": o.error.mend}
+        for o in outcomes.values()
+        if o.error is not None
+    ]
+
+
+def read(context: Context) -> Json:
+    """Read every box's running configuration; the twin needs them all, in scope or not."""
+    names = [device.name for device in context.network.devices]
+    with context.store.stage(context.run_id, "read") as summary:
+        context.observe("read", f"{len(names)} boxes over SSH")
+        outcomes = context.fleet.run(names, lambda _name, driver: transaction.running(driver))
+        held = {n: context.artifacts.put_text(o.value) for n, o in outcomes.items() if o.value is not None}
+        summary |= {"running": held, "errors": _errors(outcomes)}
+    return {"running": held, "errors": _errors(outcomes)}
+
+
+def running_texts(context: Context, held: Mapping[str, str]) -> dict[str, str]:
+    """Configurations by device from their artifacts."""
+    return {name: context.artifacts.get_text(artifact) for name, artifact in held.items()}
+
+
+def compiled(context: Context, held: Mapping[str, str]) -> Compilation:
+    """The compilation against what was read; pure, so that a resumed run gets the same."""
+    return compile_intent(context.intent, context.network, running_texts(context, held))
+
+
+def prepare(context: Context, held: Mapping[str, str]) -> Json:
+    """Compile, validate, and make the candidates."""
+    texts = running_texts(context, held)
+    with context.store.stage(context.run_id, "compile") as summary:
+        context.observe("compile", f"{context.intent.intent.intent} for {context.network.name}")
+        compilation = compiled(context, held)
+        summary["devices"] = [device.name for device in compilation.devices]
+    with context.store.stage(context.run_id, "validate") as summary:
+        context.observe("validate", "own checks and Batfish")
+        documents = context.documents
+        findings = (
+            *compilation.findings,
+            *validate(
+                compilation,
+                texts,
+                batfish_host=documents.batfish_host,
+                batfish_port=documents.batfish_port,
+                require_batfish=documents.require_batfish,
+            ),
+        )
+        artifact = context.artifacts.put_json([f.model_dump(mode="json") for f in findings])
+        refused = _refused(findings, documents.strict)
+        summary |= {"findings": artifact, "refused": refused}
+    devices: dict[str, Json] = {}
+    if not refused:
+        for device in compilation.devices:
+            candidate = make_candidate(device, texts[device.name])
+            devices[device.name] = {
+                "configuration": context.artifacts.put_text(device.text),
+                "delta": context.artifacts.put_text(candidate.text),
+                "inverse": context.artifacts.put_text("\n".join(candidate.inverse)),
+                "empty": candidate.empty,
+            }
+    return {"findings": artifact, "refused": refused, "devices": devices}
+
+
+def _refused(findings: tuple[Finding, ...], strict: bool) -> bool:
+    against = {Severity.ERROR, Severity.WARNING} if strict else {Severity.ERROR}
+    return any(f.severity in against for f in findings)
+
+
+def measure(context: Context, held: Mapping[str, str], when: When, stretch: int) -> Json:
+    """Run the tester on what the boxes hold, and judge."""
+    name = f"measure-{when}" if stretch == 1 else f"measure-{when}-x{stretch}"
+    with context.store.stage(context.run_id, name) as summary:
+        context.observe(name, "twin of the configuration read back" + (f", {stretch}× as long" * (stretch > 1)))
+        plans = {
+            device.name: platform(device.platform).parse(text, device.name, device.image)
+            for device in context.network.devices
+            if (text := running_texts(context, {device.name: held[device.name]})[device.name])
+        }
+        tester = TwinTester(context.network, plans, context.documents.seed)
+        measurement = tester.measure(context.intent.intent, when, stretch)
+        found = verdicts(context.intent.intent, context.network, measurement)
+        result: Json = {
+            "measurement": context.artifacts.put_text(measurement.model_dump_json()),
+            "verdicts": context.artifacts.put_json([v.model_dump(mode="json") for v in found]),
+            "outcome": overall(found),
+        }
+        summary |= result
+    return result
+
+
+def lock(context: Context, devices: list[str]) -> Json:
+    """Take the leases of every box that will be touched."""
+    context.store.leases.acquire(context.run_id, devices, LEASE_SECONDS)
+    return {"devices": devices}
+
+
+def release(context: Context) -> Json:
+    """Give the leases back."""
+    context.store.leases.release(context.run_id)
+    return {}
+
+
+def _targets(context: Context, held: Mapping[str, str], prepared: Mapping[str, Json]) -> dict[str, Target]:
+    by_name = {d.name: d for d in compiled(context, held).devices}
+    targets = {}
+    for name, entry in prepared.items():
+        device = by_name[name]
+        targets[name] = Target(
+            device=name,
+            platform=device.request.platform,
+            traits=traits(context.network.device(name).driver, name),
+            original=context.artifacts.get_text(held[name]),
+            delta=tuple(context.artifacts.get_text(entry["delta"]).splitlines()),
+            meets=_meets(device),
+        )
+    return targets
+
+
+def _meets(device: CompiledDevice) -> Any:
+    box = platform(device.request.platform)
+    return lambda text: not differences(device.plan, box.parse(text, device.name, device.request.image))
+
+
+def push(context: Context, held: Mapping[str, str], prepared: Mapping[str, Json], wave: list[str]) -> Json:
+    """Enter the deltas of one wave and read back; what a box holds must be what was meant."""
+    targets = _targets(context, held, prepared)
+    with context.store.stage(context.run_id, "push") as summary:
+        context.observe("push", ", ".join(wave))
+
+        def touch(name: str, driver: NetworkDriver) -> str:
+            return transaction.apply(driver, targets[name], context, REVERT_SECONDS)
+
+        outcomes = context.fleet.run(wave, touch)
+        summary |= {"errors": _errors(outcomes), "devices": wave}
+    with context.store.stage(context.run_id, "read-back") as summary:
+        after = {n: context.artifacts.put_text(o.value) for n, o in outcomes.items() if o.value is not None}
+        errors = [*_errors(outcomes), *_compare(context, held, after)]
+        summary |= {"running": after, "errors": errors}
+    return {"running": after, "errors": errors}
+
+
+def _compare(context: Context, held: Mapping[str, str], after: Mapping[str, str]) -> list[Json]:
+    found: list[Json] = []
+    for device in compiled(context, held).devices:
+        if device.name not in after:
+            continue
+        text = context.artifacts.get_text(after[device.name])
+        box = platform(device.request.platform)
+        unlike = differences(device.plan, box.parse(text, device.name, device.request.image))
+        if unlike:
+            context.record(device.name, "failed", note=f"does not hold the plan: {unlike[0]}")
+            error = DeviceError(
+                f"does not hold what it was given: {'; '.join(unlike)}",
+                Place(device=device.name),
+                "the box took the lines and did not keep them: compare the read-back with the configuration",
+            )
+            found.append({"device": device.name, "message": error.message, "mend": error.mend})
+        else:
+            context.record(device.name, "read_back", note="holds the plan")
+    return found
+
+
+def keep(context: Context, held: Mapping[str, str], prepared: Mapping[str, Json]) -> Json:
+    """Confirm on every touched box: disarm and save."""
+    touched = [touch.device for touch in context.store.journal.open_touches(context.run_id)]
+    targets = _targets(context, held, prepared)
+    with context.store.stage(context.run_id, "keep") as summary:
+        context.observe("keep", ", ".join(touched))
+
+        def save(name: str, driver: NetworkDriver) -> str:
+            transaction.confirm(driver, targets[name], context)
+            return "saved"
+
+        outcomes = context.fleet.run(touched, save)
+        summary |= {"devices": touched, "errors": _errors(outcomes)}
+    return {"devices": touched, "errors": _errors(outcomes)}
+
+
+def roll_back(context: Context, held: Mapping[str, str], prepared: Mapping[str, Json]) -> Json:
+    """Undo every touched box, and prove by reading that it is as before."""
+    touched = [touch.device for touch in context.store.journal.open_touches(context.run_id)]
+    targets = _targets(context, held, prepared)
+    with context.store.stage(context.run_id, "roll-back") as summary:
+        context.observe("roll-back", ", ".join(touched) or "no box was touched")
+
+        def back(name: str, driver: NetworkDriver) -> str:
+            return transaction.restore(driver, targets[name], context)
+
+        outcomes = context.fleet.run(touched, back)
+        after = {n: context.artifacts.put_text(o.value) for n, o in outcomes.items() if o.value is not None}
+        summary |= {"running": after, "errors": _errors(outcomes)}
+    return {"running": after, "errors": _errors(outcomes)}

@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from alembic import command
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+
+from app.errors import InputError, StoreError
+from app.runs.database import Database
+from app.runs.store import RunStore
+from app.runs.tables import METADATA
+
+from .support import Spawn, finish
+
+OPEN = """
+import sys
+from app.runs.store import RunStore
+print("ready", flush=True)
+sys.stdin.readline()
+with RunStore(sys.argv[1]) as store:
+    print(store.create_run("campus", "itesm-paper", "f" * 64, {}).id)
+"""
+
+
+def test_the_migrations_make_the_tables_the_code_uses(store_url: str) -> None:
+    database = Database(store_url)
+    with database.read() as connection:
+        assert compare_metadata(MigrationContext.configure(connection), METADATA) == []
+    database.close()
+
+
+def test_migrating_twice_changes_nothing(store_url: str) -> None:
+    with RunStore(store_url) as store:
+        made = store.create_run("campus", "itesm-paper", "f" * 64, {"waves": 2})
+    with RunStore(store_url) as store:
+        assert store.list_runs() == [made]
+
+
+def test_two_processes_open_a_new_store_at_once(store_url: str, spawn: Spawn) -> None:
+    children = [spawn(OPEN, store_url) for _ in range(2)]
+    for child in children:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "ready\n"
+    for child in children:
+        assert child.stdin is not None
+        child.stdin.write("go\n")
+        child.stdin.flush()
+    made = {finish(child).strip() for child in children}
+    with RunStore(store_url) as store:
+        assert {run.id for run in store.list_runs()} == made
+
+
+def test_the_migration_can_be_written_as_sql(capsys: pytest.CaptureFixture[str]) -> None:
+    config = Config()
+    config.set_main_option("script_location", "app.runs:migrations")
+    command.upgrade(config, "head", sql=True)
+    script = capsys.readouterr().out
+    with closing(sqlite3.connect(":memory:")) as plain:
+        plain.executescript(script)
+        assert plain.execute("SELECT count(*) FROM journal").fetchone() == (0,)
+
+
+def test_connections_are_durable_and_check_references(store_url: str) -> None:
+    database = Database(store_url)
+    with database.read() as connection:
+        pragma = {
+            name: connection.exec_driver_sql(f"PRAGMA {name}").scalar()
+            for name in ("journal_mode", "foreign_keys", "synchronous", "busy_timeout")
+        }
+    database.close()
+    assert pragma == {"journal_mode": "wal", "foreign_keys": 1, "synchronous": 2, "busy_timeout": 30_000}
+
+
+def test_a_reader_does_not_wait_for_a_writer(store_url: str) -> None:
+    database = Database(store_url)
+    with database.write() as writer:
+        writer.exec_driver_sql("CREATE TABLE scratch (x)")
+        with database.read() as reader:
+            assert reader.exec_driver_sql("SELECT count(*) FROM runs").scalar() == 0
+            assert not sa.inspect(reader).has_table("scratch")
+    database.close()
+
+
+def test_a_failed_write_leaves_nothing(store_url: str) -> None:
+    database = Database(store_url)
+
+    def fail_half_way() -> None:
+        with database.write() as connection:
+            connection.exec_driver_sql("CREATE TABLE scratch (x)")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail_half_way()
+    with database.read() as connection:
+        assert not sa.inspect(connection).has_table("scratch")
+    database.close()
+
+
+@pytest.mark.parametrize(
+    "url", ["postgresql://qos:secret@127.0.0.1/runs", "sqlite://", "sqlite:///:memory:", "runs.sqlite", ""]
+)
+def test_only_a_sqlite_file_is_taken(url: str) -> None:
+    with pytest.raises(InputError, match="sqlite:///path/to/file") as caught:
+        Database(url)
+    assert "secret" not in str(caught.value)
+
+
+def test_a_file_that_is_no_database_is_told(tmp_path: Path) -> None:
+    (tmp_path / "runs.sqlite").write_text("hostname R1\n" * 100)
+    with pytest.raises(StoreError, match="not a database"):
+        Database(f"sqlite:///{tmp_path / 'runs.sqlite'}")
+    assert (tmp_path / "runs.sqlite").read_text().startswith("hostname")
+
+
+def test_a_place_that_is_no_directory_is_told(tmp_path: Path) -> None:
+    (tmp_path / "var").write_text("")
+    with pytest.raises(StoreError, match="cannot be opened"):
+        Database(f"sqlite:///{tmp_path / 'var' / 'runs.sqlite'}")
+
+
+def test_a_store_of_a_later_release_is_left_alone(store_url: str) -> None:
+    database = Database(store_url)
+    with database.write() as connection:
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '9999'")
+    database.close()
+    with pytest.raises(StoreError, match="use the release that wrote it"):
+        Database(store_url)

@@ -1,0 +1,172 @@
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import pytest
+
+from app.errors import StoreError
+from app.runs.leases import LeaseHeld, LeaseLost
+from app.runs.store import Run, RunStore
+from app.runs.tables import JournalAction
+
+from .support import Clock, Spawn, finish
+
+TAKE = """
+import sys
+import time
+from app.runs.leases import LeaseHeld
+from app.runs.store import RunStore
+with RunStore(sys.argv[1]) as store:
+    run = store.create_run("campus", "p", "v", {})
+    print("ready", flush=True)
+    sys.stdin.readline()
+    taken = refused = 0
+    while taken < 30:
+        try:
+            store.leases.acquire(run.id, ["r1", "r2", "r3"], 60)
+        except LeaseHeld:
+            refused += 1
+        else:
+            holders = {lease.run_id for lease in store.leases.held()}
+            assert holders == {run.id}, holders
+            taken += 1
+            time.sleep(0.002)
+            store.leases.release(run.id)
+        time.sleep(0.001)
+print(refused)
+"""
+
+
+@pytest.fixture
+def other(store: RunStore) -> Run:
+    return store.create_run("campus", "itesm-paper", "f" * 64, {})
+
+
+def devices(store: RunStore) -> list[tuple[str, str]]:
+    return [(lease.device, lease.run_id) for lease in store.leases.held()]
+
+
+def test_a_run_gets_all_its_boxes(store: RunStore, run: Run, clock: Clock) -> None:
+    leases = store.leases.acquire(run.id, ["r2", "r1", "r2"], 60)
+    assert [lease.device for lease in leases] == ["r1", "r2"]
+    assert {lease.expires for lease in leases} == {clock.moment + timedelta(seconds=60)}
+    assert {(lease.network, lease.pid, lease.executor) for lease in leases} == {("campus", os.getpid(), "embedded")}
+    assert store.leases.held("campus") == leases
+
+
+def test_another_run_gets_all_or_nothing(store: RunStore, run: Run, other: Run) -> None:
+    store.leases.acquire(run.id, ["r2"], 60)
+    with pytest.raises(LeaseHeld, match=f"run {run.id} .* holds r2") as caught:
+        store.leases.acquire(other.id, ["r1", "r2", "r3"], 60)
+    assert caught.value.where.device == "r2"
+    assert devices(store) == [("r2", run.id)]
+
+
+def test_the_same_run_takes_over_from_itself(store: RunStore, run: Run, clock: Clock) -> None:
+    store.leases.acquire(run.id, ["r1"], 60)
+    clock.forward(30)
+    store.leases.acquire(run.id, ["r1", "r2"], 60)
+    clock.forward(59)
+    assert devices(store) == [("r1", run.id), ("r2", run.id)]
+
+
+def test_a_name_in_another_network_is_another_box(store: RunStore, run: Run) -> None:
+    store.leases.acquire(run.id, ["r1"], 60)
+    elsewhere = store.create_run("cern", "p", "v", {})
+    store.leases.acquire(elsewhere.id, ["r1"], 60)
+    assert [lease.run_id for lease in store.leases.held("cern")] == [elsewhere.id]
+
+
+def test_a_released_box_is_free(store: RunStore, run: Run, other: Run) -> None:
+    store.leases.acquire(run.id, ["r1"], 60)
+    store.leases.release(other.id)
+    assert devices(store) == [("r1", run.id)], "only its own leases are given back"
+    store.leases.release(run.id)
+    store.leases.acquire(other.id, ["r1"], 60)
+    assert devices(store) == [("r1", other.id)]
+
+
+def test_a_lease_runs_out(store: RunStore, run: Run, other: Run, clock: Clock) -> None:
+    store.leases.acquire(run.id, ["r1"], 60)
+    clock.forward(60)
+    assert store.leases.held() == []
+    store.leases.acquire(other.id, ["r1"], 60)
+    with pytest.raises(LeaseLost, match="does not hold r1 any more"):
+        store.leases.renew(run.id, ["r1"], 60)
+
+
+def test_a_renewed_lease_does_not(store: RunStore, run: Run, other: Run, clock: Clock) -> None:
+    store.leases.acquire(run.id, ["r1"], 60)
+    clock.forward(59)
+    store.leases.renew(run.id, ["r1"], 60)
+    clock.forward(59)
+    with pytest.raises(LeaseHeld):
+        store.leases.acquire(other.id, ["r1"], 60)
+
+
+def test_a_lease_that_went_to_nobody_is_renewed_late(store: RunStore, run: Run, clock: Clock) -> None:
+    store.leases.acquire(run.id, ["r1"], 60)
+    clock.forward(600)
+    store.leases.renew(run.id, ["r1"], 60)
+    assert devices(store) == [("r1", run.id)]
+
+
+def test_losing_one_box_renews_none(store: RunStore, run: Run, other: Run, clock: Clock) -> None:
+    store.leases.acquire(run.id, ["r1", "r2"], 60)
+    clock.forward(60)
+    store.leases.acquire(other.id, ["r2"], 60)
+    with pytest.raises(LeaseLost, match="does not hold r2") as caught:
+        store.leases.renew(run.id, ["r1", "r2"], 60)
+    assert caught.value.where.device == "r2"
+    assert devices(store) == [("r2", other.id)]
+
+
+def test_a_box_left_between_two_states_waits_for_its_run(
+    store: RunStore, run: Run, other: Run, clock: Clock
+) -> None:
+    store.leases.acquire(run.id, ["r1", "r2"], 60)
+    store.journal.append(run.id, "r1", JournalAction.TOUCHING)
+    clock.forward(3600)
+    with pytest.raises(LeaseHeld, match="left r1 between two states"):
+        store.leases.acquire(other.id, ["r1", "r2"], 60)
+    store.leases.acquire(other.id, ["r2"], 60)
+    store.leases.acquire(run.id, ["r1"], 60)
+    store.journal.append(run.id, "r1", JournalAction.UNDONE)
+    store.leases.release(run.id)
+    store.leases.acquire(other.id, ["r1"], 60)
+
+
+def test_an_unknown_run_gets_nothing(store: RunStore) -> None:
+    with pytest.raises(StoreError, match="there is no run"):
+        store.leases.acquire("01890000-0000-7000-8000-000000000000", ["r1"], 60)
+
+
+def test_of_many_threads_one_wins(store: RunStore) -> None:
+    runs = [store.create_run("campus", "p", "v", {}) for _ in range(8)]
+
+    def take(run: Run) -> str | None:
+        try:
+            store.leases.acquire(run.id, ["r1", "r2"], 60)
+        except LeaseHeld:
+            return None
+        return run.id
+
+    with ThreadPoolExecutor(8) as pool:
+        winners = [winner for winner in pool.map(take, runs) if winner]
+    assert len(winners) == 1
+    assert devices(store) == [("r1", winners[0]), ("r2", winners[0])]
+
+
+def test_two_processes_never_hold_a_box_together(store_url: str, spawn: Spawn) -> None:
+    children = [spawn(TAKE, store_url) for _ in range(2)]
+    for child in children:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "ready\n"
+    for child in children:
+        assert child.stdin is not None
+        child.stdin.write("go\n")
+        child.stdin.flush()
+    refused = [int(finish(child)) for child in children]
+    assert sum(refused) > 0, "they never met"

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.errors import DeviceError, InputError, InputErrors, Place, QosforgeError, RefusedError
+from app.runs import records
+from app.runs.engine import RecordedError
+from app.runs.leases import LeaseHeld
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=10,
+)
+
+
+@given(json_values)
+def test_plain_json_survives(value: object) -> None:
+    assert records.decode(records.encode(records.checked(value, "it"))) == value
+
+
+@pytest.mark.parametrize(
+    "value", [(1, 2), {"a": (1,)}, {1: "x"}, {"x": {1}}, float("nan"), Path("x"), b"x", object()]
+)
+def test_what_would_change_is_refused(value: object) -> None:
+    with pytest.raises(TypeError, match="the result is not plain JSON"):
+        records.checked(value, "the result")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        InputError("percent over 100", Place(file="p.yaml", line=7, path="classes[0]"), "lower one"),
+        RefusedError("no LLQ", Place(device="sw1", interface="Gi0/1", direction="output")),
+        DeviceError("% Invalid input", Place(device="r1"), "look at the line"),
+        LeaseHeld("held", Place(device="r1"), "wait"),
+        QosforgeError("x"),
+    ],
+)
+def test_our_errors_come_back_as_they_were(error: QosforgeError) -> None:
+    back = records.decode(records.encode(error))
+    assert type(back) is type(error)
+    assert (back.message, back.where, back.mend, str(back)) == (
+        error.message,
+        error.where,
+        error.mend,
+        str(error),
+    )
+
+
+def test_a_collection_of_errors_comes_back_whole() -> None:
+    errors = [InputError("one", Place(file="p", line=1)), InputErrors("two", errors=[InputError("three")])]
+    back = records.decode(records.encode(InputErrors("several", errors=errors)))
+    assert isinstance(back, InputErrors)
+    assert str(back) == "p:1: one\nthree"
+
+
+def test_an_error_of_a_class_that_is_gone_comes_back_as_its_nearest_kin() -> None:
+    text = records.encode(DeviceError("gone", Place(device="r1"))).replace(
+        '"DeviceError"', '"OldError","DeviceError"'
+    )
+    assert type(records.decode(text)) is DeviceError
+
+
+def test_a_class_with_fields_of_its_own_comes_back_as_its_nearest_kin() -> None:
+    @dataclass(eq=False)
+    class LineRefused(DeviceError):
+        line: str = ""
+
+        def __init__(self, line: str) -> None:
+            super().__init__(f"refused {line}")
+            self.line = line
+
+    back = records.decode(records.encode(LineRefused("mls qos")))
+    assert type(back) is DeviceError
+    assert back.message == "refused mls qos"
+
+
+def test_other_errors_keep_their_name() -> None:
+    back = records.decode(records.encode(ZeroDivisionError("division by zero")))
+    assert isinstance(back, RecordedError)
+    assert back.message == "ZeroDivisionError: division by zero"

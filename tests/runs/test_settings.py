@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from app.errors import InputError, InputErrors
+from app.settings import Settings, load_settings
+
+
+@pytest.fixture(autouse=True)
+def clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("VAR_DIR", "DATABASE_URL", "BATFISH_HOST", "BATFISH_PORT"):
+        monkeypatch.delenv(f"QOSFORGE_{name}", raising=False)
+    monkeypatch.chdir(tmp_path)
+
+
+def test_the_defaults_stay_in_the_working_directory(tmp_path: Path) -> None:
+    settings = load_settings()
+    assert settings.var_dir == tmp_path / "var"
+    assert settings.database_url == f"sqlite:///{tmp_path}/var/runs.sqlite"
+    assert settings.artifacts_dir == tmp_path / "var" / "artifacts"
+    assert (settings.batfish_host, settings.batfish_port) == (None, 9996)
+
+
+def test_the_environment_decides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("QOSFORGE_VAR_DIR", "state")
+    monkeypatch.setenv("QOSFORGE_BATFISH_HOST", "127.0.0.1")
+    monkeypatch.setenv("QOSFORGE_BATFISH_PORT", "19996")
+    monkeypatch.setenv("QOSFORGE_DEVICE_PASSWORD", "not ours to read")
+    settings = load_settings()
+    assert settings.database_url == f"sqlite:///{tmp_path}/state/runs.sqlite"
+    assert (settings.batfish_host, settings.batfish_port) == ("127.0.0.1", 19996)
+    monkeypatch.setenv("QOSFORGE_DATABASE_URL", "sqlite:///elsewhere.sqlite")
+    assert load_settings().database_url == "sqlite:///elsewhere.sqlite"
+
+
+def test_an_empty_variable_is_unset(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("QOSFORGE_BATFISH_HOST", "")
+    assert load_settings().batfish_host is None
+
+
+@pytest.mark.parametrize("port", ["batfish", "0", "65536"])
+def test_a_wrong_variable_is_named_without_its_value(port: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("QOSFORGE_BATFISH_PORT", port)
+    with pytest.raises(InputErrors) as caught:
+        load_settings()
+    (problem,) = caught.value.errors
+    assert problem.where.path == "QOSFORGE_BATFISH_PORT"
+    assert "correct or unset the variable" in str(caught.value)
+
+
+def test_a_home_that_does_not_exist_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("QOSFORGE_VAR_DIR", "~no-such-user-here/var")
+    with pytest.raises(InputErrors) as caught:
+        load_settings()
+    assert caught.value.errors[0].where.path == "QOSFORGE_VAR_DIR"
+
+
+def test_the_run_directory_is_private(tmp_path: Path) -> None:
+    made = Settings(var_dir=tmp_path / "a" / "var").make_var_dir()
+    assert stat.S_IMODE(made.stat().st_mode) == 0o700
+    assert Settings(var_dir=made).make_var_dir() == made
+
+
+def test_a_run_directory_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="QOSFORGE_VAR_DIR"):
+        Settings(var_dir=tmp_path / "file" / "var").make_var_dir()
