@@ -33,7 +33,8 @@ class LineRule:
 
     Templates (``key``, ``defines``, ``refers``, ``negate``) are formatted with the pattern's named groups and
     ``line``. ``owned`` objects are ours as a whole: what the target does not name below them goes. ``group``
-    lines make up one table that only ``reset`` clears as a whole.
+    lines make up one table that only ``reset`` clears as a whole; without a ``reset`` the table's lines are
+    negated one by one, in the reverse order of the rules, before they are entered anew.
     """
 
     id: str
@@ -214,7 +215,7 @@ def transition(current: Tree, target: Tree, grammar: Grammar) -> list[str]:
 
 def _operations(current: Tree, target: Tree, grammar: Grammar) -> Iterator[Operation]:
     before, after = _managed(current, "", grammar), _managed(target, "", grammar)
-    yield from _group_operations(before, after)
+    yield from _group_operations(before, after, grammar)
     for key, entry in after.items():
         if entry.rule.group:
             continue
@@ -234,22 +235,31 @@ def _operations(current: Tree, target: Tree, grammar: Grammar) -> Iterator[Opera
             yield operation
 
 
-def _group_operations(before: dict[str, _Entry], after: dict[str, _Entry]) -> Iterator[Operation]:
+def _group_operations(before: dict[str, _Entry], after: dict[str, _Entry], grammar: Grammar) -> Iterator[Operation]:
     groups: dict[str, tuple[list[_Entry], list[_Entry]]] = {}
     for side, entries in enumerate((before, after)):
         for entry in entries.values():
             if entry.rule.group:
                 name = entry.rule.group.format(**entry.values)
                 groups.setdefault(name, ([], []))[side].append(entry)
+    order = {id(rule): position for position, rule in enumerate(grammar.rules)}
     for old, new in groups.values():
-        held, wanted = {e.line.text for e in old}, [e.line.text for e in new]
-        lines: list[str] = []
-        if not held <= set(wanted):
-            lines = [(old[0].rule.reset).format(**old[0].values), *wanted]
-        else:
-            lines = [text for text in wanted if text not in held]
-        if lines:
-            yield Operation(lines=lines)
+        held, wanted = {e.line.text for e in old}, {e.line.text for e in new}
+        kept = held if held <= wanted else set()
+        entered = sorted((e for e in new if e.line.text not in kept), key=lambda e: order[id(e.rule)])
+        operation = Operation(lines=[e.line.text for e in entered])
+        if held and not kept:
+            gone = sorted(old, key=lambda e: -order[id(e.rule)])
+            reset = old[0].rule.reset.format(**old[0].values)
+            operation.lines[:0] = [reset] if reset else [e.negated for e in gone]
+            for entry in gone:
+                _describe(entry, grammar, operation.deletes, operation.drops)
+        for entry in entered:
+            _describe(entry, grammar, operation.creates, operation.adds)
+        # What stays referred to is not dropped: nothing has to wait for it.
+        operation.drops -= operation.adds
+        if operation.lines:
+            yield operation
 
 
 def _describe(entry: _Entry, grammar: Grammar, defined: set[str], referred: set[str]) -> None:
@@ -294,21 +304,27 @@ def _changed(old: _Entry, new: _Entry, grammar: Grammar, depth: int, operation: 
     removals = [" " * (depth + 1) + e.negated for e in reversed(gone) if not _superseded(e, after)]
     for entry in gone:
         _describe(entry, grammar, operation.deletes, operation.drops)
-    entries = [
-        line
-        for key, entry in after.items()
-        for line in (
-            _changed(before[key], entry, grammar, depth + 1, operation)
-            if key in shared or (entry.rule.implied and key in before)
-            else _new_child(entry, grammar, depth + 1, operation)
-        )
-    ]
+    kept = [k for k in after if k in shared or (after[k].rule.implied and k in before)]
+    # What a box checks as a sum (percents of a policy) must never be above it on the way: shrink before growing.
+    kept.sort(key=lambda k: _growth(before[k].line, after[k].line))
+    entries = [line for k in kept for line in _changed(before[k], after[k], grammar, depth + 1, operation)]
+    for key, entry in after.items():
+        if key not in kept:
+            entries.extend(_new_child(entry, grammar, depth + 1, operation))
     below = removals + entries if new.rule.remove_first else entries + removals
     if below:
         yield " " * depth + new.line.text
         yield from below
         if grammar.leave:
             yield " " * (depth + 1) + grammar.leave
+
+
+def _growth(old: Line, new: Line) -> int:
+    """By how much the numbers at the ends of corresponding lines grow, summed over the tree."""
+    numbers = [re.search(r"(\d+)$", line.text) for line in (old, new)]
+    own = int(numbers[1][1]) - int(numbers[0][1]) if numbers[0] and numbers[1] else 0
+    pairs = zip(old.children, new.children, strict=False)
+    return own + sum(_growth(a, b) for a, b in pairs)
 
 
 def _new_child(entry: _Entry, grammar: Grammar, depth: int, operation: Operation) -> Iterator[str]:

@@ -26,4 +26,6 @@ def _environment() -> Environment:
 
 def render(template: str, **values: object) -> str:
     """The text of one configuration object; ``template`` is its path below ``templates/``."""
-    return _environment().get_template(template).render(**values)
+    text = _environment().get_template(template).render(**values)
+    # The template engine takes the last newline of a file for its own.
+    return text if text.endswith("\n") else text + "\n"

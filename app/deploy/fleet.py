@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
 from napalm.base.base import NetworkDriver
-from napalm.base.exceptions import ConnectAuthError, ConnectionException
+from napalm.base.exceptions import ConnectAuthError, ConnectionException, NapalmException
 from netmiko.exceptions import NetmikoAuthenticationException, NetmikoTimeoutException
 from nornir.core import Nornir
 from nornir.core.configuration import Config
@@ -65,9 +65,7 @@ class Fleet:
                 self._drop(host)
             self._nornir = None
 
-    def run(
-        self, devices: Iterable[str], task: Callable[[str, NetworkDriver], T]
-    ) -> Mapping[str, Outcome[T]]:
+    def run(self, devices: Iterable[str], task: Callable[[str, NetworkDriver], T]) -> Mapping[str, Outcome[T]]:
         """Run ``task(device, driver)`` on each device at once, and wait for all of them."""
         names = list(devices)
         nornir = self._connect()
@@ -96,6 +94,8 @@ class Fleet:
         except (ConnectionException, NetmikoTimeoutException) as caught:
             reason = next((line for line in str(caught).splitlines() if line.strip()), type(caught).__name__)
             error = DeviceError(f"cannot be reached: {reason}", place, "is it up, and its address right?")
+        except NapalmException as caught:
+            error = DeviceError(str(caught), place, "nothing further was sent to it")
         except (SSHException, OSError, EOFError) as caught:
             error = DeviceError(f"the connection broke: {caught}", place, "try again when the box answers")
         except Exception as caught:  # noqa: BLE001  # a driver may raise anything: it is this box's failure
@@ -136,6 +136,9 @@ class Fleet:
             "alt_host_keys": True,
             "alt_key_file": str(self._overlay.known_hosts),
             "conn_timeout": CONNECT_SECONDS,
+            # A tool that switches a line on and off on its way leaves boxes unlike what was read: a box that
+            # NAPALM copies files on has "file prompt quiet" of its own.
+            "auto_file_prompt": False,
         }
         return Host(
             name=name,

@@ -96,9 +96,7 @@ def _problem(document: Document, details: ErrorDetails) -> InputError:
         mend = f"did you mean {near[0]!r}?" if near else "remove it"
         return InputError(f"unknown key {str(path[-1])!r}", document.place(path), mend)
     if kind == "missing":
-        return InputError(
-            f"missing key {str(details['loc'][-1])!r}", document.place(path, dotted(path)), "add it"
-        )
+        return InputError(f"missing key {str(details['loc'][-1])!r}", document.place(path, dotted(path)), "add it")
     message = details["msg"].removeprefix("Value error, ")
     if kind != "value_error":
         message = f"{message} (found {_short(details['input'])})"
@@ -114,7 +112,9 @@ def _real_path(data: Any, loc: tuple[int | str, ...]) -> Path_:
     """The part of Pydantic's location that exists in the document (it adds names of its own for unions)."""
     path: list[str | int] = []
     for part in loc:
-        if (isinstance(data, dict) and part in data) or (isinstance(data, list) and isinstance(part, int) and part < len(data)):
+        if (isinstance(data, dict) and part in data) or (
+            isinstance(data, list) and isinstance(part, int) and part < len(data)
+        ):
             data = data[part]
             path.append(part)
     return tuple(path)

@@ -18,9 +18,7 @@ RESERVED_CLASS = "default"
 def _name(value: str) -> str:
     # Names reach device templates: one newline would be a command on a router.
     if _NAME.fullmatch(value) is None:
-        raise ValueError(
-            f"{value!r} is not a name: letters, digits, '-' and '_' only, beginning with a letter"
-        )
+        raise ValueError(f"{value!r} is not a name: letters, digits, '-' and '_' only, beginning with a letter")
     return value
 
 
@@ -124,9 +122,7 @@ class Treatment(Model):
         if self.priority and self.bandwidth:
             raise ValueError("a class is served by priority or by bandwidth, not by both")
         if self.priority and self.wred:
-            raise ValueError(
-                "WRED does not go with priority: a policed priority queue is not managed by drops"
-            )
+            raise ValueError("WRED does not go with priority: a policed priority queue is not managed by drops")
         return self
 
 
@@ -263,9 +259,7 @@ def _check_sums(classes: tuple[TrafficClass, ...]) -> None:
     shares = [c.treatment.bandwidth for c in classes if c.treatment.bandwidth]
     kinds = {kind for share in shares for kind in share.model_dump(exclude_none=True)}
     if len(kinds) > 1:
-        raise ValueError(
-            f"bandwidth is given in mixed units ({', '.join(sorted(kinds))}): use one for all classes"
-        )
+        raise ValueError(f"bandwidth is given in mixed units ({', '.join(sorted(kinds))}): use one for all classes")
     remaining = sum(share.remaining_percent or 0 for share in shares)
     if remaining > 100:
         raise ValueError(f"the remaining_percent of all classes sum to {remaining}: at most 100")

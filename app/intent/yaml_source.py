@@ -131,9 +131,7 @@ def _construct(node: Node, path: Path_, marks: dict[Path_, tuple[int, int]], nam
     return _scalar(node, name)
 
 
-def _mapping(
-    node: MappingNode, path: Path_, marks: dict[Path_, tuple[int, int]], name: str
-) -> dict[str, Any]:
+def _mapping(node: MappingNode, path: Path_, marks: dict[Path_, tuple[int, int]], name: str) -> dict[str, Any]:
     result: dict[str, Any] = {}
     for key_node, value_node in node.value:
         place = Place(file=name, line=key_node.start_mark.line + 1, column=key_node.start_mark.column + 1)

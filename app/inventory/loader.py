@@ -111,9 +111,7 @@ def _check(network: Network, document: Document) -> None:
             for port in ends:
                 if port not in ports:
                     place = document.place((key, position))
-                    problems.append(
-                        InputError(f"{port[0]} has no interface {port[1]}", place, "see hosts.yaml")
-                    )
+                    problems.append(InputError(f"{port[0]} has no interface {port[1]}", place, "see hosts.yaml"))
     stations = {s.name for s in network.stations}
     for scenario in network.traffic:
         for flow in scenario.flows:

@@ -144,13 +144,20 @@ class Queue(Model):
     limit_packets: int | None = None
     red: Red | None = None
     fair: bool = False
+    shape_weight: int | None = None
+    """SRR shaping: the queue gets at most one part in this many of the port's rate, and takes no share."""
 
 
 class Scheduler(Model):
-    """Queues and the discipline that serves them, in the box's own order."""
+    """Queues and the discipline that serves them, in the box's own order.
+
+    ``STRICT`` lists its queues in the order of service, first served first. ``limit_percent`` is what a port may
+    send of its rate, where the box limits it.
+    """
 
     discipline: Discipline
     queues: tuple[Queue, ...] = ()
+    limit_percent: int | None = None
 
 
 class Egress(Model):

@@ -2,23 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from app.plan.model import Discipline, Queue, Scheduler, ShareUnit
 
 
-def expected_shares(scheduler: Scheduler, rate: int) -> tuple[float, ...]:
-    """Shares of the link rate (0–1) by queue, every queue backlogged.
+def expected_shares(
+    scheduler: Scheduler, rate: int, *, priority_load: float = 1.0, backlogged: Collection[int] | None = None
+) -> tuple[float, ...]:
+    """Shares of the link rate (0–1) by queue, in the scheduler's order.
 
-    Capped priority queues get their cap, an uncapped one everything; what they leave is divided by weight, with
+    ``backlogged`` are the numbers of the queues that have traffic (all unless given); ``priority_load`` is what
+    is offered to an uncapped priority queue, as a part of the link. Capped priority queues get their cap, an
+    uncapped one what is offered; what they leave is divided by weight, with
     guarantees in kb/s or per cent taken of the link and remaining per cents of what is left (IOS QoS guide,
-    CBWFQ; weighted fairness: Demers, Keshav and Shenker 1989).
+    CBWFQ; weighted fairness: Demers, Keshav and Shenker 1989). Shaped SRR
+    queues get their part of the port's rate and no share (Catalyst 2970 guide, SRR).
     """
+    if backlogged is not None:
+        kept = tuple(q for q in scheduler.queues if q.number in backlogged)
+        part = expected_shares(scheduler.model_copy(update={"queues": kept}), rate, priority_load=priority_load)
+        by_number = {q.number: share for q, share in zip(kept, part, strict=True)}
+        return tuple(by_number.get(q.number, 0.0) for q in scheduler.queues)
     shares = [0.0] * len(scheduler.queues)
-    left = 1.0
+    left = 1.0 if scheduler.limit_percent is None else scheduler.limit_percent / 100
     for position, queue in enumerate(scheduler.queues):
         if queue.priority:
-            shares[position] = min(left, _absolute(queue, rate)) if queue.capped else left
+            shares[position] = min(left, _absolute(queue, rate) if queue.capped else priority_load)
             left -= shares[position]
-    weights = [0.0 if q.priority else _weight(q, rate, left) for q in scheduler.queues]
+    for position, queue in enumerate(scheduler.queues):
+        if queue.shape_weight and not queue.priority:
+            shares[position] = min(left, 1 / queue.shape_weight)
+            left -= shares[position]
+    weights = [0.0 if q.priority or q.shape_weight else _weight(q, rate, left) for q in scheduler.queues]
     if scheduler.discipline in (Discipline.FIFO, Discipline.FLOW_WFQ):
         weights = [1.0 for _ in scheduler.queues]
     elif scheduler.discipline is Discipline.LLQ_CBWFQ:

@@ -29,6 +29,19 @@ class Block:
 
 
 @dataclass(frozen=True)
+class Profile:
+    """What a box does to packets beside what is configured.
+
+    ``transmit_fifo`` packets handed to the hardware cannot be overtaken; ``latency`` is the fixed time through
+    the box in seconds; ``source`` says where the figures come from.
+    """
+
+    transmit_fifo: int
+    latency: float
+    source: str
+
+
+@dataclass(frozen=True)
 class ClassFidelity:
     """How near the plan is to what a class asked for; shares in per cent of the link rate."""
 
@@ -58,6 +71,9 @@ class Platform(Protocol):
 
     id: str
     grammar: Grammar
+    profile: Profile
+    batfish_format: str | None
+    """What Batfish calls the text of this platform; none where it does not model it."""
 
     def lower(self, request: DeviceRequest, running: Plan | None) -> Lowered:
         """The plan for a request; ``running`` is what the box holds now, where it is known."""

@@ -25,13 +25,19 @@ class Column:
     unit: str
     decimals: int
     compared: bool = True
+    short_heading: str = ""
+
+    @property
+    def short(self) -> str:
+        """Heading where space is scarce."""
+        return self.short_heading or self.heading
 
 
 COLUMNS: tuple[Column, ...] = (
     Column("packets", "", 0, compared=False),
     Column("mean delay", "ms", 3),
     Column("sd", "ms", 3),
-    Column("jitter (inter-arrival sd)", "ms", 3),
+    Column("jitter (inter-arrival sd)", "ms", 3, short_heading="jitter"),
     Column("p50", "ms", 3),
     Column("p95", "ms", 3),
     Column("p99", "ms", 3),
@@ -74,8 +80,12 @@ class Group(BaseModel):
         return f"{self.traffic_class}: {self.kind}" if self.kind else self.traffic_class
 
 
-def comparison_table(before: Measurement | None, after: Measurement | None) -> tuple[Group, ...]:
+def comparison_table(
+    before: Measurement | None, after: Measurement | None, *, by_path: bool = True
+) -> tuple[Group, ...]:
     """Pair the flows of two measurements by scenario, path, class and kind, in the order they were listed.
+
+    Without ``by_path`` all paths of a scenario are pooled.
 
     Either side may be missing; its lines, and the benefit, are then left out.
     """
@@ -83,7 +93,8 @@ def comparison_table(before: Measurement | None, after: Measurement | None) -> t
     for measurement in (before, after):
         for scenario in measurement.scenarios if measurement else ():
             for flow in scenario.flows:
-                groups.setdefault((scenario.name, flow.path, flow.traffic_class, flow.kind), scenario.title)
+                path = flow.path if by_path else ""
+                groups.setdefault((scenario.name, path, flow.traffic_class, flow.kind), scenario.title)
     # Scenarios stay together, and background traffic comes after the classes that were promised something.
     order = {name: position for position, name in enumerate(dict.fromkeys(key[0] for key in groups))}
     keys = sorted(groups, key=lambda key: (order[key[0]], key[2] is None))
@@ -126,7 +137,7 @@ def _summary(measurement: Measurement | None, key: tuple[str, str, str | None, s
         for scenario in (measurement.scenarios if measurement else ())
         if scenario.name == name
         for flow in scenario.flows
-        if (flow.path, flow.traffic_class, flow.kind) == (path, traffic_class, kind)
+        if (flow.traffic_class, flow.kind) == (traffic_class, kind) and path in ("", flow.path)
     ]
     return summarise(flows) if flows else None
 

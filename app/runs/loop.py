@@ -6,15 +6,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from app.errors import InputError
+from app.errors import StoreError
 from app.runs import phases
 from app.runs.artifacts import ArtifactStore
 from app.runs.context import Context, Documents, Observer
 from app.runs.engine import Engine, JsonObject
+from app.runs.ids import new_run_id
 from app.runs.store import RunStore
 from app.runs.tables import RunStatus, Verdict
 
 WORKFLOW = "loop"
+SETTLE = "settle"
 LONGEST_STRETCH = 4
 """An inconclusive measurement is repeated with twice the time, up to this many times the first one."""
 
@@ -33,6 +35,7 @@ class Loop:
     def register(self) -> None:
         """Make the workflow known to the engine; before its launch."""
         self.engine.register(WORKFLOW, self._workflow)
+        self.engine.register(SETTLE, self._settling)
 
     def start(self, documents: Documents, network: str, policy: str, version: str) -> str:
         """Record a new run and return its id; `carry_out` does it."""
@@ -46,6 +49,26 @@ class Loop:
         """
         run = self.store.get_run(run_id)
         return self.engine.run(WORKFLOW, run.id, run.params)
+
+    def unsettled(self) -> list[str]:
+        """Runs that ended with a box between two states."""
+        return sorted({touch.run_id for touch in self.store.journal.open_touches()})
+
+    def settle(self, run_id: str) -> Json:
+        """Undo what a run left between two states, as a workflow of its own."""
+        return self.engine.run(SETTLE, new_run_id(), {"run": run_id})
+
+    def _settling(self, workflow_id: str, params: JsonObject) -> JsonObject:
+        del workflow_id
+        run = self.store.get_run(params["run"])
+        context = Context(run.id, Documents(**run.params), self.store, self.artifacts, self.observe)
+        try:
+            undone = self.engine.run_step("roll-back", phases.settle, context)
+            if not undone["errors"]:
+                self.engine.run_step("status", phases.set_status, context, RunStatus.ROLLED_BACK.value, None)
+            return undone
+        finally:
+            context.close()
 
     def _workflow(self, run_id: str, params: JsonObject) -> JsonObject:
         context = Context(run_id, Documents(**params), self.store, self.artifacts, self.observe)
@@ -84,8 +107,9 @@ class _Course:
         devices = {name: prepared["devices"][name] for name in changing}
         try:
             self._step("lock", phases.lock, changing)
-        except InputError as error:
-            return self._end(RunStatus.FAILED, errors=[{"device": "", "message": error.message, "mend": error.mend}])
+        except StoreError as error:
+            problem = {"device": error.where.device or "", "message": error.message, "mend": error.mend}
+            return self._end(RunStatus.FAILED, errors=[problem])
         try:
             return self._touch(held, devices, result)
         finally:
@@ -129,12 +153,10 @@ class _Course:
         return self._end(status, outcome, errors=[*errors, *undone["errors"]], **result)
 
     def _status(self, status: RunStatus, outcome: str | None = None) -> None:
-        def write(context: Context) -> Json:
-            context.store.set_status(context.run_id, status, Verdict(outcome) if outcome else None)
-            return {}
+        self._step(f"status-{status}", phases.set_status, status.value, outcome)
 
-        self._step(f"status-{status}", write)
-
-    def _end(self, status: RunStatus, outcome: str | None = None, errors: list[Json] | None = None, **rest: Any) -> Json:
+    def _end(
+        self, status: RunStatus, outcome: str | None = None, errors: list[Json] | None = None, **rest: Any
+    ) -> Json:
         self._status(status, outcome)
         return {"status": status.value, "verdict": outcome, "errors": errors or [], **rest}

@@ -13,10 +13,11 @@ from app.deploy import transaction
 from app.deploy.fleet import Outcome
 from app.deploy.traits import traits
 from app.deploy.transaction import Target
-from app.errors import DeviceError, Place
+from app.errors import DeviceError, Place, StoreError
 from app.findings import Finding, Severity
 from app.platforms.base import platform
 from app.runs.context import Context
+from app.runs.tables import RunStatus, Verdict
 from app.tester.judging import overall, verdicts
 from app.tester.measurement import When
 from app.tester.twin import TwinTester
@@ -82,8 +83,8 @@ def prepare(context: Context, held: Mapping[str, str]) -> Json:
         refused = _refused(findings, documents.strict)
         summary |= {"findings": artifact, "refused": refused}
     devices: dict[str, Json] = {}
-    if not refused:
-        for device in compilation.devices:
+    with context.store.stage(context.run_id, "prepare") as summary:
+        for device in () if refused else compilation.devices:
             candidate = make_candidate(device, texts[device.name])
             devices[device.name] = {
                 "configuration": context.artifacts.put_text(device.text),
@@ -91,6 +92,7 @@ def prepare(context: Context, held: Mapping[str, str]) -> Json:
                 "inverse": context.artifacts.put_text("\n".join(candidate.inverse)),
                 "empty": candidate.empty,
             }
+        summary["devices"] = devices
     return {"findings": artifact, "refused": refused, "devices": devices}
 
 
@@ -102,12 +104,12 @@ def _refused(findings: tuple[Finding, ...], strict: bool) -> bool:
 def measure(context: Context, held: Mapping[str, str], when: When, stretch: int) -> Json:
     """Run the tester on what the boxes hold, and judge."""
     name = f"measure-{when}" if stretch == 1 else f"measure-{when}-x{stretch}"
-    with context.store.stage(context.run_id, name) as summary:
+    with context.store.stage(context.run_id, name) as record:
         context.observe(name, "twin of the configuration read back" + (f", {stretch}× as long" * (stretch > 1)))
         plans = {
             device.name: platform(device.platform).parse(text, device.name, device.image)
             for device in context.network.devices
-            if (text := running_texts(context, {device.name: held[device.name]})[device.name])
+            for text in (context.artifacts.get_text(held[device.name]),)
         }
         tester = TwinTester(context.network, plans, context.documents.seed)
         measurement = tester.measure(context.intent.intent, when, stretch)
@@ -117,7 +119,7 @@ def measure(context: Context, held: Mapping[str, str], when: When, stretch: int)
             "verdicts": context.artifacts.put_json([v.model_dump(mode="json") for v in found]),
             "outcome": overall(found),
         }
-        summary |= result
+        record.update(result)
     return result
 
 
@@ -130,6 +132,12 @@ def lock(context: Context, devices: list[str]) -> Json:
 def release(context: Context) -> Json:
     """Give the leases back."""
     context.store.leases.release(context.run_id)
+    return {}
+
+
+def set_status(context: Context, status: str, verdict: str | None) -> Json:
+    """Write where the run stands."""
+    context.store.set_status(context.run_id, RunStatus(status), Verdict(verdict) if verdict else None)
     return {}
 
 
@@ -211,15 +219,38 @@ def keep(context: Context, held: Mapping[str, str], prepared: Mapping[str, Json]
 
 def roll_back(context: Context, held: Mapping[str, str], prepared: Mapping[str, Json]) -> Json:
     """Undo every touched box, and prove by reading that it is as before."""
-    touched = [touch.device for touch in context.store.journal.open_touches(context.run_id)]
+    touched = {touch.device for touch in context.store.journal.open_touches(context.run_id)}
     targets = _targets(context, held, prepared)
+    return _restored(context, {name: target for name, target in targets.items() if name in touched})
+
+
+def _restored(context: Context, targets: Mapping[str, Target]) -> Json:
     with context.store.stage(context.run_id, "roll-back") as summary:
-        context.observe("roll-back", ", ".join(touched) or "no box was touched")
+        context.observe("roll-back", ", ".join(targets) or "no box was touched")
 
         def back(name: str, driver: NetworkDriver) -> str:
             return transaction.restore(driver, targets[name], context)
 
-        outcomes = context.fleet.run(touched, back)
+        outcomes = context.fleet.run(targets, back)
         after = {n: context.artifacts.put_text(o.value) for n, o in outcomes.items() if o.value is not None}
         summary |= {"running": after, "errors": _errors(outcomes)}
     return {"running": after, "errors": _errors(outcomes)}
+
+
+def settle(context: Context) -> Json:
+    """Undo what an ended run left open, from what its journal kept of every box."""
+    open_now = {touch.device: touch for touch in context.store.journal.open_touches(context.run_id)}
+    targets = {}
+    for name, touch in open_now.items():
+        device = context.network.device(name)
+        if touch.before is None:
+            raise StoreError("the journal has no configuration to go back to", Place(device=name))
+        targets[name] = Target(
+            device=name,
+            platform=device.platform,
+            traits=traits(device.driver, name),
+            original=context.artifacts.get_text(touch.before),
+            delta=(),
+            meets=lambda _text: False,
+        )
+    return _restored(context, targets)

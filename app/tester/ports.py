@@ -78,10 +78,7 @@ def _ingress(system: System, ingress: Ingress) -> Json:
         cos = ingress.port_cos
         otherwise = {"dscp": system.cos_to_dscp[cos] if system.cos_to_dscp and cos else 0, "cos": cos}
     elif ingress.trust is Trust.COS and system.cos_to_dscp:
-        rules += [
-            {"match": {"cos": [cos]}, "set": {"dscp": system.cos_to_dscp[cos], "cos": cos}}
-            for cos in COSES
-        ]
+        rules += [{"match": {"cos": [cos]}, "set": {"dscp": system.cos_to_dscp[cos], "cos": cos}} for cos in COSES]
     elif ingress.trust is Trust.DSCP and system.dscp_to_cos:
         rules += [{"match": {"dscp": [d]}, "set": {"cos": system.dscp_to_cos[d]}} for d in DSCPS]
     return {"rules": rules, "otherwise": otherwise}
@@ -208,15 +205,11 @@ def _scheduler(scheduler: Scheduler, rate: int) -> Json:
                     }
                     for i in strict
                 ],
-                "weights": {
-                    str(i): max(round(shares[i] * rate), 1) for i in range(len(queues)) if i not in strict
-                },
+                "weights": {str(i): max(round(shares[i] * rate), 1) for i in range(len(queues)) if i not in strict},
             }
         case Discipline.SRR if len(strict) <= 1:
             weights = {str(i): max(q.share.value, 1) if q.share else 1 for i, q in enumerate(queues)}
             return {"kind": "srr", "weights": weights, "strict": strict[0] if strict else None}
-    weights = {
-        str(i): max(q.share.value, 1) if q.share else 1 for i, q in enumerate(queues) if i not in strict
-    }
+    weights = {str(i): max(q.share.value, 1) if q.share else 1 for i, q in enumerate(queues) if i not in strict}
     mode = "packets" if scheduler.discipline is Discipline.WRR else "bytes"
     return {"kind": "strict_wrr", "strict": strict, "weights": weights, "mode": mode}

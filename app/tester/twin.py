@@ -85,9 +85,7 @@ class TwinTester:
     def scenario(self, scenario: TrafficScenario, seconds: int, judged: set[tuple[str, str]]) -> Json:
         """The twin's scenario document."""
         flows = [
-            document
-            for flow in scenario.flows
-            for document in self._flows(flow, (flow.from_, flow.to) in judged)
+            document for flow in scenario.flows for document in self._flows(flow, (flow.from_, flow.to) in judged)
         ]
         return {
             "version": 1,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.configtree import Grammar
 from app.plan.model import Plan
 from app.plan.request import DeviceRequest
-from app.platforms.base import Block, Lowered
+from app.platforms.base import Block, Lowered, Profile
 from app.platforms.cisco_ios.blocks import blocks
 from app.platforms.cisco_ios.grammar import GRAMMAR
 from app.platforms.cisco_ios.lower import lower
@@ -17,6 +17,9 @@ class CiscoIos:
 
     id = "cisco_ios"
     grammar: Grammar = GRAMMAR
+    batfish_format: str | None = "cisco_ios"
+    # tx-ring of a policy-served serial interface; forwarding in software, unloaded. Both unconfirmed.
+    profile = Profile(transmit_fifo=2, latency=100e-6, source="IOS tx-ring-limit with a service policy")
 
     def lower(self, request: DeviceRequest, running: Plan | None) -> Lowered:
         """See `app.platforms.base.Platform`."""

@@ -31,9 +31,7 @@ def blocks(plan: Plan, lowered: Lowered, request: DeviceRequest) -> tuple[Block,
             add("policy-map", interface.ingress.policy, text)
         if interface.egress.policy and interface.egress.scheduler:
             default = interface.egress.default_queue
-            queues = [
-                q for q in interface.egress.scheduler.queues if q.share or q.red or q.number != default
-            ]
+            queues = [q for q in interface.egress.scheduler.queues if q.share or q.red or q.number != default]
             text = render("cisco_ios/queueing_policy.j2", name=interface.egress.policy, queues=queues)
             add("policy-map", interface.egress.policy, text)
     old = train(request.image) < (12, 3)

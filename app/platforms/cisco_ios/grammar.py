@@ -25,6 +25,7 @@ RULES = (
         defines="policy-map {name}",
         owned=True,
         ordered=True,
+        remove_first=True,
     ),
     LineRule("class", r"class class-default", context="policy-map", implied=True, owned=True, remove_first=True),
     LineRule(

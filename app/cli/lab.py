@@ -1,0 +1,69 @@
+"""Commands about the lab: up, down, clean, status."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from app.cli.options import AsJson, NetworkFolder, network_folder
+from app.cli.output import out, print_json
+from app.emulation import start_lab, state_folder
+from app.errors import ServiceError
+from app.inventory.loader import load_network
+from app.lab import control
+from app.lab.errors import LabError
+from app.settings import load_settings
+
+app = typer.Typer(no_args_is_help=True)
+
+
+@app.command()
+def up(
+    network: NetworkFolder = None,
+    clock_scale: Annotated[float, typer.Option(help="How much faster the boxes' own timers run.")] = 1.0,
+    as_json: AsJson = False,
+) -> None:
+    """Start an emulated box for every device of a network; one that runs is left as it is."""
+    folder = network_folder(network)
+    net = load_network(folder)
+    settings = load_settings()
+    settings.make_var_dir()
+    overlay = start_lab(net, folder, state_folder(settings.var_dir, net.name), clock_scale)
+    addresses = {name: f"{box.hostname}:{box.port}" for name, box in overlay.boxes.items()}
+    if as_json:
+        print_json(addresses)
+        return
+    table = Table(box=None, padding=(0, 1))
+    for heading in ("box", "platform", "image", "ssh"):
+        table.add_column(heading)
+    for device in net.devices:
+        table.add_row(device.name, device.platform, device.image, addresses[device.name])
+    out.print(table)
+
+
+@app.command()
+def down(network: NetworkFolder = None) -> None:
+    """Stop the lab; its boxes keep what they saved."""
+    stopped = _controlled(network, clean=False)
+    out.print("stopped" if stopped else "no lab is running")
+
+
+@app.command()
+def clean(network: NetworkFolder = None) -> None:
+    """Stop the lab and forget everything its boxes kept."""
+    _controlled(network, clean=True)
+    out.print("clean")
+
+
+def _controlled(network: NetworkFolder, *, clean: bool) -> bool:
+    name = load_network(network_folder(network)).name
+    state = state_folder(load_settings().var_dir, name)
+    try:
+        if clean:
+            control.clean(state)
+            return True
+        return control.stop(state)
+    except LabError as error:
+        raise ServiceError(str(error)) from None

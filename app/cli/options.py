@@ -1,0 +1,58 @@
+"""Arguments and options that several commands share, and what they load."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from app.emulation import state_folder
+from app.errors import InputError, Place
+from app.intent.loader import LoadedIntent, load_intent
+from app.inventory.loader import load_network
+from app.inventory.models import Network
+from app.inventory.overlay import Overlay, read_overlay
+from app.resources import root
+from app.settings import Settings
+
+Policy = Annotated[Path, typer.Argument(help="The intent: a YAML file.", metavar="POLICY")]
+NetworkFolder = Annotated[
+    Path | None, typer.Option("--network", "-n", help="Inventory folder (default: inventories/campus).")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Treat warnings as errors.")]
+RequireBatfish = Annotated[bool, typer.Option("--require-batfish", help="Fail when Batfish does not check.")]
+Seed = Annotated[int, typer.Option("--seed", help="Seed of the tester's random streams.")]
+
+
+def network_folder(given: Path | None) -> Path:
+    """The inventory's folder: the one given, else the campus that ships with qosforge."""
+    return given or root() / "inventories" / "campus"
+
+
+def load(policy: Path, network: Path | None) -> tuple[LoadedIntent, Network]:
+    """Intent and network.
+
+    Raises:
+        InputError, InputErrors: either is wrong.
+    """
+    return load_intent(policy), load_network(network_folder(network))
+
+
+def policy_text(policy: Path) -> str:
+    """The intent's own text, as the run keeps it.
+
+    Raises:
+        InputError: it went away since it was loaded.
+    """
+    try:
+        return policy.read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", Place(file=str(policy))) from None
+
+
+def reach(settings: Settings, network: Network) -> tuple[Overlay | None, Path]:
+    """Addresses of a network's boxes as far as a lab gave them, and the lab's state folder."""
+    state = state_folder(settings.var_dir, network.name)
+    return read_overlay(state), state

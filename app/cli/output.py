@@ -1,0 +1,135 @@
+"""What the command line prints: tables for people on standard output, progress on standard error."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from app.errors import QosforgeError
+from app.findings import Finding, Severity
+from app.reports.run_report import amount
+from app.reports.table import COLUMNS, comparison_table
+from app.tester.judging import ClassVerdict
+from app.tester.measurement import Measurement
+
+STYLE = {"met": "green", "broken": "red", "inconclusive": "yellow"}
+SEVERITY = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "dim"}
+
+WIDTH = 118
+"""Columns where the output is no terminal: the widest table fits."""
+
+
+def _console(stderr: bool = False) -> Console:
+    console = Console(stderr=stderr, highlight=False)
+    return console if console.is_terminal else Console(stderr=stderr, highlight=False, width=WIDTH)
+
+
+out = _console()
+err = _console(stderr=True)
+
+
+def progress(stage: str, text: str) -> None:
+    """One line of progress."""
+    err.print(Text.assemble((f"  {stage:<16}", "cyan"), text))
+
+
+def print_json(document: Any) -> None:
+    """One JSON document, for machines."""
+    sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+
+
+def print_error(error: QosforgeError) -> None:
+    """Every problem of an error: where, what, how to mend it."""
+    for problem in error.problems():
+        where = str(problem.where)
+        line = Text("error: ", style="red")
+        line.append(f"{where}: " if where else "", style="bold")
+        line.append(problem.message, style="default")
+        err.print(line, soft_wrap=True)
+        if problem.mend:
+            err.print(Text(f"       {problem.mend}", style="dim"), soft_wrap=True)
+
+
+def print_problems(problems: Iterable[dict[str, str]]) -> None:
+    """Problems that phases of a run returned as values."""
+    for problem in problems:
+        line = Text("error: ", style="red")
+        line.append(f"{problem['device']}: " if problem["device"] else "", style="bold")
+        line.append(problem["message"], style="default")
+        err.print(line, soft_wrap=True)
+        if problem["mend"]:
+            err.print(Text(f"       {problem['mend']}", style="dim"), soft_wrap=True)
+
+
+def print_findings(findings: Iterable[Finding], least: Severity = Severity.INFO) -> None:
+    """Findings as a list, the grave ones first."""
+    order = [Severity.ERROR, Severity.WARNING, Severity.INFO]
+    shown = [f for f in findings if order.index(f.severity) <= order.index(least)]
+    for finding in sorted(shown, key=lambda f: order.index(f.severity)):
+        line = Text(f"{finding.severity.value:<8}", style=SEVERITY[finding.severity])
+        line.append(f"{finding.code}  ", style="bold")
+        line.append(f"{finding.where}: " if finding.where else "")
+        line.append(finding.message)
+        if finding.asked or finding.will_be:
+            line.append(f" (asked {finding.asked or '–'}, will be {finding.will_be or '–'})")
+        out.print(line, soft_wrap=True)
+        if finding.mend and finding.severity is not Severity.INFO:
+            out.print(Text(f"         {finding.mend}", style="dim"), soft_wrap=True)
+
+
+def print_comparison(before: Measurement | None, after: Measurement | None) -> None:
+    """Per scenario and class: before, after and the benefit."""
+    groups = comparison_table(before, after, by_path=False)
+    for scenario in dict.fromkeys((g.scenario, g.title) for g in groups):
+        table = Table(title=scenario[1], title_justify="left", box=None, padding=(0, 1), title_style="bold")
+        table.add_column("class")
+        table.add_column("traffic")
+        table.add_column("")
+        for column in COLUMNS:
+            heading = f"{column.short} {column.unit}".strip()
+            table.add_column(heading, justify="right", no_wrap=True)
+        for group in groups:
+            if group.scenario != scenario[0]:
+                continue
+            for position, line in enumerate(group.lines):
+                label = (group.traffic_class or "–", group.kind)
+                name = label if position == 0 else ("", "")
+                table.add_row(*name, line.what, *line.texts())
+        out.print(table)
+        out.print()
+
+
+def print_verdicts(before: Iterable[ClassVerdict], after: Iterable[ClassVerdict]) -> None:
+    """Per judged class and path: every bound, and the verdict before and after."""
+    later = {(v.scenario, v.traffic_class, v.path): v for v in after}
+    earlier = {(v.scenario, v.traffic_class, v.path): v for v in before}
+    table = Table(box=None, padding=(0, 1), title="Verdicts", title_justify="left", title_style="bold")
+    for heading in ("scenario", "class", "path", "bound", "asked", "before", "after"):
+        table.add_column(heading)
+    for key in dict.fromkeys([*earlier, *later]):
+        sides = [earlier.get(key), later.get(key)]
+        known = next(v for v in sides if v is not None)
+        outcomes = [_outcome(v.verdict.outcome) if v else Text("–") for v in sides]
+        table.add_row(known.scenario, known.traffic_class, known.path or "", "", "", *outcomes)
+        for number, bound in enumerate(known.verdict.bounds):
+            seen = [
+                Text(
+                    amount(v.verdict.bounds[number].observed, bound.kind),
+                    style=STYLE[v.verdict.bounds[number].outcome],
+                )
+                if v
+                else Text("–")
+                for v in sides
+            ]
+            table.add_row("", "", "", bound.label, amount(bound.asked, bound.kind), *seen)
+    out.print(table)
+
+
+def _outcome(outcome: str) -> Text:
+    return Text(outcome, style=f"bold {STYLE[outcome]}")

@@ -1,0 +1,166 @@
+"""Commands about an intent before anything is touched: lint, compile, validate, diff."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.syntax import Syntax
+
+from app.cli.options import AsJson, NetworkFolder, Policy, RequireBatfish, Strict, load, reach
+from app.cli.output import out, print_findings, print_json, print_problems
+from app.compiler.candidate import make_candidate
+from app.compiler.compile import Compilation, compile_intent
+from app.deploy.fleet import Fleet
+from app.deploy.transaction import running
+from app.findings import Finding, Severity
+from app.settings import load_settings
+from app.validation.validate import validate
+
+Only = Annotated[list[str] | None, typer.Option("--device", "-d", help="Only this device (may be repeated).")]
+Output = Annotated[Path | None, typer.Option("--output", "-o", help="Write one file per device into a folder.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    for command in (lint, compile_, validate_, diff):
+        app.command(name=command.__name__.rstrip("_"))(command)
+
+
+def _judged(findings: tuple[Finding, ...], strict: bool) -> int:
+    against = {Severity.ERROR, Severity.WARNING} if strict else {Severity.ERROR}
+    return 1 if any(f.severity in against for f in findings) else 0
+
+
+def _findings_json(findings: tuple[Finding, ...]) -> list[Any]:
+    return [f.model_dump(mode="json", exclude_none=True) for f in findings]
+
+
+def lint(policy: Policy, network: NetworkFolder = None, strict: Strict = False, as_json: AsJson = False) -> None:
+    """Check an intent: language, and what each box can do of it. Nothing is contacted."""
+    loaded, net = load(policy, network)
+    compilation = compile_intent(loaded, net)
+    if as_json:
+        print_json({"intent": loaded.intent.intent, "findings": _findings_json(compilation.findings)})
+    else:
+        print_findings(compilation.findings)
+        out.print(
+            f"{loaded.intent.intent}: {len(loaded.intent.classes)} classes on {len(compilation.devices)} devices"
+        )
+    sys.exit(_judged(compilation.findings, strict))
+
+
+def compile_(
+    policy: Policy,
+    network: NetworkFolder = None,
+    device: Only = None,
+    output: Output = None,
+    strict: Strict = False,
+    as_json: AsJson = False,
+) -> None:
+    """Compile an intent into the configuration of every box. Nothing is contacted."""
+    loaded, net = load(policy, network)
+    compilation = compile_intent(loaded, net)
+    chosen = [d for d in compilation.devices if not device or d.name in device]
+    if output is not None:
+        output.mkdir(parents=True, exist_ok=True)
+        for entry in chosen:
+            (output / f"{entry.name}.cfg").write_text(entry.text, encoding="utf-8")
+    if as_json:
+        print_json(_compilation_json(compilation, [d.name for d in chosen]))
+    else:
+        for entry in chosen:
+            out.rule(f"[bold]{entry.name}[/] {entry.request.platform}", align="left")
+            out.print(Syntax(entry.text, "cisco", background_color="default"))
+        print_findings(compilation.findings)
+    sys.exit(_judged(compilation.findings, strict))
+
+
+def _compilation_json(compilation: Compilation, chosen: list[str]) -> dict[str, Any]:
+    return {
+        "intent": compilation.intent.intent.intent,
+        "version": compilation.intent.version,
+        "network": compilation.network.name,
+        "findings": _findings_json(compilation.findings),
+        "devices": [
+            {
+                "name": d.name,
+                "platform": d.request.platform,
+                "plan": d.plan.model_dump(mode="json", exclude_defaults=True),
+                "blocks": [vars(block) for block in d.blocks],
+                "fidelity": [vars(f) for f in d.fidelity],
+            }
+            for d in compilation.devices
+            if d.name in chosen
+        ],
+    }
+
+
+def validate_(
+    policy: Policy,
+    network: NetworkFolder = None,
+    live: Annotated[bool, typer.Option("--live", help="Check against what the boxes hold now.")] = False,
+    require_batfish: RequireBatfish = False,
+    strict: Strict = False,
+    as_json: AsJson = False,
+) -> None:
+    """Compile and validate: own checks, and Batfish where a service is configured."""
+    loaded, net = load(policy, network)
+    settings = load_settings()
+    texts: dict[str, str] = {}
+    if live:
+        overlay, state = reach(settings, net)
+        with Fleet(net, overlay, state) as fleet:
+            texts = _read(fleet)
+    compilation = compile_intent(loaded, net, texts)
+    findings = (
+        *compilation.findings,
+        *validate(
+            compilation,
+            texts,
+            batfish_host=settings.batfish_host,
+            batfish_port=settings.batfish_port,
+            require_batfish=require_batfish,
+        ),
+    )
+    if as_json:
+        print_json({"intent": loaded.intent.intent, "findings": _findings_json(findings)})
+    else:
+        print_findings(findings)
+    sys.exit(_judged(findings, strict))
+
+
+def diff(policy: Policy, network: NetworkFolder = None, device: Only = None, as_json: AsJson = False) -> None:
+    """Show what would be entered into every box, and what would undo it. The boxes are only read."""
+    loaded, net = load(policy, network)
+    overlay, state = reach(load_settings(), net)
+    with Fleet(net, overlay, state) as fleet:
+        texts = _read(fleet)
+    compilation = compile_intent(loaded, net, texts)
+    candidates = [make_candidate(d, texts[d.name]) for d in compilation.devices if not device or d.name in device]
+    if as_json:
+        print_json([{"device": c.device, "delta": list(c.delta), "inverse": list(c.inverse)} for c in candidates])
+        sys.exit(_judged(compilation.findings, False))
+    for candidate in candidates:
+        out.rule(f"[bold]{candidate.device}[/]", align="left")
+        if candidate.empty:
+            out.print("nothing to change")
+        else:
+            out.print(Syntax(candidate.text, "cisco", background_color="default"))
+            out.print("[dim]undone by[/]")
+            out.print(Syntax("\n".join(candidate.inverse), "cisco", background_color="default"))
+    print_findings(compilation.findings, Severity.WARNING)
+    sys.exit(_judged(compilation.findings, False))
+
+
+def _read(fleet: Fleet) -> dict[str, str]:
+    outcomes = fleet.run([d.name for d in fleet.network.devices], lambda _name, driver: running(driver))
+    problems = [
+        {"device": o.device, "message": o.error.message, "mend": o.error.mend} for o in outcomes.values() if o.error
+    ]
+    if problems:
+        print_problems(problems)
+        sys.exit(3)
+    return {name: o.value for name, o in outcomes.items() if o.value is not None}

@@ -1,0 +1,255 @@
+"""Commands that touch boxes or look at what was done: run, push, measure, recover, runs, show."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from app.cli.options import (
+    AsJson,
+    NetworkFolder,
+    Policy,
+    RequireBatfish,
+    Seed,
+    Strict,
+    load,
+    policy_text,
+    reach,
+)
+from app.cli.output import (
+    STYLE,
+    out,
+    print_comparison,
+    print_findings,
+    print_json,
+    print_problems,
+    print_verdicts,
+    progress,
+)
+from app.deploy.fleet import Fleet
+from app.deploy.transaction import running
+from app.findings import Severity
+from app.platforms.base import platform
+from app.reports.model import RunReport
+from app.reports.run_report import render_run_report
+from app.runs.artifacts import ArtifactStore
+from app.runs.report import run_report
+from app.runs.service import Finished, Request, open_service
+from app.runs.store import RunStore
+from app.settings import load_settings
+from app.tester.judging import overall, verdicts
+from app.tester.twin import TwinTester
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    for command in (run, push, measure, recover, runs, show):
+        app.command(name=command.__name__)(command)
+
+
+def run(
+    policy: Policy,
+    network: NetworkFolder = None,
+    require_batfish: RequireBatfish = False,
+    strict: Strict = False,
+    seed: Seed = 1,
+    as_json: AsJson = False,
+) -> None:
+    """The whole loop: compile, validate, measure, push, measure again, judge, keep or roll back."""
+    loaded, net = load(policy, network)
+    request = Request(loaded, net, policy_text(policy), True, strict, require_batfish, seed)
+    _carry_out(request, as_json)
+
+
+def push(
+    policy: Policy,
+    network: NetworkFolder = None,
+    require_batfish: RequireBatfish = False,
+    strict: Strict = False,
+    as_json: AsJson = False,
+) -> None:
+    """Push an intent without measuring: compile, validate, push, read back, save."""
+    loaded, net = load(policy, network)
+    request = Request(loaded, net, policy_text(policy), False, strict, require_batfish)
+    _carry_out(request, as_json)
+
+
+def _carry_out(request: Request, as_json: bool) -> None:
+    with open_service(load_settings(), progress) as service:
+        _report_recovered(service.recover())
+        finished = service.run(request)
+        report = run_report(service.store, service.artifacts, finished.run_id)
+    if as_json:
+        print_json(_run_json(finished, report))
+    else:
+        _print_report(report)
+        print_problems(finished.result["errors"])
+        _print_end(finished, report)
+    sys.exit(_exit_code(finished))
+
+
+def _exit_code(finished: Finished) -> int:
+    if finished.good:
+        return 0
+    # Problems of boxes weigh more than what was measured.
+    return 3 if finished.result["errors"] else 1
+
+
+def _report_recovered(ended: list[dict[str, Any]]) -> None:
+    for entry in ended:
+        progress("recover", f"run {entry['run']} was unfinished: {entry['status']}")
+
+
+def _print_report(report: RunReport) -> None:
+    print_findings(report.findings, Severity.WARNING)
+    hidden = sum(f.severity is Severity.INFO for f in report.findings)
+    if hidden:
+        out.print(Text(f"{hidden} further findings for information: qosforge show {report.id}", style="dim"))
+    out.print()
+    print_comparison(report.before, report.after)
+    print_verdicts(report.verdicts_before, report.verdicts_after)
+    table = Table(box=None, padding=(0, 1), title="Boxes", title_justify="left", title_style="bold")
+    for heading in ("box", "platform", "lines", "outcome"):
+        table.add_column(heading)
+    for device in report.devices:
+        lines = len(device.candidate.splitlines())
+        table.add_row(device.name, device.platform, str(lines) if lines else "–", device.outcome)
+    out.print(table)
+
+
+def _print_end(finished: Finished, report: RunReport) -> None:
+    before, after = report.outcome_before(), report.outcome_after()
+    line = Text(f"\nrun {finished.run_id}: {report.status.replace('_', ' ')}", style="bold")
+    for label, outcome in (("before", before), ("after", after)):
+        if outcome:
+            line.append(f"  {label} ", style="default")
+            line.append(outcome, style=f"bold {STYLE[outcome]}")
+    out.print(line)
+    out.print(f"report: {finished.report}", soft_wrap=True)
+
+
+def _run_json(finished: Finished, report: RunReport) -> dict[str, Any]:
+    return {
+        "run": finished.run_id,
+        "status": finished.result["status"],
+        "before": report.outcome_before(),
+        "after": report.outcome_after(),
+        "errors": finished.result["errors"],
+        "report": str(finished.report),
+        "devices": {d.name: {"lines": d.candidate.splitlines(), "outcome": d.outcome} for d in report.devices},
+        "findings": [f.model_dump(mode="json", exclude_none=True) for f in report.findings],
+        "verdicts": {
+            "before": [v.model_dump(mode="json") for v in report.verdicts_before],
+            "after": [v.model_dump(mode="json") for v in report.verdicts_after],
+        },
+    }
+
+
+def measure(policy: Policy, network: NetworkFolder = None, seed: Seed = 1, as_json: AsJson = False) -> None:
+    """Measure what the boxes do now against an intent's objectives. The boxes are only read."""
+    loaded, net = load(policy, network)
+    overlay, state = reach(load_settings(), net)
+    with Fleet(net, overlay, state) as fleet:
+        progress("read", f"{len(net.devices)} boxes over SSH")
+        outcomes = fleet.run([d.name for d in net.devices], lambda _name, driver: running(driver))
+    problems = [
+        {"device": o.device, "message": o.error.message, "mend": o.error.mend} for o in outcomes.values() if o.error
+    ]
+    if problems:
+        print_problems(problems)
+        sys.exit(3)
+    plans = {d.name: platform(d.platform).parse(outcomes[d.name].value or "", d.name, d.image) for d in net.devices}
+    progress("measure", "twin of the configuration read back")
+    measurement = TwinTester(net, plans, seed).measure(loaded.intent, "before")
+    found = verdicts(loaded.intent, net, measurement)
+    if as_json:
+        print_json(
+            {
+                "outcome": overall(found),
+                "verdicts": [v.model_dump(mode="json") for v in found],
+                "measurement": measurement.model_dump(mode="json"),
+            }
+        )
+    else:
+        print_comparison(measurement, None)
+        print_verdicts(found, ())
+    sys.exit(0 if overall(found) == "met" else 1)
+
+
+def recover(as_json: AsJson = False) -> None:
+    """Finish what a killed or failed run left behind: every box ends either confirmed or as it was."""
+    with open_service(load_settings(), progress) as service:
+        ended = service.recover()
+    if as_json:
+        print_json(ended)
+    elif not ended:
+        out.print("nothing to recover")
+    for entry in ended if not as_json else ():
+        out.print(f"run {entry['run']}: {entry['status'].replace('_', ' ')}")
+        for problem in entry["errors"]:
+            out.print(f"  {problem}", soft_wrap=True)
+    sys.exit(3 if any(entry["status"] in ("needs_recovery", "failed") for entry in ended) else 0)
+
+
+def runs(limit: Annotated[int, typer.Option(help="How many.")] = 20, as_json: AsJson = False) -> None:
+    """List the newest runs."""
+    settings = load_settings()
+    settings.make_var_dir()
+    with RunStore(settings.database_url) as store:
+        found = store.list_runs(limit)
+    if as_json:
+        print_json(
+            [
+                {
+                    "run": r.id,
+                    "network": r.network,
+                    "policy": r.policy,
+                    "status": r.status.value,
+                    "verdict": r.verdict.value if r.verdict else None,
+                    "created": r.created.isoformat(),
+                }
+                for r in found
+            ]
+        )
+        return
+    table = Table(box=None, padding=(0, 1))
+    for heading in ("run", "created", "network", "policy", "status", "verdict"):
+        table.add_column(heading)
+    for entry in found:
+        verdict = entry.verdict.value if entry.verdict else "–"
+        created = f"{entry.created:%Y-%m-%d %H:%M:%S}"
+        status = entry.status.value.replace("_", " ")
+        table.add_row(entry.id, created, entry.network, entry.policy, status, verdict)
+    out.print(table)
+
+
+def show(
+    run_id: Annotated[str, typer.Argument(metavar="RUN", help="A run's id, or how it begins.")],
+    html: Annotated[Path | None, typer.Option("--html", help="Write the HTML report here.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show one run: findings, comparison, verdicts, boxes and stages."""
+    settings = load_settings()
+    settings.make_var_dir()
+    with RunStore(settings.database_url) as store:
+        report = run_report(store, ArtifactStore(settings.artifacts_dir), run_id)
+    if html is not None:
+        html.write_text(render_run_report(report), encoding="utf-8")
+    if as_json:
+        print_json(report.model_dump(mode="json"))
+        return
+    print_findings(report.findings)
+    print_comparison(report.before, report.after)
+    print_verdicts(report.verdicts_before, report.verdicts_after)
+    table = Table(box=None, padding=(0, 1), title="Stages", title_justify="left", title_style="bold")
+    for heading in ("stage", "started", "seconds", "outcome", ""):
+        table.add_column(heading)
+    for stage in report.stages:
+        table.add_row(stage.name, f"{stage.started:%H:%M:%S}", f"{stage.seconds:.2f}", stage.outcome, stage.summary)
+    out.print(table)
+    out.print(f"{report.status.replace('_', ' ')}: {report.intent} on {report.network}")

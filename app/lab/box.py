@@ -1,0 +1,151 @@
+"""An emulated box: running and startup configuration, modes, sessions, data plane."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar
+
+from app.lab.clock import Clock
+from app.lab.config import Section
+from app.lab.errors import BoxError
+from app.lab.faults import Faults
+from app.lab.grammar import SyntaxRefused
+from app.lab.packets import Outcome, Packets
+from app.lab.shell import Mode, Reply, Shell, apply_lines
+from app.lab.spec import BoxSpec
+from app.lab.storage import Storage
+
+
+class Box(ABC):
+    """The platform-neutral part of a box. A platform gives the modes, the printout and the data plane."""
+
+    comment = "!"
+    line_end = "\r\n"
+    more_prompt = " --More-- "
+    output_filters: ClassVar[Mapping[str, str]] = {
+        name: name for name in ("include", "exclude", "begin", "section")
+    }
+    """The box's words after ``|`` and what each does; "all" prints everything without paging."""
+    accepts_files = False
+
+    def __init__(self, spec: BoxSpec, storage: Storage, clock: Clock) -> None:
+        self.spec = spec
+        self.storage = storage
+        self.clock = clock
+        self.faults = Faults()
+        self.hostname = spec.name
+        self.running = Section("")
+        self.boot_messages: list[str] = []
+        self.booted_at = clock.seconds()
+        self._sessions: set[Callable[[], None]] = set()
+        self.modes: dict[str, Mode] = {}
+
+    # -- what a platform gives ---------------------------------------------------------------------------
+    @abstractmethod
+    def factory_reset(self) -> None:
+        """Set ``running`` (and everything volatile) to what the box has with an empty startup."""
+
+    @abstractmethod
+    def running_text(self) -> str:
+        """The configuration as ``show running-config`` prints its body and as startup stores it."""
+
+    @abstractmethod
+    def offer(self, into: str, out: str, packets: Sequence[Packets], seconds: float) -> list[Outcome]:
+        """Forward packets by the running configuration, move counters. Raises BoxError for no such port."""
+
+    @abstractmethod
+    def prompt(self, shell: Shell) -> str:
+        """The prompt of a login."""
+
+    @abstractmethod
+    def syntax_error(self, shell: Shell, error: SyntaxRefused) -> str:
+        """The box's words for a line its grammar does not know."""
+
+    def greeting(self, shell: Shell) -> Reply:
+        """What is printed (or asked) right after login, before the first prompt."""
+        del shell
+        return Reply()
+
+    def layout(self, shell: Shell, text: str) -> str:
+        """How output reaches the screen (some boxes wrap at the terminal's width)."""
+        del shell
+        return text
+
+    def configuration_ended(self, shell: Shell) -> None:
+        """Called when a login leaves configuration mode."""
+        del shell
+
+    def receive_file(self, path: str, data: bytes) -> None:
+        """A file came in by SCP. Raises BoxError when the box does not take it."""
+        del path, data
+        raise BoxError("this box takes no files")
+
+    # -- what is common ----------------------------------------------------------------------------------
+    def new_shell(self, user: str) -> Shell:
+        """A login over SSH: privileged at once only when the box has no enable secret."""
+        return Shell(self, privileged=not self.spec.secret, user=user)
+
+    def console(self) -> Shell:
+        """A privileged login in configuration mode that no fault touches."""
+        shell = Shell(self, privileged=True)
+        shell.planted_faults = False
+        shell.length = 0
+        shell.enter("config", self.running)
+        return shell
+
+    def boot(self) -> None:
+        """Load startup into running. What the box refuses of it is kept in ``boot_messages``."""
+        self.factory_reset()
+        said = apply_lines(self.console(), self.storage.startup().splitlines())
+        self.boot_messages = [f"line {number}: {line.strip()}: {text.strip()}" for number, line, text in said]
+        self.booted_at = self.clock.seconds()
+
+    def reboot(self) -> None:
+        """A real reload: every session dies, running is lost, startup is loaded."""
+        for drop in list(self._sessions):
+            drop()
+        self._sessions.clear()
+        self.boot()
+
+    def save(self) -> None:
+        """Running becomes startup."""
+        self.storage.save_startup(self.running_text())
+
+    def store(self, parent: Section, child: Section, *, before: str = "", faulty: bool = True) -> Section:
+        """Put a line into the configuration, as the planted faults let it be.
+
+        A forgotten line comes back as a loose section: accepted, entered, and kept nowhere.
+        """
+        if faulty:
+            text = self.faults.stored(child.text)
+            if text is None:
+                child.parent = parent
+                return child
+            child.text = text
+        if before and child.key not in parent:
+            return parent.insert_before(child, before)
+        return parent.put(child)
+
+    def configure(self, lines: Sequence[str]) -> list[str]:
+        """Type configuration lines on the console; returns what the box said to them."""
+        return [text for _, _, text in apply_lines(self.console(), list(lines))]
+
+    def power_off(self) -> None:
+        """The lab stops: running is lost, timers die with the event loop."""
+        for drop in list(self._sessions):
+            drop()
+        self._sessions.clear()
+
+    @property
+    def session_count(self) -> int:
+        """How many logins there are now."""
+        return len(self._sessions)
+
+    def attach(self, drop: Callable[[], None]) -> None:
+        """Remember how to cut a session."""
+        self._sessions.add(drop)
+
+    def detach(self, drop: Callable[[], None]) -> None:
+        """Forget a session."""
+        self._sessions.discard(drop)

@@ -1,0 +1,155 @@
+"""Commands of FTOS for IP access-lists: ``ip access-list`` and the rules in it."""
+
+from __future__ import annotations
+
+import ipaddress
+
+from app.lab.boxes.force10_e300_acl import DEFAULT_ORDER, PROTOCOLS, AccessList, Ports, Rule
+from app.lab.boxes.force10_e300_qos import chassis, existing, item, unused
+from app.lab.grammar import Match, Refused
+from app.lab.patterns import ArgumentType
+from app.lab.shell import Row, Shell
+from app.lab.typed import Held, row
+
+ACL_NAME_LENGTH = 140
+"""Longest access-list name."""
+
+
+def _prefix(token: str) -> str | None:
+    if "/" not in token:
+        return None
+    try:
+        return str(ipaddress.IPv4Network(token, strict=False))
+    except ValueError:
+        return None
+
+
+def _length(token: str) -> str | None:
+    digits = token[1:]
+    if not token.startswith("/") or not digits.isascii() or not digits.isdigit() or len(digits) > 2:
+        return None
+    return f"/{int(digits)}" if int(digits) <= 32 else None
+
+
+TYPES = {"PREFIX": ArgumentType("PREFIX", _prefix), "LENGTH": ArgumentType("LENGTH", _length)}
+"""``A/len`` in one word, and ``/len`` standing alone after an address."""
+
+
+def network(words: list[str]) -> ipaddress.IPv4Network | None:
+    """An address condition: any, host A, A/len, A /len or A mask. Raises Refused for a broken mask."""
+    if words == ["any"]:
+        return None
+    if words[0] == "host":
+        return ipaddress.IPv4Network(words[1])
+    text = words[0] if len(words) == 1 else words[0] + ("" if words[1].startswith("/") else "/") + words[1]
+    try:
+        return ipaddress.IPv4Network(text, strict=False)
+    except ValueError as bad:
+        raise Refused("% Error: Invalid mask.") from bad
+
+
+def _ports(words: list[str]) -> Ports | None:
+    if not words:
+        return None
+    low, high = int(words[1]), int(words[-1])
+    if low > high:
+        raise Refused("% Error: Invalid port range.")
+    return Ports(words[0], low, high)
+
+
+def _list(shell: Shell, match: Match) -> None:
+    held, name, kind = chassis(shell).acls, match["name"], match["kind"]
+    if match.negated:
+        existing(held, name, "Access-list")
+        unused(chassis(shell).users_of_acl(name), "Access-list")
+        del held[name]
+        return
+    if len(name) > ACL_NAME_LENGTH:
+        raise Refused(f"% Error: Name must not exceed {ACL_NAME_LENGTH} characters.")
+    present = held.setdefault(name, AccessList(name, kind))
+    if present.kind != kind:
+        raise Refused(f"% Error: Access-list {name} already exists with another type.")
+    shell.enter(f"acl-{kind}", Held(name, present))
+
+
+def _rule(match: Match) -> Rule:
+    protocol = match.get("protocol", "ip")
+    return Rule(
+        permit=match["verb"] == "permit",
+        protocol=None if protocol == "ip" else PROTOCOLS[protocol] if protocol in PROTOCOLS else int(protocol),
+        src=network(match.values("src")),
+        dst=network(match.values("dst")) if "dst" in match else None,
+        src_ports=_ports(match.values("src_ports")),
+        dst_ports=_ports(match.values("dst_ports")),
+        dscp=match.number("dscp") if "dscp" in match else None,
+        order=match.number("order", DEFAULT_ORDER),
+        tail="".join(f" {word}" for word in match.values("tail")),
+    )
+
+
+def _add(shell: Shell, match: Match) -> None:
+    edited = item(shell, AccessList)
+    rule = _rule(match)
+    if match.negated:
+        found = next((seq for seq, held in edited.rules.items() if held == rule), None)
+        if found is None:
+            raise Refused("% Error: Rule does not exist.")
+        del edited.rules[found]
+        return
+    if rule in edited.rules.values():
+        raise Refused("% Error: Rule already exists.")
+    edited.add(rule, match.number("seq") if "seq" in match else None)
+
+
+def _remove(shell: Shell, match: Match) -> None:
+    if item(shell, AccessList).rules.pop(match.number("seq"), None) is None:
+        raise Refused("% Error: Rule does not exist.")
+
+
+def _remark(shell: Shell, match: Match) -> None:
+    remarks = item(shell, AccessList).remarks
+    if match.negated:
+        remarks.pop(match.words[0], None)
+    else:
+        remarks[match.words[0]] = match.text
+
+
+_ADDRESS = "{any|host IP|PREFIX|IP LENGTH|IP IP}"
+_PORTS = "{eq <0-65535>|neq <0-65535>|gt <0-65535>|lt <0-65535>|range <0-65535> <0-65535>}"
+_TAIL = "[count:tail] [log:tail] [order <0-254>:order]"
+_BODY = (
+    f"{{permit|deny}}:verb {{ip|icmp|<0-255>}}:protocol {_ADDRESS}:src {_ADDRESS}:dst [dscp <0-63>:dscp] {_TAIL}"
+)
+_PORT_BODY = (
+    f"{{permit|deny}}:verb {{tcp|udp}}:protocol {_ADDRESS}:src [{_PORTS}:src_ports]"
+    f" {_ADDRESS}:dst [{_PORTS}:dst_ports] [dscp <0-63>:dscp] {_TAIL}"
+)
+_STANDARD_BODY = f"{{permit|deny}}:verb {_ADDRESS}:src {_TAIL}"
+
+_COMMON: list[Row] = [
+    row("description LINE", _remark, no="description [LINE]"),
+    row("remark LINE", _remark, no="remark [LINE]"),
+]
+
+
+def _unnumber(shell: Shell, match: Match) -> None:
+    if match.negated:
+        _remove(shell, match)
+    else:
+        _add(shell, match)
+
+
+EXTENDED_ROWS: list[Row] = [
+    *_COMMON,
+    row(f"seq <0-65534>:seq {{{_BODY}|{_PORT_BODY}}}", _unnumber, no="seq <0-65534>:seq"),
+    row(f"{{{_BODY}|{_PORT_BODY}}}", _add, no=True),
+]
+
+STANDARD_ROWS: list[Row] = [
+    *_COMMON,
+    row(f"seq <0-65534>:seq {_STANDARD_BODY}", _unnumber, no="seq <0-65534>:seq"),
+    row(_STANDARD_BODY, _add, no=True),
+]
+
+LIST_ROWS: list[Row] = [row("ip access-list {extended|standard}:kind WORD:name", _list, no=True)]
+"""What configuration mode offers."""

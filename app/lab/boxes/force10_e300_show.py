@@ -1,0 +1,155 @@
+"""Answers of an E-Series chassis to ``show``: the listing, QoS objects, counters.
+
+Only the listing and ``show qos statistics wred-profile`` have a published layout; the other tables
+follow the house style (a header line, then one row per queue) and are the lab's assumption.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from app.lab.boxes.force10_e300_plane import egress
+from app.lab.boxes.force10_e300_state import PREDEFINED_WRED, QUEUES, Chassis, Interface
+
+VERSION = "8.4.2.7"
+"""FTOS release of the E-Series TeraScale guide that the lab follows."""
+
+STAMP = "%a %b %d %H:%M:%S %Y"
+"""How FTOS writes a time in the head of a listing."""
+
+
+@dataclass
+class QueueCounters:
+    """Packets and bytes per queue: matched by a class-map rule on the way in, queued on the way out."""
+
+    matched_packets: Counter[int] = field(default_factory=Counter)
+    matched_bytes: Counter[int] = field(default_factory=Counter)
+    queued_packets: Counter[int] = field(default_factory=Counter)
+    queued_bytes: Counter[int] = field(default_factory=Counter)
+
+    def match(self, queue: int, packets: int, size: int) -> None:
+        self.matched_packets[queue] += packets
+        self.matched_bytes[queue] += packets * size
+
+    def queue(self, queue: int, packets: int, size: int) -> None:
+        self.queued_packets[queue] += packets
+        self.queued_bytes[queue] += packets * size
+
+    def forget_matches(self) -> None:
+        """What an edit of the policy does: its rules are installed anew."""
+        self.matched_packets.clear()
+        self.matched_bytes.clear()
+
+
+def body(chassis: Chassis) -> list[str]:
+    """All blocks of the configuration parted by ``!``."""
+    lines: list[str] = []
+    for _, block in chassis.sections():
+        lines += ["!", *block]
+    return [*lines, "!", "end"]
+
+
+def listing(chassis: Chassis, changed: str) -> list[str]:
+    """``show running-config``: header and blocks."""
+    head = ["Current Configuration ...", f"! Version {VERSION}", f"! Last configuration change at {changed}"]
+    return [*head, *body(chassis)]
+
+
+def part(chassis: Chassis, keyword: str, name: str = "") -> list[str]:
+    """``show running-config KEYWORD [NAME]``: the blocks of one kind."""
+    lines: list[str] = []
+    for section, block in chassis.sections():
+        if section == keyword and (not name or f" {name} " in f"{block[0]} "):
+            lines += ["!", *block]
+    return lines
+
+
+def qos_statistics(chassis: Chassis, counters: dict[str, QueueCounters], only: str) -> Iterator[str]:
+    """``show qos statistics [INTERFACE]``."""
+    for interface in _chosen(chassis, only):
+        counted = counters.get(interface.name, QueueCounters())
+        yield f"Interface {short(interface)}"
+        yield "Queue#   Queued Pkts   Queued Bytes   Matched Pkts   Matched Bytes"
+        for queue in range(QUEUES):
+            yield (
+                f"{queue:>6}   {counted.queued_packets[queue]:>11}   {counted.queued_bytes[queue]:>12}"
+                f"   {counted.matched_packets[queue]:>12}   {counted.matched_bytes[queue]:>13}"
+            )
+
+
+def wred_statistics(chassis: Chassis, only: str) -> Iterator[str]:
+    """``show qos statistics wred-profile [INTERFACE]``: three rows per queue (TeraScale guide p. 873).
+
+    Offered packets meet an empty queue, so nothing is ever dropped at random.
+    """
+    for interface in _chosen(chassis, only):
+        yield f"Interface {short(interface)}"
+        yield "Queue#  Drop-statistic   WRED-name        Min    Max   Dropped Pkts"
+        for queue in range(QUEUES):
+            for number, colour in ((queue, "green"), ("", "yellow")):
+                served = egress(chassis, interface, queue, colour)
+                if served.wred is None:
+                    continue
+                low, high = served.wred.thresholds
+                yield (
+                    f"{number:<7} {colour.capitalize():<16} {served.wred.profile:<14} {low:>5}  {high:>5}   {0:>12}"
+                )
+            yield f"{'':<7} {'Out of Profile':<16} {'':<14} {'':>5}  {'':>5}   {0:>12}"
+
+
+def wred_profiles(chassis: Chassis, only: str) -> Iterator[str]:
+    """``show qos wred-profile [NAME]``."""
+    yield "Wred-profile-name   min-threshold   max-threshold"
+    for name in [*PREDEFINED_WRED, *chassis.wred]:
+        if only in {"", name}:
+            low, high = chassis.thresholds(name)
+            yield f"{name:<20}{low:<16}{high}"
+
+
+def version(hostname: str, seconds: float) -> list[str]:
+    """``show version`` of an E300."""
+    minutes = int(seconds) // 60
+    return [
+        "Force10 Networks Real Time Operating System Software",
+        "Force10 Operating System Version: 1.0",
+        f"Force10 Application Software Version: {VERSION}",
+        f'System image file is "flash://FTOS-EF-{VERSION}.bin"',
+        "",
+        f"{hostname} uptime is {minutes // 1440} day(s), {minutes // 60 % 24} hour(s), {minutes % 60} minute(s)",
+        "",
+        "System Type: E300",
+        "Chassis serial number: FX000004711",
+    ]
+
+
+def policy_summary(chassis: Chassis) -> Iterator[str]:
+    """``show qos policy-map summary``."""
+    yield "Interface    policy-map-input                   policy-map-output"
+    for interface in _chosen(chassis, ""):
+        if interface.policies:
+            ingress, out = (interface.policies.get(way, "-") for way in ("input", "output"))
+            yield f"{short(interface):<13}{ingress:<35}{out}"
+
+
+def policy_detail(chassis: Chassis, only: str) -> Iterator[str]:
+    """``show qos policy-map detail [INTERFACE]``: each map with what it uses."""
+    for interface in _chosen(chassis, only):
+        if not interface.policies:
+            continue
+        yield f"Interface {short(interface)}"
+        for direction in ("input", "output"):
+            policy = chassis.policy_maps[direction].get(interface.policies.get(direction, ""))
+            if policy:
+                yield from (f" {line}" for line in policy.lines())
+
+
+def short(interface: Interface) -> str:
+    """``Gi 0/0``: how tables name an interface."""
+    tags = {"GigabitEthernet": "Gi", "TenGigabitEthernet": "Te", "ManagementEthernet": "Ma"}
+    return f"{tags.get(interface.family, interface.family)} {interface.number}"
+
+
+def _chosen(chassis: Chassis, only: str) -> list[Interface]:
+    return [i for i in chassis.interfaces.values() if i.physical and only in {"", i.name}]

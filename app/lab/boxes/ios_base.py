@@ -1,0 +1,217 @@
+"""What every IOS box shares: printout, prompts, error texts, hardware, modes."""
+
+from __future__ import annotations
+
+import re
+from abc import abstractmethod
+from typing import ClassVar
+
+from app.lab.box import Box
+from app.lab.boxes.ios_arguments import (
+    INTERFACE_KINDS,
+    IOS_TYPES,
+    LOGICAL_KINDS,
+    interface_name,
+    split_interface,
+)
+from app.lab.clock import Clock
+from app.lab.config import Section
+from app.lab.errors import BoxError
+from app.lab.grammar import Grammar, Match, Refused, SyntaxRefused
+from app.lab.patterns import ArgumentType
+from app.lab.shell import Mode, Row, Shell
+from app.lab.spec import BoxSpec
+from app.lab.storage import Storage
+
+INTERFACE_RANK = 70
+_PROMPT_ROOM = 20  # IOS cuts the host name in configuration prompts at this many characters
+
+SUFFIXES = {
+    "config": "(config)", "if": "(config-if)", "subif": "(config-subif)", "cmap": "(config-cmap)",
+    "pmap": "(config-pmap)", "pmap-c": "(config-pmap-c)", "police": "(config-pmap-c-police)",
+    "map-class": "(config-map-class)", "fr-dlci": "(config-fr-dlci)", "std-nacl": "(config-std-nacl)",
+    "ext-nacl": "(config-ext-nacl)", "router": "(config-router)", "line": "(config-line)",
+    "archive": "(config-archive)", "archive-log": "(config-archive-log-cfg)", "vlan": "(config-vlan)",
+    "dhcp": "(dhcp-config)", "tcl": "(tcl)", "mac-acl": "(config-ext-macl)",
+}  # fmt: skip
+
+
+class IosBox(Box):
+    """A box with the IOS command line. ``ports`` are the interfaces it was delivered with."""
+
+    version = "12.2"
+    default_ports: tuple[str, ...] = ()
+    own_types: ClassVar[dict[str, ArgumentType]] = {}
+
+    def __init__(self, spec: BoxSpec, storage: Storage, clock: Clock) -> None:
+        super().__init__(spec, storage, clock)
+        self.ports = self._delivered()
+        self._saved = ""
+        self.modes = {
+            name: Mode(name, SUFFIXES.get(name, ""), Grammar(rows, {**IOS_TYPES, **self.own_types}))
+            for name, rows in self.tables().items()
+        }
+
+    @abstractmethod
+    def tables(self) -> dict[str, list[Row]]:
+        """The command tables by mode name."""
+
+    @abstractmethod
+    def version_texts(self) -> tuple[str, str]:
+        """The software banner and the processor lines of ``show version``."""
+
+    @abstractmethod
+    def interface_report(self, interface: Section) -> str:
+        """The block of ``show interfaces`` for one interface."""
+
+    @abstractmethod
+    def clear_counters(self) -> None:
+        """Every traffic counter back to zero."""
+
+    def feature(self, name: str, default: bool) -> bool:
+        """A feature of the image: what the spec says, else what such an image has."""
+        return self.spec.features.get(name, default)
+
+    def _delivered(self) -> tuple[str, ...]:
+        found = [interface_name(name) for name in _interfaces(self.storage.factory())]
+        ports = tuple(name for name in found if name is not None and _is_port(name))
+        return ports or self.default_ports
+
+    # -- the box contract --------------------------------------------------------------------------------
+    def boot(self) -> None:
+        """Load startup."""
+        super().boot()
+        self._saved = self.running_text()
+
+    def save(self) -> None:
+        """Running becomes startup."""
+        super().save()
+        self._saved = self.running_text()
+
+    @property
+    def modified(self) -> bool:
+        """True when running was changed since it was loaded or saved."""
+        return self.running_text() != self._saved
+
+    def factory_reset(self) -> None:
+        """As delivered, before startup is loaded."""
+        self.blank(self.storage.startup())
+
+    def blank(self, config: str) -> None:
+        """Only the delivered interfaces; those that ``config`` does not mention are shut down."""
+        self.hostname = self.spec.name
+        self.running = Section("")
+        mentioned = {interface_name(name) for name in _interfaces(config)}
+        for name in self.ports:
+            section = self.new_interface(name)
+            if name not in mentioned:
+                section.put(Section("shutdown", rank=95))
+
+    def new_interface(self, name: str) -> Section:
+        """Add an interface with what it prints by default."""
+        kind, numbers = split_interface(name)
+        section = Section(
+            f"interface {name}",
+            rank=INTERFACE_RANK,
+            mode="subif" if "." in name else "if",
+            order=(list(INTERFACE_KINDS).index(kind), numbers),
+        )
+        self.interface_defaults(section)
+        return self.running.put(section)
+
+    def interface_defaults(self, section: Section) -> None:
+        """Lines a new interface prints."""
+        section.put(Section("no ip address", key="ip address", rank=10))
+
+    def interface(self, name: str) -> Section:
+        """An interface of the running configuration. Raises BoxError when there is none."""
+        full = interface_name(name)
+        held = self.running.get(f"interface {full}")
+        if full is None or held is None:
+            raise BoxError(f"{self.spec.name}: no interface {name!r}")
+        return held
+
+    def interfaces(self) -> list[Section]:
+        """All interfaces in printing order."""
+        return self.running.starting("interface ")
+
+    def bandwidth(self, interface: Section) -> int:
+        """The bandwidth (kb/s) the box computes with."""
+        held = interface.value("bandwidth")
+        if held:
+            return int(held.split()[1])
+        name = interface.text.split()[1]
+        if "." in name:
+            parent = self.running.get(f"interface {name.split('.')[0]}")
+            if parent is not None:
+                return self.bandwidth(parent)
+        return INTERFACE_KINDS[split_interface(name)[0]]
+
+    def running_text(self) -> str:
+        """The configuration with its ``!`` separators, from ``version`` to ``end``."""
+        lines = ["!", f"version {self.version}"]
+        last: Section | None = None
+        for child in self.running:
+            if last is None or child.rank != last.rank or child.rank == INTERFACE_RANK or len(last) > 6:
+                lines.append("!")
+            lines.append(child.text)
+            lines.extend(child.lines(1))
+            last = child
+        return "\n".join([*lines, "!", "end"]) + "\n"
+
+    def prompt(self, shell: Shell) -> str:
+        """``R1>``, ``R1#``, ``R1(config-if)#``."""
+        mode = shell.mode
+        if shell.configuring:
+            return f"{self.hostname[:_PROMPT_ROOM]}{mode.suffix}#"
+        return f"{self.hostname}{'#' if shell.privileged else '>'}"
+
+    def syntax_error(self, shell: Shell, error: SyntaxRefused) -> str:
+        """IOS's three texts; the caret stands under the typed line, prompt included."""
+        if error.kind == "incomplete":
+            return "% Incomplete command.\n"
+        if error.kind == "ambiguous":
+            return f'% Ambiguous command:  "{error.line.strip()}"'
+        words = error.line.split()
+        if not shell.configuring and len(words) == 1 and error.column == 0:
+            return "% Unknown command or computer name, or unable to find computer address\n"
+        return " " * (len(shell.prompt) + error.column) + "^\n% Invalid input detected at '^' marker.\n"
+
+    # -- commands every IOS box has ----------------------------------------------------------------------
+    def enter_interface(self, shell: Shell, match: Match) -> None:
+        """``interface X``: delivered ports always exist, logical ones are made, others are refused."""
+        name = interface_name(match["interface"].replace(" ", ""))
+        if name is None:
+            raise SyntaxRefused("invalid", match.line.rfind(" ") + 1, match.line)
+        key = f"interface {name}"
+        if match.negated:
+            self.drop_interface(name)
+            return
+        held = self.running.get(key)
+        if held is None:
+            parent = name.split(".")[0]
+            known = f"interface {parent}" in self.running if "." in name else not _is_port(name)
+            if not known:
+                raise SyntaxRefused("invalid", match.line.rfind(" ") + 1, match.line)
+            held = self.new_interface(name)
+            self.interface_added(held)
+        shell.levels = shell.levels[:1]
+        shell.enter(held.mode, held)
+
+    def interface_added(self, section: Section) -> None:
+        """A logical interface was made."""
+
+    def drop_interface(self, name: str) -> None:
+        """``no interface X``. Raises Refused for what is built in."""
+        if _is_port(name) and "." not in name:
+            raise Refused("% Removal of physical interfaces is not permitted")
+        self.running.remove(f"interface {name}")
+
+
+def _is_port(name: str) -> bool:
+    return "." not in name and split_interface(name)[0] not in LOGICAL_KINDS
+
+
+def _interfaces(config: str) -> list[str]:
+    found = re.findall(r"(?m)^interface[ \t]+(\S+(?:[ \t]+\d\S*)?)", config)
+    return [re.sub(r"\s", "", name) for name in found]

@@ -1,0 +1,52 @@
+"""What IOS says when it refuses a QoS line. Texts whose wording no public source confirms are marked."""
+
+from __future__ import annotations
+
+# Confirmed by a published session or command reference.
+TWO_MARKS = "Two layer 3 markings (dscp and precedence) are not allowed"
+SUBINTERFACE = "CBWFQ : Not supported on subinterfaces"
+HIERARCHY = "CBWFQ : Hierarchy supported only if shaping is configured in this class"
+QUEUE_LIMIT_ALONE = "queue-limit not allowed without bandwidth shape or priority command"
+
+# Unconfirmed wording.
+MIXED_UNITS = "All classes with bandwidth should have consistent units"
+OUTPUT_ONLY = "CBWFQ : Can be enabled as an output feature only"
+WRED_ALONE = "random-detect not allowed without bandwidth or shape command"
+WRED_MIXED = "% Must configure either precedence or dscp based random-detect, not both"
+WRED_OFF = "% random-detect must be configured first"
+SUM_OVER_100 = "Sum total of class bandwidths exceeds 100 percent"
+
+
+def unknown_class(name: str) -> str:
+    """A policy names a class that is not there (unconfirmed)."""
+    return f"% class map {name} not configured"
+
+
+def unknown_policy(name: str) -> str:
+    """An interface or class names a policy that is not there (unconfirmed)."""
+    return f"% policy map {name} not configured"
+
+
+def class_in_use(name: str) -> str:
+    """A class-map that a policy uses cannot go (unconfirmed)."""
+    return f"% Class-map {name} is being used"
+
+
+def policy_in_use(name: str) -> str:
+    """An attached policy cannot go (unconfirmed)."""
+    return f"%PolicyMap {name} is being used"
+
+
+def already_attached(name: str) -> str:
+    """One policy per direction (unconfirmed)."""
+    return f"Policy map {name} is already attached"
+
+
+def deconfigure(old: str, new: str) -> str:
+    """Two actions exclude each other in a class (unconfirmed)."""
+    return f"Must deconfigure {old} in this class before configuring {new}"
+
+
+def no_room(interface: str, name: str, wanted: str, free: str) -> str:
+    """The 75 % rule; published for kb/s, unconfirmed for percent."""
+    return f"I/f {interface} class {name} requested bandwidth {wanted}, available only {free}"

@@ -1,0 +1,75 @@
+"""An IOS box's system part: files, reload, and where the image has them archive, Tcl and SCP."""
+
+from __future__ import annotations
+
+from app.lab.boxes.ios_archive import Archive
+from app.lab.boxes.ios_base import IosBox
+from app.lab.boxes.ios_exec import Exec
+from app.lab.boxes.ios_files import Files
+from app.lab.boxes.ios_general import submode_rows
+from app.lab.boxes.ios_reload import Reload
+from app.lab.clock import Clock
+from app.lab.errors import BoxError
+from app.lab.shell import Row
+from app.lab.spec import BoxSpec
+from app.lab.storage import Storage
+
+
+class IosSystem(IosBox):
+    """IOS without any QoS. ``modern``: what the features ``archive``, ``tcl`` and ``scp`` default to."""
+
+    modern = False
+
+    def __init__(self, spec: BoxSpec, storage: Storage, clock: Clock) -> None:
+        self.files = Files(self, tcl=spec.features.get("tcl", self.modern))
+        self.archive = Archive(self, self.files) if spec.features.get("archive", self.modern) else None
+        self.reload = Reload(self)
+        self.accepts_files = spec.features.get("scp", self.modern)
+        super().__init__(spec, storage, clock)
+
+    def system_tables(self, shows: list[Row]) -> dict[str, list[Row]]:
+        """Exec, Tcl, archive and the small modes; ``shows`` are the platform's own exec commands."""
+        exec_ = Exec(self)
+        privileged = [
+            *exec_.rows(privileged=True),
+            *self.files.rows(),
+            *self.reload.rows(),
+            *shows,
+            *(self.archive.exec_rows() if self.archive is not None else []),
+        ]
+        return {
+            "exec": exec_.rows(privileged=False),
+            "enable": privileged,
+            "tcl": self.files.tcl_rows(privileged),
+            **submode_rows(),
+            **(Archive.tables() if self.archive is not None else {}),
+        }
+
+    def system_rows(self) -> list[Row]:
+        """The system's own rows of global configuration."""
+        return Archive.global_rows() if self.archive is not None else []
+
+    def receive_file(self, path: str, data: bytes) -> None:
+        """A file by SCP, onto flash; the server must be switched on."""
+        if "ip scp server enable" not in self.running:
+            raise BoxError("SCP server is not enabled")
+        system, _, name = path.rpartition(":")
+        if system not in {"", "flash"}:
+            raise BoxError(f"no file system {system}:")
+        self.storage.write(name.lstrip("/"), data)
+
+    def power_off(self) -> None:
+        """Timers die, sessions are cut."""
+        self._forget_timers()
+        super().power_off()
+
+    def reboot(self) -> None:
+        """A reload: timers and counters are gone with running."""
+        self._forget_timers()
+        self.clear_counters()
+        super().reboot()
+
+    def _forget_timers(self) -> None:
+        self.reload.clear()
+        if self.archive is not None:
+            self.archive.clear()

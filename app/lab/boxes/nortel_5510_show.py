@@ -1,0 +1,232 @@
+"""Answers of a 5510 to ``show``: the configuration listing and the QoS tables.
+
+The head and the sections of the listing and the layouts of ``show qos action`` and ``show qos
+if-shaper`` are published.  The other tables follow the same house style (head rows, a row of
+underscores, fixed columns), which is the lab's assumption.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from app.lab.boxes.nortel_5510_plane import discipline
+from app.lab.boxes.nortel_5510_state import Action, Agent, Printed, QosConfig, bucket
+from app.lab.boxes.nortel_5510_system import SECTIONS
+from app.lab.boxes.nortel_5510_tables import (
+    AUTOSAVE_SECONDS,
+    BUFFER_BYTES,
+    QUEUE_SET_WEIGHTS,
+    STRICT,
+)
+
+MODEL = "5510-48T"
+VERSION = "v5.1.0.014"
+"""Software that the published guides describe."""
+
+Column = tuple[str, int]
+"""Heading (lines parted by ``/``) and width."""
+
+
+def table(columns: Sequence[Column], rows: Iterable[Sequence[object]]) -> Iterator[str]:
+    """A table in the house style: as many head rows as the tallest heading, underscores, rows."""
+    heads = [heading.split("/") for heading, _ in columns]
+    widths = [width for _, width in columns]
+    for level in range(max(len(head) for head in heads)):
+        yield _cells([head[level] if level < len(head) else "" for head in heads], widths)
+    yield _cells(["_" * width for width in widths], widths)
+    for row in rows:
+        yield _cells([str(value) for value in row], widths)
+
+
+def _cells(values: Sequence[str], widths: Sequence[int]) -> str:
+    return " ".join(value[:width].ljust(width) for value, width in zip(values, widths, strict=True)).rstrip()
+
+
+# -- listing ------------------------------------------------------------------------------------------
+
+
+def listing(config: QosConfig) -> Iterator[str]:
+    """``show running-config``: only what differs from the default, section by section."""
+    yield from (
+        "! Embedded ASCII Configuration Generator Script",
+        f"! Model = Ethernet Routing Switch {MODEL}",
+        f"! Software version = {VERSION}",
+        "!",
+        "! Displaying only parameters different to default",
+        "!================================================",
+        "enable",
+        "configure terminal",
+    )
+    for section in SECTIONS:
+        lines = [line.text for line in config.plain.get(section, ())]
+        if section == "INTERFACE" and lines:
+            lines = ["interface FastEthernet ALL", *lines, "exit"]
+        yield from _section(section, lines)
+    lines = list(config.lines())
+    if config.shapers:
+        shapers = (config.shapers[port].line() for port in sorted(config.shapers))
+        lines += ["interface FastEthernet ALL", *shapers, "exit"]
+    yield from _section("QOS", lines)
+
+
+def _section(name: str, lines: Iterable[str]) -> Iterator[str]:
+    yield from ("!", f"! *** {name} ***", "!", *lines)
+
+
+# -- QoS tables ---------------------------------------------------------------------------------------
+
+
+def agent(wanted: Agent, now: Agent) -> Iterator[str]:
+    """``show qos agent``: the queue set and buffer in force, and what holds after the next reset."""
+    yield f"QoS NVRam Commit Delay: {wanted.nvram_delay} seconds"
+    yield f"QoS Queue Set: {now.queue_set}"
+    yield f"QoS Queue Set (after reset): {wanted.queue_set}"
+    yield f"QoS Buffering: {now.buffer.capitalize()}"
+    yield f"QoS Buffering (after reset): {wanted.buffer.capitalize()}"
+    yield f"QoS UBP Support Level: {wanted.ubp or 'default'}"
+    yield f"QoS Default Statistics Tracking: {wanted.statistics or 'default'}"
+
+
+def queue_sets(only: int | None, buffer: str) -> Iterator[str]:
+    """``show qos queue-set [N]``."""
+    columns = [
+        ("Set/ID", 3), ("Queue/ID", 5), ("General/Discipline", 20), ("Bandwidth/(%)", 9),
+        ("Absolute/Bandwidth/(Kbps)", 9), ("Bandwidth/Allocation", 10), ("Service/Order", 7), ("Size/(Bytes)", 8),
+    ]  # fmt: skip
+    rows = []
+    for queue_set, weights in QUEUE_SET_WEIGHTS.items():
+        if only in {None, queue_set}:
+            strict = [queue for queue in range(1, len(weights) + 1) if discipline(queue_set, queue) == STRICT]
+            for queue, weight in enumerate(weights, start=1):
+                # All weighted queues share the one order that follows the strict ones.
+                order = queue if queue in strict else len(strict) + 1
+                how = discipline(queue_set, queue)
+                rows.append((queue_set, queue, how, weight, 0, "Relative", order, BUFFER_BYTES[buffer]))
+    return table(columns, rows)
+
+
+def queue_assignment(config: QosConfig, only: int | None) -> Iterator[str]:
+    """``show qos queue-set-assignment [queue-set N]``."""
+    for queue_set in QUEUE_SET_WEIGHTS:
+        if only in {None, queue_set}:
+            yield f"Queue Set {queue_set}"
+            rows = [(priority, config.queue_of[(queue_set, priority)]) for priority in range(8)]
+            yield from table([("802.1p/Priority", 8), ("Queue", 5)], rows)
+
+
+def groups(config: QosConfig) -> Iterator[str]:
+    """``show qos if-group``."""
+    rows = [(name, kind.capitalize(), "Other") for name, kind in config.groups.items()]
+    return table([("Role Combination", 32), ("Interface/Class", 14), ("Storage/Type", 7)], rows)
+
+
+def assignment(config: QosConfig, ports: Sequence[int]) -> Iterator[str]:
+    """``show qos if-assign [port P]``."""
+    rows = [(1, port, port, config.group_of(port)) for port in ports]
+    return table([("Unit", 4), ("Port", 4), ("IfIndex", 7), ("Role Combination", 32)], rows)
+
+
+def egress_map(config: QosConfig, only: int | None) -> Iterator[str]:
+    """``show qos egressmap [ds N]``."""
+    rows = [
+        (
+            dscp,
+            row.priority,
+            "High Drop" if row.drop_precedence == "high-drop" else "Low Drop",
+            row.new_dscp,
+            row.name,
+        )
+        for dscp, row in config.egress_map.items()
+        if only in {None, dscp}
+    ]
+    return table(
+        [("DSCP", 4), ("802.1p/Priority", 8), ("Drop/Precedence", 10), ("New/DSCP", 4), ("Name", 16)], rows
+    )
+
+
+def ingress_map(config: QosConfig) -> Iterator[str]:
+    """``show qos ingressmap``."""
+    rows = [(priority, row.dscp, row.name) for priority, row in config.ingress_map.items()]
+    return table([("802.1p/Priority", 8), ("DSCP", 4), ("Name", 16)], rows)
+
+
+_DROP = {"enable": "Yes", "disable": "No", "deferred-pass": "DPass"}
+
+
+def actions(listed: Iterable[tuple[Action, str]]) -> Iterator[str]:
+    """``show qos action``: every action with its storage type."""
+    rows = []
+    for action, storage in listed:
+        dscp = "Ignore" if action.dscp is None else f"0x{action.dscp:X}"
+        words = {"": "Ignore", "use-tos-prec": "Use TOS", "use-egress": "Use Egress"}
+        priority = words.get(action.priority, f"Priority {action.priority}")
+        high = "High Drop" if action.drop_precedence == "high-drop" else "Low Drop"
+        rows.append((action.number, action.name, _DROP[action.drop], dscp, priority, high, "", storage))
+    for number, name, dscp, priority, drop in (
+        (64001, "UntrustedClfrs1", "Ing 1p", "Ignore", "Low Drop"),
+        (64002, "UntrustedClfrs2", "0x0", "Priority 0", "High Drop"),
+    ):
+        rows.append((number, name, "DPass", dscp, priority, drop, "", "Other"))
+    columns = [
+        ("Id", 5), ("Name", 16), ("Drop", 5), ("Update/DSCP", 6), ("802.1p/Priority", 12),
+        ("Set Drop/Precedence", 11), ("Extension", 9), ("Storage/Type", 7),
+    ]  # fmt: skip
+    return table(columns, rows)
+
+
+def shapers(config: QosConfig, ports: Sequence[int]) -> Iterator[str]:
+    """``show qos if-shaper [port P]``: the box tells the bucket, not what was typed."""
+    held = [config.shapers[port] for port in ports if port in config.shapers]
+    rows = [
+        (1, one.port, one.port, one.name, one.rate, bucket(one.rate, one.burst_rate, one.duration)) for one in held
+    ]
+    columns = [
+        ("Unit", 4), ("Port", 4), ("IfIndex", 7), ("Name", 16), ("Rate//(Kbps)", 8), ("Burst/Size/(Bytes)", 8),
+    ]  # fmt: skip
+    return table(columns, rows)
+
+
+def objects(what: str, held: Mapping[int, Printed]) -> Iterator[str]:
+    """``show qos ip-element`` and its like: id and definition."""
+    rows = [
+        (identity, one.line().removeprefix(f"qos {what} {identity} ")) for identity, one in sorted(held.items())
+    ]
+    return table([("Id", 5), ("Definition", 120)], rows)
+
+
+def statistics(policy: int, name: str, counted: tuple[int, int]) -> Iterator[str]:
+    """``show qos statistics N``: packets of a policy in and out of profile."""
+    columns = [("Id", 5), ("Policy Name", 16), ("In-Profile/Packets", 20), ("Out-of-Profile/Packets", 20)]
+    return table(columns, [(policy, name, *counted)])
+
+
+def diag(config: QosConfig, ports: Sequence[int]) -> Iterator[str]:
+    """``show qos diag``: which mask precedences are taken on each port (high to low)."""
+    yield "Unit/Port  Mask Precedence Usage"
+    yield "           " + " ".join(f"{precedence:>2}" for precedence in range(15, 0, -1))
+    for port in ports:
+        taken = {policy.precedence for policy in config.policies_on(port)}
+        marks = " ".join(" Q" if precedence in taken else "  " for precedence in range(15, 0, -1))
+        yield f"1/{port:<8} {marks}".rstrip()
+    yield "AR=ARP DH=DHCP Q=QoS IS=IPSG"
+
+
+def system(name: str, seconds: float) -> Iterator[str]:
+    """``show sys-info``."""
+    minutes = int(seconds) // 60
+    up = f"{minutes // 60 % 24:02}:{minutes % 60:02}:{int(seconds) % 60:02}"
+    yield from (
+        "Operation Mode:        Switch",
+        "Reset Count:           1",
+        "Power Status:          Primary Power",
+        f"sysDescr:              Ethernet Routing Switch {MODEL}",
+        f"                       HW:02       FW:5.0.0.3   SW:{VERSION}",
+        f"sysUpTime:             {minutes // 1440} days, {up}",
+        f"sysName:               {name}",
+        "Serial #:              LBNNTM5510LAB",
+    )
+
+
+def autosave(enabled: bool) -> str:
+    """``show autosave``."""
+    return f"Auto Save: {'Enabled' if enabled else 'Disabled'} (every {AUTOSAVE_SECONDS:.0f} seconds)"

@@ -1,0 +1,38 @@
+"""Catalyst 2950 and 2955 switches: four queues, strict or WRR for the whole switch, class-maps in EI images."""
+
+from __future__ import annotations
+
+from app.configtree import Grammar
+from app.plan.model import Plan
+from app.plan.request import DeviceRequest
+from app.platforms.base import Block, Lowered, Profile
+from app.platforms.catalyst_2950.blocks import blocks
+from app.platforms.catalyst_2950.capabilities import profile
+from app.platforms.catalyst_2950.grammar import GRAMMAR
+from app.platforms.catalyst_2950.lower import lower
+from app.platforms.catalyst_2950.parse import parse
+
+
+class Catalyst2950:
+    """The platform's face."""
+
+    id = "catalyst_2950"
+    grammar: Grammar = GRAMMAR
+    batfish_format: str | None = "cisco_ios"
+    profile: Profile = profile()
+
+    def lower(self, request: DeviceRequest, running: Plan | None) -> Lowered:
+        """See `app.platforms.base.Platform`."""
+        return lower(request, running)
+
+    def blocks(self, plan: Plan, lowered: Lowered, request: DeviceRequest) -> tuple[Block, ...]:
+        """See `app.platforms.base.Platform`."""
+        return blocks(plan, lowered, request)
+
+    def parse(self, text: str, device: str, image: str) -> Plan:
+        """See `app.platforms.base.Platform`."""
+        del image  # what an SI image lacks, its configuration does not print either
+        return parse(text, device)
+
+
+PLATFORM = Catalyst2950()

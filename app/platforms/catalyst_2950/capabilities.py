@@ -1,0 +1,47 @@
+"""Typed view of this platform's capability data."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from ruamel.yaml import YAML
+
+from app.platforms.base import Profile
+from app.resources import read_text
+
+
+@cache
+def capabilities() -> dict[str, Any]:
+    """The capability data."""
+    text = read_text("app/platforms/catalyst_2950/capabilities.yaml")
+    data: dict[str, Any] = YAML(typ="safe", pure=True).load(text)
+    return data
+
+
+@cache
+def supported_dscp() -> frozenset[int]:
+    """The DSCPs that the box knows."""
+    return frozenset(capabilities()["supported_dscp"]["value"])
+
+
+@cache
+def default_cos_to_queue() -> tuple[int, ...]:
+    """Queue of every CoS as delivered."""
+    return tuple(capabilities()["cos_to_queue"]["value"])
+
+
+def enhanced(image: str) -> bool:
+    """Whether an image name such as ``12.1EA-EI`` is of the enhanced kind, with class-maps and maps."""
+    return capabilities()["enhanced_image"]["feature"] in image.upper().split("-")
+
+
+@cache
+def profile() -> Profile:
+    """What the box does to packets beside what is configured."""
+    data = capabilities()
+    return Profile(
+        transmit_fifo=data["transmit_fifo"]["value"],
+        latency=data["latency"]["value"],
+        source=f"{data['transmit_fifo']['source']}; assumed",
+    )

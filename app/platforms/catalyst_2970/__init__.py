@@ -1,0 +1,38 @@
+"""Catalyst 2970 switches: SRR with four queues a port, one of them served first if asked, WTD, input policies."""
+
+from __future__ import annotations
+
+from app.configtree import Grammar
+from app.plan.model import Plan
+from app.plan.request import DeviceRequest
+from app.platforms.base import Block, Lowered, Profile
+from app.platforms.catalyst_2970.blocks import blocks
+from app.platforms.catalyst_2970.capabilities import profile
+from app.platforms.catalyst_2970.grammar import GRAMMAR
+from app.platforms.catalyst_2970.lower import lower
+from app.platforms.catalyst_2970.parse import parse
+
+
+class Catalyst2970:
+    """The platform's face."""
+
+    id = "catalyst_2970"
+    grammar: Grammar = GRAMMAR
+    batfish_format: str | None = "cisco_ios"
+    profile: Profile = profile()
+
+    def lower(self, request: DeviceRequest, running: Plan | None) -> Lowered:
+        """See `app.platforms.base.Platform`."""
+        return lower(request, running)
+
+    def blocks(self, plan: Plan, lowered: Lowered, request: DeviceRequest) -> tuple[Block, ...]:
+        """See `app.platforms.base.Platform`."""
+        return blocks(plan, lowered, request)
+
+    def parse(self, text: str, device: str, image: str) -> Plan:
+        """See `app.platforms.base.Platform`."""
+        del image  # the trains differ in what they accept, not in how it reads
+        return parse(text, device)
+
+
+PLATFORM = Catalyst2970()

@@ -1,0 +1,54 @@
+"""Typed view of this platform's capability data."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from ruamel.yaml import YAML
+
+from app.platforms.base import Profile
+from app.resources import read_text
+
+
+@cache
+def capabilities() -> dict[str, Any]:
+    """The capability data."""
+    text = read_text("app/platforms/catalyst_2970/capabilities.yaml")
+    data: dict[str, Any] = YAML(typ="safe", pure=True).load(text)
+    return data
+
+
+@cache
+def default_cos_to_queue() -> tuple[int, ...]:
+    """Egress queue of every CoS as delivered."""
+    return tuple(capabilities()["cos_to_queue"]["value"])
+
+
+@cache
+def default_dscp_to_queue() -> tuple[int, ...]:
+    """Egress queue of every DSCP as delivered."""
+    table = [0] * 64
+    for queue, bounds in capabilities()["dscp_to_queue"]["value"].items():
+        for first, last in zip(bounds[::2], bounds[1::2], strict=True):
+            table[first : last + 1] = [queue] * (last + 1 - first)
+    return tuple(table)
+
+
+@cache
+def queue_limits() -> tuple[int, ...]:
+    """Packets that each queue holds before threshold 1 drops: its part of the port's buffers."""
+    data = capabilities()
+    parts = zip(data["buffer_percent"]["value"], data["threshold_percent"]["value"], strict=True)
+    return tuple(data["port_buffers"]["value"] * buffers * threshold // 10_000 for buffers, threshold in parts)
+
+
+@cache
+def profile() -> Profile:
+    """What the box does to packets beside what is configured."""
+    data = capabilities()
+    return Profile(
+        transmit_fifo=data["transmit_fifo"]["value"],
+        latency=data["latency"]["value"],
+        source=f"{data['transmit_fifo']['source']}; assumed",
+    )

@@ -1,0 +1,38 @@
+"""Force10 E300 (FTOS): class maps on input, eight queues by whole percentages, one strict queue box-wide, WRED."""
+
+from __future__ import annotations
+
+from app.configtree import Grammar
+from app.plan.model import Plan
+from app.plan.request import DeviceRequest
+from app.platforms.base import Block, Lowered, Profile
+from app.platforms.force10_e300.blocks import blocks
+from app.platforms.force10_e300.grammar import GRAMMAR
+from app.platforms.force10_e300.lower import lower
+from app.platforms.force10_e300.parse import parse
+
+
+class Force10E300:
+    """The platform's face."""
+
+    id = "force10_e300"
+    grammar: Grammar = GRAMMAR
+    batfish_format: str | None = "force10"
+    # One frame in transmission and one behind it; store and forward through the backplane. Both unconfirmed.
+    profile = Profile(transmit_fifo=1, latency=10e-6, source="chassis with store and forward in hardware")
+
+    def lower(self, request: DeviceRequest, running: Plan | None) -> Lowered:
+        """See `app.platforms.base.Platform`."""
+        return lower(request, running)
+
+    def blocks(self, plan: Plan, lowered: Lowered, request: DeviceRequest) -> tuple[Block, ...]:
+        """See `app.platforms.base.Platform`."""
+        return blocks(plan, lowered, request)
+
+    def parse(self, text: str, device: str, image: str) -> Plan:
+        """See `app.platforms.base.Platform`."""
+        del image  # the releases differ in how long names may be, not in how they read
+        return parse(text, device)
+
+
+PLATFORM = Force10E300()

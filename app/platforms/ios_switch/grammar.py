@@ -1,0 +1,55 @@
+"""Configuration lines that the Catalyst switches share: ACLs, class-maps, policies, trust, CoS and DSCP maps."""
+
+from __future__ import annotations
+
+from app.configtree import LineRule
+
+CLASSIFIERS = (
+    LineRule("access-list", r"ip access-list extended (?P<name>QOSFORGE\S*)", defines="acl {name}", owned=True),
+    LineRule("ace", r"(?:permit|deny) .+", context="access-list"),
+    LineRule(
+        "class-map",
+        r"class-map (?:match-(?:all|any) )?(?P<name>\S+)",
+        key="{name}",
+        defines="class-map {name}",
+        negate="no class-map {name}",
+        owned=True,
+        # One match a class-map: the old one goes before the new one comes.
+        remove_first=True,
+    ),
+    LineRule("match-acl", r"match access-group name (?P<name>\S+)", context="class-map", refers=("acl {name}",)),
+    LineRule("match", r"match .+", context="class-map"),
+    LineRule("policy-map", r"policy-map (?P<name>\S+)", defines="policy-map {name}", owned=True, ordered=True),
+    LineRule("class", r"class (?P<name>\S+)", context="policy-map", refers=("class-map {name}",), owned=True),
+    LineRule("set", r"set (?:ip )?(?P<field>\S+) .+", context="class", key="{field}"),
+    LineRule("police", r"police .+", context="class", key="police"),
+)
+"""Rules of ACLs, class-maps and policies."""
+
+MAPS = (
+    LineRule("cos-dscp", r"(?:no )?mls qos map cos-dscp.*", key="cos-dscp", negate="no mls qos map cos-dscp"),
+    LineRule("dscp-cos", r"(?:no )?mls qos map dscp-cos.*", group="dscp-cos", reset="no mls qos map dscp-cos"),
+)
+"""Rules of the maps between CoS and DSCP; a ``no`` line in a target stands for the map as delivered."""
+
+INTERFACE = LineRule("interface", r"interface (?P<name>\S.*)")
+
+TRUST = LineRule(
+    "trust",
+    r"(?:no )?mls qos trust(?: (?:cos|dscp|ip-precedence)(?: pass-through dscp)?)?",
+    context="interface",
+    key="trust",
+    negate="no mls qos trust",
+)
+
+
+def attached(*needs: str) -> LineRule:
+    """The rule of a policy on a port; ``needs`` is what else must be there before it."""
+    return LineRule(
+        "service-policy",
+        r"service-policy input (?P<name>\S+)",
+        context="interface",
+        key="input",
+        refers=("policy-map {name}", *needs),
+        negate_before_change=True,
+    )

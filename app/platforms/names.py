@@ -1,0 +1,34 @@
+"""Names of an intent cut to what a box can hold."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterable
+
+_DIGEST = 4
+
+
+def shorten(name: str, limit: int) -> str:
+    """The name itself where it fits, else its beginning with a digest of the whole; at most ``limit`` characters.
+
+    The same name always gives the same result, and different names differ but for the digest's chance.
+    """
+    return name if len(name) <= limit else _digested(name, name, limit)
+
+
+def short_names(names: Iterable[str], limit: int, taken: Collection[str] = ()) -> dict[str, str]:
+    """A name of at most ``limit`` characters for each name, all different and none of ``taken``."""
+    result: dict[str, str] = {}
+    for name in dict.fromkeys(names):
+        used = {*result.values(), *taken}
+        short, attempt = shorten(name, limit), 0
+        while short in used:
+            attempt += 1
+            short = _digested(name, f"{name} {attempt}", limit)
+        result[name] = short
+    return result
+
+
+def _digested(name: str, whole: str, limit: int) -> str:
+    digest = hashlib.sha256(whole.encode()).hexdigest()[:_DIGEST]
+    return f"{name[: limit - _DIGEST - 1]}-{digest}"

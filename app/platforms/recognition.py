@@ -1,0 +1,56 @@
+"""How boxes without deep inspection recognise a class: transport ports and DSCPs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from app.findings import Finding, Severity
+from app.plan.model import PortRange, Term
+from app.plan.request import ClassRequest, DeviceRequest
+
+WELL_KNOWN = 1024
+"""Ports below this belong to servers, whose answers carry them as the source (RFC 6335, section 6)."""
+
+
+def header_terms(request: DeviceRequest, wanted: ClassRequest) -> tuple[Term, ...]:
+    """The alternatives of a class as header fields: ports first, then DSCPs and CoS, none twice.
+
+    Well-known ports are matched on either side, others at the destination only: a source port above them is any
+    client's.
+    """
+    ports: dict[Term, None] = {}
+    marks: dict[Term, None] = {}
+    for term in wanted.terms:
+        dscp, cos = tuple(sorted(term.dscp)), tuple(sorted(term.cos))
+        if term.application is None:
+            marks[Term(dscp=dscp, cos=cos)] = None
+            continue
+        for entry in _application(request, term.application):
+            ports[entry.model_copy(update={"dscp": dscp, "cos": cos})] = None
+    return (*ports, *marks)
+
+
+def _application(request: DeviceRequest, name: str) -> Iterator[Term]:
+    application = request.applications[name]
+    for first, last in application.ports:
+        ports = (PortRange(first=first, last=last),)
+        yield Term(protocol=application.protocol_number, destination_ports=ports)
+        if last < WELL_KNOWN:
+            yield Term(protocol=application.protocol_number, source_ports=ports)
+
+
+def ports_only(request: DeviceRequest, wanted: ClassRequest) -> Finding | None:
+    """The finding that a class's applications are told by ports alone; None where it lists none."""
+    names = list(dict.fromkeys(t.application for t in wanted.terms if t.application))
+    if not names:
+        return None
+    more = [n for n in names if request.applications[n].beyond_ports]
+    note = f"; the ports of {', '.join(more)} carry other traffic too" if more else ""
+    return Finding(
+        code="recognised-by-ports",
+        severity=Severity.INFO,
+        message=f"{', '.join(names)} recognised by transport ports only{note}",
+        device=request.device,
+        traffic_class=wanted.name,
+        line=wanted.line,
+    )

@@ -1,0 +1,148 @@
+"""How near a switch's queues come to what classes ask for, in findings and fidelity."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from app.findings import Fidelity, Finding, Severity
+from app.plan.asked import asked_share, asked_shares
+from app.plan.model import Scheduler, ShareUnit
+from app.plan.request import ClassRequest, DeviceRequest
+from app.plan.shares import expected_shares
+from app.platforms.base import ClassFidelity
+
+EXACT = 5e-4
+"""Shares that differ by less (0.05 points of the link rate) are told as exact."""
+
+
+@dataclass(frozen=True)
+class Served:
+    """A class's share of one interface (0–1): what it asks for and what the scheduler gives."""
+
+    traffic_class: ClassRequest
+    interface: str
+    asked: float
+    will_be: float
+
+    @property
+    def error(self) -> float:
+        """Distance between the two."""
+        return abs(self.will_be - self.asked)
+
+
+def served(request: DeviceRequest, scheduler: Scheduler, queue_of: Mapping[str, int]) -> tuple[Served, ...]:
+    """The shares of every class on every scheduled interface.
+
+    Weighted shares are told with the priority classes at what they ask for; an uncapped priority class itself
+    gets whatever is offered, up to the whole link. Classes in one queue divide it as they asked.
+    """
+    result = []
+    used = set(queue_of.values())
+    for wanted in request.interfaces:
+        if not wanted.schedule:
+            continue
+        asked = asked_shares(request.classes, wanted.usable)
+        first = sum(asked[c.name] for c in request.classes if c.treatment.priority)
+        shares = expected_shares(scheduler, wanted.usable, priority_load=first, backlogged=used)
+        by_queue = {q.number: share for q, share in zip(scheduler.queues, shares, strict=True)}
+        for c in request.classes:
+            queue = queue_of[c.name]
+            together = sum(asked[o.name] for o in request.classes if queue_of[o.name] == queue)
+            part = asked[c.name] / together if together else 0.0
+            will_be = 1.0 if c.treatment.priority else by_queue[queue] * part
+            result.append(Served(c, wanted.name, asked[c.name], will_be))
+    return tuple(result)
+
+
+def fidelity(shares: tuple[Served, ...]) -> tuple[ClassFidelity, ...]:
+    """Fidelity per class and interface."""
+    return tuple(
+        ClassFidelity(
+            s.traffic_class.name,
+            s.interface,
+            Fidelity.EXACT if s.error < EXACT else Fidelity.APPROXIMATE,
+            round(s.asked * 100, 4),
+            round(s.will_be * 100, 4),
+        )
+        for s in shares
+    )
+
+
+def share_findings(request: DeviceRequest, shares: tuple[Served, ...]) -> Iterator[Finding]:
+    """One finding for every weighted class whose share is not the one asked for (its worst interface)."""
+    for c in request.classes:
+        mine = [s for s in shares if s.traffic_class.name == c.name]
+        if not mine or c.treatment.priority:
+            continue
+        worst = max(mine, key=lambda s: s.error)
+        if worst.error < EXACT:
+            continue
+        beyond = worst.error > request.tolerance
+        yield Finding(
+            code="share-out-of-tolerance" if beyond else "share-approximate",
+            severity=Severity.ERROR if beyond else Severity.INFO,
+            message=f"the box's weights miss the share by {worst.error * 100:.1f} points of the link rate",
+            device=request.device,
+            direction="output",
+            traffic_class=c.name,
+            line=c.line,
+            asked=percent(worst.asked),
+            will_be=percent(worst.will_be),
+            mend="ask for shares nearer to the weights the box has, or widen the tolerance" if beyond else None,
+        )
+
+
+def priority_findings(request: DeviceRequest) -> Iterator[Finding]:
+    """What one strict queue without a cap means for the priority classes."""
+    first = [c for c in request.classes if c.treatment.priority]
+    for c in first:
+        asked = asked_shares(request.classes, min(i.usable for i in request.interfaces))[c.name]
+        yield Finding(
+            code="priority-cap-not-enforced",
+            severity=Severity.WARNING,
+            message="the strict queue is not policed at egress: it takes what is offered to it",
+            device=request.device,
+            direction="output",
+            traffic_class=c.name,
+            line=c.line,
+            asked=percent(asked),
+            will_be=percent(1.0),
+            mend="bound the class before this box, so that it cannot exceed its share",
+        )
+    for c in first[1:]:
+        yield Finding(
+            code="priority-queues-exceeded",
+            severity=Severity.ERROR,
+            message=f"the box has one strict queue, and {first[0].name} has it",
+            device=request.device,
+            direction="output",
+            traffic_class=c.name,
+            line=c.line,
+            asked="a strict queue of its own",
+            will_be=f"shares the queue of {first[0].name}",
+            mend="give one class priority only",
+        )
+
+
+def rate_findings(request: DeviceRequest) -> Iterator[Finding]:
+    """Refusals of shares given as rates: the box holds weights only."""
+    for c in request.classes:
+        share = asked_share(c.treatment)
+        if share is not None and share.unit is ShareUnit.KBPS:
+            yield Finding(
+                code="rate-share-unsupported",
+                severity=Severity.ERROR,
+                message="the box shares its ports by weight and cannot hold a rate",
+                device=request.device,
+                direction="output",
+                traffic_class=c.name,
+                line=c.line,
+                asked=f"{share.value} kb/s",
+                mend="give shares as percent or remaining_percent",
+            )
+
+
+def percent(share: float) -> str:
+    """A share as text."""
+    return f"{share * 100:.1f}".removesuffix(".0") + " %"

@@ -1,0 +1,124 @@
+"""A run's report document, put together from what the stores kept of it."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Any
+
+from app.findings import Finding
+from app.inventory.models import Network
+from app.reports.model import DeviceReport, RunReport, StageReport
+from app.runs.artifacts import ArtifactStore
+from app.runs.store import RunStore, Stage
+from app.tester.judging import ClassVerdict
+from app.tester.measurement import Measurement
+
+Json = dict[str, Any]
+
+
+def run_report(store: RunStore, artifacts: ArtifactStore, run_id: str) -> RunReport:
+    """The report of a run, as far as it came.
+
+    Raises:
+        InputError: there is no such run.
+        StoreError: an artifact of it is missing.
+    """
+    run = store.get_run(run_id)
+    stages = store.stages(run.id)
+    last = {stage.name: stage.summary for stage in stages if stage.outcome == "done"}
+    network = Network.model_validate_json(artifacts.get_text(run.params["network"]))
+    before, after = _measured(last, "before"), _measured(last, "after")
+    findings = _findings(artifacts, last)
+    return RunReport(
+        id=run.id,
+        network=run.network,
+        intent=run.policy,
+        status=run.status.value,
+        started=run.created,
+        finished=run.updated if run.status.final else None,
+        stages=tuple(_stage(stage) for stage in stages),
+        devices=_devices(store, artifacts, run.id, network, last, findings),
+        findings=findings,
+        before=_measurement(artifacts, before),
+        after=_measurement(artifacts, after),
+        verdicts_before=_verdicts(artifacts, before),
+        verdicts_after=_verdicts(artifacts, after),
+    )
+
+
+def _measured(last: dict[str, Json], when: str) -> Json | None:
+    """The last measurement on one side of the push: an inconclusive one is followed by longer ones."""
+    names = [name for name in last if name == f"measure-{when}" or name.startswith(f"measure-{when}-")]
+    return last[names[-1]] if names else None
+
+
+def _measurement(artifacts: ArtifactStore, summary: Json | None) -> Measurement | None:
+    return Measurement.model_validate_json(artifacts.get_text(summary["measurement"])) if summary else None
+
+
+def _verdicts(artifacts: ArtifactStore, summary: Json | None) -> tuple[ClassVerdict, ...]:
+    if summary is None:
+        return ()
+    return tuple(ClassVerdict.model_validate(entry) for entry in artifacts.get_json(summary["verdicts"]))
+
+
+def _findings(artifacts: ArtifactStore, last: dict[str, Json]) -> tuple[Finding, ...]:
+    summary = last.get("validate")
+    if summary is None:
+        return ()
+    return tuple(Finding.model_validate(entry) for entry in artifacts.get_json(summary["findings"]))
+
+
+def _stage(stage: Stage) -> StageReport:
+    seconds = (stage.ended - stage.started).total_seconds() if stage.ended else 0.0
+    errors = stage.summary.get("errors") or []
+    text = "; ".join(f"{e['device']}: {e['message']}" for e in errors) or str(stage.summary.get("error", ""))
+    return StageReport(
+        name=stage.name,
+        started=stage.started,
+        seconds=seconds,
+        outcome=stage.outcome.value if stage.outcome else "running",
+        summary=text,
+    )
+
+
+def _devices(
+    store: RunStore,
+    artifacts: ArtifactStore,
+    run_id: str,
+    network: Network,
+    last: dict[str, Json],
+    findings: tuple[Finding, ...],
+) -> tuple[DeviceReport, ...]:
+    held = last.get("read", {}).get("running", {})
+    prepared = last.get("prepare", {}).get("devices", {})
+    pushed = last.get("read-back", {}).get("running", {})
+    restored = last.get("roll-back", {}).get("running", {})
+    reports = []
+    for device in network.devices:
+        entry = prepared.get(device.name)
+        if entry is None:
+            continue
+        actions = [row.action.value for row in store.journal.entries(run_id, device.name)]
+        original = artifacts.get_text(held[device.name])
+        after = artifacts.get_text(pushed[device.name]) if device.name in pushed else ""
+        final = restored.get(device.name)
+        reports.append(
+            DeviceReport(
+                name=device.name,
+                platform=device.platform,
+                outcome=actions[-1].replace("_", " ") if actions else "nothing to change",
+                candidate=artifacts.get_text(entry["delta"]),
+                inverse=artifacts.get_text(entry["inverse"]),
+                diff=_diff(original, after) if after else "",
+                configuration=artifacts.get_text(entry["configuration"]),
+                read_back=artifacts.get_text(final) if final else after,
+                findings=tuple(f for f in findings if f.device == device.name),
+            )
+        )
+    return tuple(reports)
+
+
+def _diff(before: str, after: str) -> str:
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), "before", "after", lineterm="", n=2)
+    return "\n".join(lines)

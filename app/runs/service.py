@@ -1,0 +1,138 @@
+"""The application's own functions over runs: what the command line, REST and the web form call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from app.emulation import state_folder
+from app.intent.loader import LoadedIntent
+from app.inventory.models import Network
+from app.reports.run_report import render_run_report
+from app.runs.artifacts import ArtifactStore
+from app.runs.context import Documents, Observer
+from app.runs.dbos_engine import DbosEngine
+from app.runs.loop import Loop
+from app.runs.report import run_report
+from app.runs.store import RunStore
+from app.runs.tables import RunStatus, Verdict
+from app.settings import Settings
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a run is asked for."""
+
+    intent: LoadedIntent
+    network: Network
+    text: str
+    measure: bool = True
+    strict: bool = False
+    require_batfish: bool = False
+    seed: int = 1
+
+
+@dataclass(frozen=True)
+class Finished:
+    """How a run ended."""
+
+    run_id: str
+    result: Json
+    report: Path | None
+
+    @property
+    def good(self) -> bool:
+        """Kept, or nothing to do and nothing broken."""
+        status, verdict = self.result["status"], self.result.get("verdict")
+        return status in (RunStatus.KEPT, RunStatus.NOTHING_TO_DO) and verdict in (None, Verdict.MET)
+
+
+class Service:
+    """Runs on this machine's store; it owns the engine while it is open."""
+
+    def __init__(self, settings: Settings, observe: Observer) -> None:
+        """Open the store and launch the engine.
+
+        Raises:
+            EngineBusy: another process owns the engine.
+            StoreError: the store cannot be opened.
+        """
+        settings.make_var_dir()
+        self.settings = settings
+        self.artifacts = ArtifactStore(settings.artifacts_dir)
+        self.store = RunStore(settings.database_url)
+        self.engine = DbosEngine(settings.var_dir)
+        self.loop = Loop(self.store, self.artifacts, self.engine, observe)
+        self.loop.register()
+
+    def run(self, request: Request) -> Finished:
+        """Carry out a run to its end."""
+        documents = Documents(
+            intent_file=request.intent.document.file,
+            intent_text=self.artifacts.put_text(request.text),
+            network=self.artifacts.put_text(request.network.model_dump_json(by_alias=True)),
+            lab=str(state_folder(self.settings.var_dir, request.network.name)),
+            seed=request.seed,
+            measure=request.measure,
+            strict=request.strict,
+            require_batfish=request.require_batfish,
+            batfish_host=self.settings.batfish_host,
+            batfish_port=self.settings.batfish_port,
+        )
+        name = request.intent.intent.intent
+        run_id = self.loop.start(documents, request.network.name, name, request.intent.version)
+        result = self.loop.carry_out(run_id)
+        return Finished(run_id, result, self.write_report(run_id))
+
+    def recover(self) -> list[Json]:
+        """Finish every unfinished run, and undo what ended runs left open; how each of them ended."""
+        ended: list[Json] = []
+        for recovered in self.engine.recover():
+            error = recovered.error
+            ended.append(
+                {
+                    "run": recovered.run_id,
+                    "status": (recovered.result or {}).get("status", "failed"),
+                    "errors": [str(error)] if error else (recovered.result or {}).get("errors", []),
+                }
+            )
+            if recovered.workflow == "loop":
+                self.write_report(recovered.run_id)
+        for run_id in self.loop.unsettled():
+            result = self.loop.settle(run_id)
+            status = RunStatus.NEEDS_RECOVERY if result["errors"] else RunStatus.ROLLED_BACK
+            ended.append({"run": run_id, "status": status.value, "errors": result["errors"]})
+            self.write_report(run_id)
+        return ended
+
+    def write_report(self, run_id: str) -> Path:
+        """Write the HTML report of a run into ``var/reports``."""
+        folder = self.settings.var_dir / "reports"
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / f"{run_id}.html"
+        path.write_text(render_run_report(run_report(self.store, self.artifacts, run_id)), encoding="utf-8")
+        return path
+
+    def close(self) -> None:
+        """Let go of the engine and the store."""
+        self.engine.close()
+        self.store.close()
+
+
+@contextmanager
+def open_service(settings: Settings, observe: Observer) -> Iterator[Service]:
+    """A service that owns the engine while the block lasts.
+
+    Unfinished runs of a process that died are taken up at once; `Service.recover` waits for them.
+    """
+    service = Service(settings, observe)
+    try:
+        service.engine.launch()
+        yield service
+    finally:
+        service.close()

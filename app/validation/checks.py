@@ -1,0 +1,28 @@
+"""Our own checks: everything numeric, every queue, map and mark, which no other validator sees."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from app.compiler.compile import Compilation
+from app.findings import Finding
+from app.validation.intents import check_priority_share, check_routing
+from app.validation.known import Known
+from app.validation.links import check_efficiency, check_ends
+from app.validation.marks import check_marks
+from app.validation.rendering import check_rendering
+from app.validation.verification import check_verification
+
+
+def own_checks(compilation: Compilation, running: Mapping[str, str]) -> tuple[Finding, ...]:
+    """Findings of every check of ours, in a fixed order; pure."""
+    known = Known(compilation, running)
+    return (
+        *check_rendering(known),
+        *check_efficiency(known),
+        *check_ends(known),
+        *check_marks(known),
+        *check_priority_share(known),
+        *check_routing(known),
+        *check_verification(known),
+    )

@@ -1,0 +1,72 @@
+"""What is known of a network when it is validated: compiled plans, and the running configurations beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from app.compiler.compile import Compilation, CompiledDevice
+from app.inventory.models import Device, Port
+from app.plan.model import InterfacePlan, Plan, Scheduler
+from app.plan.request import InterfaceRequest
+from app.platforms.base import installed, platform
+
+
+@dataclass(frozen=True)
+class Known:
+    """A compilation and the running configurations (by device) that it will be put into."""
+
+    compilation: Compilation
+    running: Mapping[str, str]
+
+    @cached_property
+    def compiled(self) -> dict[str, CompiledDevice]:
+        """Compiled devices by name."""
+        return {device.name: device for device in self.compilation.devices}
+
+    @cached_property
+    def held(self) -> dict[str, Plan]:
+        """What the boxes hold now, by device, where that is known."""
+        return {
+            device.name: _parsed(device, self.running[device.name])
+            for device in self.compilation.network.devices
+            if device.name in self.running and device.platform in installed()
+        }
+
+    def plan(self, device: str) -> Plan | None:
+        """What a device will do: its compiled plan, or what it does now where the intent leaves it alone."""
+        if device in self.compiled:
+            return self.compiled[device].plan
+        return self.held.get(device)
+
+    def interface(self, port: Port) -> InterfacePlan | None:
+        """What will be at a port; none where neither the plan nor a running configuration tells."""
+        plan = self.plan(port[0])
+        if plan is not None and (found := plan.interface(port[1])) is not None:
+            return found
+        before = self.held.get(port[0])
+        return before.interface(port[1]) if before is not None else None
+
+    def scheduler(self, port: Port) -> Scheduler | None:
+        """What serves a port's queues: its own scheduler or the device-wide one."""
+        interface, plan = self.interface(port), self.plan(port[0])
+        if interface is not None and interface.egress.scheduler is not None:
+            return interface.egress.scheduler
+        return plan.system.scheduler if plan is not None else None
+
+    def request(self, port: Port) -> InterfaceRequest | None:
+        """What the intent asks for at a port; none where it asks nothing."""
+        device = self.compiled.get(port[0])
+        if device is None:
+            return None
+        return next((entry for entry in device.request.interfaces if entry.name == port[1]), None)
+
+    def schedules(self, port: Port) -> bool:
+        """Whether the intent asks for classes to be served at a port's output."""
+        asked = self.request(port)
+        return asked is not None and asked.schedule
+
+
+def _parsed(device: Device, text: str) -> Plan:
+    return platform(device.platform, device.name).parse(text, device.name, device.image)

@@ -1,0 +1,84 @@
+"""Checks of the two ends of a link against each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from app.findings import Finding, Severity
+from app.inventory.models import Link, Port
+from app.plan.model import Efficiency
+from app.plan.shares import expected_shares
+from app.units import format_ratio
+from app.validation.known import Known
+
+_MECHANISMS = {"header_compression": "header compression", "fragmentation": "fragmentation"}
+
+
+def check_efficiency(known: Known) -> Iterator[Finding]:
+    """``one-sided-efficiency``: header compression and fragmentation need both ends of a link.
+
+    An end of which nothing is known is a warning: it may or may not do its part.
+    """
+    for link in known.compilation.network.links:
+        for near, far in ((link.a, link.b), (link.b, link.a)):
+            ours = known.interface(near)
+            if ours is None:
+                continue
+            theirs = known.interface(far)
+            for mechanism, words in _MECHANISMS.items():
+                if not _has(ours.efficiency, mechanism):
+                    continue
+                if theirs is None:
+                    yield _one_sided(near, far, words, Severity.WARNING, "nothing is known of")
+                elif not _has(theirs.efficiency, mechanism):
+                    yield _one_sided(near, far, words, Severity.ERROR, "it is missing at")
+
+
+def _has(efficiency: Efficiency, mechanism: str) -> bool:
+    if mechanism == "header_compression":
+        return efficiency.header_compression
+    return efficiency.fragment_bytes is not None or efficiency.fragment_delay_ms is not None
+
+
+def _one_sided(near: Port, far: Port, words: str, severity: Severity, state: str) -> Finding:
+    return Finding(
+        code="one-sided-efficiency",
+        severity=severity,
+        message=f"{words} is on at this end of the link, but {state} the other end, {far[0]} {far[1]}",
+        device=near[0],
+        interface=near[1],
+        direction="output",
+        mend=f"bring {far[0]} {far[1]} into the scope of the intent ('apply'), or leave both ends without it",
+    )
+
+
+def check_ends(known: Known) -> Iterator[Finding]:
+    """``link-ends-differ``: where both ends serve classes, priority gets the same share in both directions."""
+    tolerance = known.compilation.intent.intent.tolerance
+    for link in known.compilation.network.links:
+        if not (known.schedules(link.a) and known.schedules(link.b)):
+            continue
+        here, there = (_priority_share(known, link, port) for port in (link.a, link.b))
+        if here is None or there is None or abs(here - there) <= tolerance:
+            continue
+        yield Finding(
+            code="link-ends-differ",
+            severity=Severity.WARNING,
+            message=f"the ends of a link serve priority traffic differently: {format_ratio(here)} of the link at "
+            f"most here, {format_ratio(there)} at {link.b[0]} {link.b[1]}",
+            device=link.a[0],
+            interface=link.a[1],
+            direction="output",
+            asked=format_ratio(there),
+            will_be=format_ratio(here),
+            mend="one box may not be able to cap its priority queue: police the class where it enters",
+        )
+
+
+def _priority_share(known: Known, link: Link, port: Port) -> float | None:
+    """Share of the link that priority queues may take when everything is backlogged (0–1)."""
+    scheduler, asked = known.scheduler(port), known.request(port)
+    if scheduler is None or asked is None:
+        return None
+    shares = expected_shares(scheduler, min(asked.usable, link.rate))
+    return sum(share for share, queue in zip(shares, scheduler.queues, strict=True) if queue.priority)

@@ -1,0 +1,137 @@
+"""The compiler checks itself: rendered text reads back as the plan, and refers to nothing that is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from app.compiler.candidate import differences
+from app.compiler.compile import CompiledDevice
+from app.configtree import Grammar, Tree, merge
+from app.findings import Finding, Severity
+from app.plan.model import InterfacePlan, Plan
+from app.platforms.base import Block, platform
+from app.validation.known import Known
+from app.validation.tree_text import tree_text
+
+
+def check_rendering(known: Known) -> Iterator[Finding]:
+    """``round-trip`` and ``dangling-reference`` of every compiled device."""
+    for device in known.compilation.devices:
+        yield from _round_trip(device, known.running.get(device.name))
+        yield from _references(device, known.running.get(device.name))
+
+
+def merged_tree(device: CompiledDevice, running: str | None) -> Tree:
+    """The configuration tree a box comes to hold; the rendered blocks alone where ``running`` is unknown."""
+    grammar = platform(device.request.platform, device.name).grammar
+    desired = grammar.parse("\n".join(block.text for block in device.blocks))
+    return desired if running is None else merge(grammar.parse(running), desired, grammar)
+
+
+def _round_trip(device: CompiledDevice, running: str | None) -> Iterator[Finding]:
+    box = platform(device.request.platform, device.name)
+    text = tree_text(merged_tree(device, running), box.grammar)
+    held = box.parse(text, device.name, device.request.image)
+    meant = _comparable(device.plan, held, alone=running is None)
+    for difference in differences(meant, held):
+        yield Finding(
+            code="round-trip",
+            severity=Severity.ERROR,
+            message=f"the rendered configuration does not read back as the plan: {difference}",
+            device=device.name,
+            mend="a fault of the compiler or of what it is merged into: do not push; report it with the "
+            "running configuration",
+        )
+
+
+def _comparable(plan: Plan, held: Plan, *, alone: bool) -> Plan:
+    """The plan without what no block can set.
+
+    The ``bandwidth`` of an interface is the box's own statement (the platform's check compares it), and so are
+    the sizes and default queues that follow from it. A text that stands ``alone``, without the running
+    configuration around it, says nothing of interfaces it does not name, of bundles and of a booted queue set.
+    """
+    interfaces = []
+    for wanted in plan.interfaces:
+        got = held.interface(wanted.name)
+        if got is not None:
+            interfaces.append(_aligned(wanted, got, alone=alone))
+        elif not alone:
+            interfaces.append(wanted)
+    system = plan.system
+    if alone:
+        system = system.model_copy(update={"queue_set": held.system.queue_set})
+    return plan.model_copy(update={"interfaces": tuple(interfaces), "system": system})
+
+
+def _aligned(wanted: InterfacePlan, got: InterfacePlan, *, alone: bool) -> InterfacePlan:
+    changes: dict[str, object] = {}
+    efficiency = wanted.efficiency
+    if wanted.bandwidth_kbps != got.bandwidth_kbps:
+        changes["bandwidth_kbps"] = got.bandwidth_kbps
+        if wanted.egress.policy is None:
+            changes["egress"] = got.egress
+        if efficiency.fragment_bytes is not None and got.efficiency.fragment_bytes is not None:
+            efficiency = efficiency.model_copy(update={"fragment_bytes": got.efficiency.fragment_bytes})
+    if alone:
+        efficiency = efficiency.model_copy(update={"multilink": got.efficiency.multilink})
+    changes["efficiency"] = efficiency
+    return wanted.model_copy(update=changes)
+
+
+@dataclass(frozen=True)
+class _Reference:
+    line: str
+    target: str
+    context: str
+
+
+def _references(device: CompiledDevice, running: str | None) -> Iterator[Finding]:
+    grammar = platform(device.request.platform, device.name).grammar
+    defined = set(_defined(merged_tree(device, running), grammar))
+    # What is never ours as a whole may be the box's own: predefined, and printed nowhere.
+    ours = {_kind(rule.defines) for rule in grammar.rules if rule.owned and rule.defines}
+    for block in device.blocks:
+        for reference in _referred(grammar.parse(block.text), grammar):
+            if _kind(reference.target) in ours and reference.target not in defined:
+                yield _dangling(device, block, reference)
+
+
+def _kind(target: str) -> str:
+    return target.split(" ", maxsplit=1)[0]
+
+
+def _dangling(device: CompiledDevice, block: Block, reference: _Reference) -> Finding:
+    interface = block.name if block.kind == "interface" else None
+    return Finding(
+        code="dangling-reference",
+        severity=Severity.ERROR,
+        message=f"{reference.line!r} in {reference.context or block.name} refers to {reference.target}, "
+        "which is defined nowhere",
+        device=device.name,
+        interface=interface,
+        traffic_class=block.traffic_class,
+        line=block.line,
+        mend="a fault of the compiler: do not push; report it with the intent",
+    )
+
+
+def _defined(tree: Tree, grammar: Grammar, context: str = "") -> Iterator[str]:
+    for line in tree:
+        if (found := grammar.find(line.text, context)) is None:
+            continue
+        rule, values = found
+        if rule.defines:
+            yield rule.defines.format(**values)
+        yield from _defined(line.children, grammar, rule.id)
+
+
+def _referred(tree: Tree, grammar: Grammar, context: str = "", above: str = "") -> Iterator[_Reference]:
+    for line in tree:
+        if (found := grammar.find(line.text, context)) is None:
+            continue
+        rule, values = found
+        for target in rule.refers:
+            yield _Reference(line.text, target.format(**values), above)
+        yield from _referred(line.children, grammar, rule.id, line.text)

@@ -1,0 +1,141 @@
+"""Checks of what the intent wants verified: stations and traffic exist, objectives are physically possible."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from app.findings import Finding, Severity
+from app.intent.models import Verify
+from app.inventory.models import Framing, Link, Network, TrafficFlow
+from app.tester.traffic import flow_class, scenario_of
+from app.units import format_seconds
+from app.validation.known import Known
+from app.validation.paths import links
+
+HEADERS = 40
+"""IP, UDP and RTP headers (RFC 791, 768, 3550), and as many of IP and TCP: no packet of these is smaller."""
+COMPRESSED = 2
+"""What RFC 2508 leaves of the 40 bytes at best."""
+OVERHEAD = {Framing.ETHERNET: 18, Framing.HDLC: 7, Framing.PPP: 7, Framing.MLPPP: 7}
+"""Bytes of framing: IEEE 802.3 header and FCS; address, control, type, FCS and one shared flag (RFC 1662)."""
+TAG = 4
+ETHERNET_MINIMUM = 64
+
+
+def check_verification(known: Known) -> Iterator[Finding]:
+    """``verify-unknown-station``, ``verify-no-path``, ``verify-no-traffic`` and ``objective-below-minimum``."""
+    for position, check in enumerate(known.compilation.intent.intent.verify):
+        yield from _check(known, position, check)
+
+
+def _check(known: Known, position: int, check: Verify) -> Iterator[Finding]:
+    network = known.compilation.network
+    document = known.compilation.intent.document
+    line = document.place(("verify", position)).line
+
+    def finding(code: str, severity: Severity, message: str, mend: str, name: str | None = None) -> Finding:
+        return Finding(
+            code=code,
+            severity=severity,
+            message=message,
+            traffic_class=name,
+            file=document.file,
+            line=line,
+            mend=mend,
+        )
+
+    stations = [station.name for station in network.stations]
+    unknown = [name for name in (check.from_, check.to) if name not in stations]
+    for name in unknown:
+        mend = f"known: {', '.join(stations)}"
+        yield finding("verify-unknown-station", Severity.ERROR, f"no station is called {name!r}", mend)
+    if unknown:
+        return
+    pair = f"{check.from_} and {check.to}"
+    try:
+        network.path(check.from_, check.to)
+    except ValueError:
+        message = f"no links connect {pair}"
+        yield finding("verify-no-path", Severity.ERROR, message, "add the missing link to links.yaml")
+        return
+    scenario = scenario_of(network, check)
+    if scenario is None:
+        mend = "add a scenario to traffic.yaml that has this pair under 'between'"
+        yield finding("verify-no-traffic", Severity.ERROR, f"no traffic is described between {pair}", mend)
+        return
+    mend = f"add a flow of the class to scenario {scenario.name} in traffic.yaml"
+    for name in check.classes:
+        if not _judged(known, check, name):
+            message = f"scenario {scenario.name} has no flow of the class from {check.from_} to {check.to}"
+            yield finding("verify-no-traffic", Severity.ERROR, message, mend, name)
+    for name in check.beside:
+        if not any(flow_class(known.compilation.intent.intent, flow) == name for flow in scenario.flows):
+            message = f"scenario {scenario.name} has no flow of the class to run beside"
+            yield finding("verify-no-traffic", Severity.WARNING, message, mend, name)
+    for name in check.classes:
+        if (problem := _below_minimum(known, check, name)) is not None:
+            yield problem.model_copy(update={"file": document.file, "line": line})
+
+
+def _judged(known: Known, check: Verify, name: str) -> list[TrafficFlow]:
+    """Flows of a class that the verdict of a check rests on."""
+    scenario = scenario_of(known.compilation.network, check)
+    return [
+        flow
+        for flow in (scenario.flows if scenario else ())
+        if (flow.from_, flow.to) == (check.from_, check.to)
+        and flow_class(known.compilation.intent.intent, flow) == name
+    ]
+
+
+def _below_minimum(known: Known, check: Verify, name: str) -> Finding | None:
+    """A warning, not an error: the measurement decides."""
+    objective = known.compilation.intent.intent.traffic_class(name).objective
+    if objective is None or not objective.delay:
+        return None
+    flows = _judged(known, check, name)
+    size = min((smallest(flow) for flow in flows), default=HEADERS)
+    minimum = minimum_delay(known, check.from_, check.to, size)
+    quantile, bound = min(objective.delay.items(), key=lambda entry: entry[1])
+    if bound >= minimum:
+        return None
+    asked, least = f"{quantile} of {format_seconds(bound)}", f"at least {format_seconds(minimum)}"
+    return Finding(
+        code="objective-below-minimum",
+        severity=Severity.WARNING,
+        message=f"no configuration can keep this objective from {check.from_} to {check.to}: the links alone "
+        f"take {format_seconds(minimum)} for a packet of {size} bytes",
+        traffic_class=name,
+        asked=asked,
+        will_be=least,
+        mend="raise the bound above the minimum, or give the path faster links",
+    )
+
+
+def smallest(flow: TrafficFlow) -> int:
+    """IP bytes of the smallest packet a flow may send: a video frame's or a TCP stream's rest can be tiny."""
+    return flow.source.ip_bytes if flow.source.kind in ("cbr", "poisson") else min(HEADERS, flow.source.ip_bytes)
+
+
+def minimum_delay(known: Known, source: str, target: str, ip_bytes: int) -> float:
+    """Seconds that serialisation and propagation of every link between two stations take, nothing else waiting.
+
+    From the first bit sent to the last bit received, stored and forwarded in every device.
+
+    Raises:
+        KeyError: a station is unknown.
+        ValueError: there is no path.
+    """
+    network: Network = known.compilation.network
+    total = 0.0
+    for link, sender in links(network, source, target):
+        plan = known.interface(sender)
+        compressed = plan is not None and plan.efficiency.header_compression
+        size = ip_bytes - HEADERS + COMPRESSED if compressed and ip_bytes >= HEADERS else ip_bytes
+        total += _frame_bytes(link, size) * 8 / link.rate + link.delay
+    return total
+
+
+def _frame_bytes(link: Link, ip_bytes: int) -> int:
+    frame = ip_bytes + OVERHEAD[link.framing] + (TAG if link.tagged else 0)
+    return max(frame, ETHERNET_MINIMUM) if link.framing is Framing.ETHERNET else frame
