@@ -83,25 +83,25 @@ class Fleet:
 
     def _guarded(self, host: Host, task: Callable[[str, NetworkDriver], T]) -> Outcome[T]:
         place = Place(device=host.name)
+        problem: QosforgeError
         try:
             driver = host.get_connection("napalm", Config())
             return Outcome(host.name, value=task(host.name, driver))
-        except QosforgeError as error:
-            self._drop(host)
-            return Outcome(host.name, error=error)
+        except QosforgeError as caught:
+            problem = caught
         except (ConnectAuthError, NetmikoAuthenticationException):
-            error = DeviceError("the box refuses the credentials", place, "check user name, password and secret")
+            problem = DeviceError("the box refuses the credentials", place, "check user name, password and secret")
         except (ConnectionException, NetmikoTimeoutException) as caught:
             reason = next((line for line in str(caught).splitlines() if line.strip()), type(caught).__name__)
-            error = DeviceError(f"cannot be reached: {reason}", place, "is it up, and its address right?")
+            problem = DeviceError(f"cannot be reached: {reason}", place, "is it up, and its address right?")
         except NapalmException as caught:
-            error = DeviceError(str(caught), place, "nothing further was sent to it")
+            problem = DeviceError(str(caught), place, "nothing further was sent to it")
         except (SSHException, OSError, EOFError) as caught:
-            error = DeviceError(f"the connection broke: {caught}", place, "try again when the box answers")
+            problem = DeviceError(f"the connection broke: {caught}", place, "try again when the box answers")
         except Exception as caught:  # noqa: BLE001  # a driver may raise anything: it is this box's failure
-            error = DeviceError(f"the driver failed: {type(caught).__name__}: {caught}", place)
+            problem = DeviceError(f"the driver failed: {type(caught).__name__}: {caught}", place)
         self._drop(host)
-        return Outcome(host.name, error=error)
+        return Outcome(host.name, error=problem)
 
     def _drop(self, host: Host) -> None:
         """Close a connection whatever state it is in; the next task opens a new one."""

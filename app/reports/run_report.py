@@ -18,9 +18,10 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from app.deltaq.objective import DEFAULT_CONFIDENCE, BoundVerdict, Objective, Quantity
 from app.findings import Finding, Severity
 from app.plots import Curve, delta_q_cdf
-from app.reports.model import ClassVerdict, RunReport
+from app.reports.model import RunReport
 from app.reports.table import COLUMNS, Group, comparison_table, format_quantity
 from app.resources import read_text
+from app.tester.judging import ClassVerdict
 from app.tester.measurement import FlowResult, Measurement, pooled_deltaq
 
 TEMPLATE = "app/reports/run.html.j2"

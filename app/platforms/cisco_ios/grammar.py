@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from app.configtree import Grammar, LineRule
 
-_ACTION = {"context": "class"}
-
 RULES = (
     LineRule("access-list", r"ip access-list extended (?P<name>QOSFORGE\S*)", defines="acl {name}", owned=True),
     LineRule("ace", r"(?:permit|deny) .+", context="access-list"),
@@ -36,23 +34,25 @@ RULES = (
         owned=True,
         remove_first=True,
     ),
-    LineRule("child", r"service-policy (?P<name>\S+)", **_ACTION, key="child", refers=("policy-map {name}",)),
-    LineRule("priority", r"priority(?: .+)?", **_ACTION, key="priority", negate="no priority"),
-    LineRule("bandwidth", r"bandwidth .+", **_ACTION, key="bandwidth", negate="no bandwidth"),
-    LineRule("queue-limit", r"queue-limit .+", **_ACTION, key="queue-limit", negate="no queue-limit"),
-    LineRule("fair-queue", r"fair-queue(?: .+)?", **_ACTION, key="fair-queue", negate="no fair-queue"),
-    LineRule("red", r"random-detect(?: (?:dscp|prec)-based)?", **_ACTION, key="red", negate="no random-detect"),
+    LineRule("child", r"service-policy (?P<name>\S+)", context="class", key="child", refers=("policy-map {name}",)),
+    LineRule("priority", r"priority(?: .+)?", context="class", key="priority", negate="no priority"),
+    LineRule("bandwidth", r"bandwidth .+", context="class", key="bandwidth", negate="no bandwidth"),
+    LineRule("queue-limit", r"queue-limit .+", context="class", key="queue-limit", negate="no queue-limit"),
+    LineRule("fair-queue", r"fair-queue(?: .+)?", context="class", key="fair-queue", negate="no fair-queue"),
+    LineRule(
+        "red", r"random-detect(?: (?:dscp|prec)-based)?", context="class", key="red", negate="no random-detect"
+    ),
     LineRule(
         "red-row",
         r"random-detect (?P<what>(?:dscp|precedence) \S+) .+",
-        **_ACTION,
+        context="class",
         key="{what}",
         negate="no random-detect {what}",
     ),
-    LineRule("red-option", r"random-detect (?P<what>\S+) ?.*", **_ACTION, key="{what}"),
-    LineRule("set", r"set (?:ip )?(?P<field>\S+) .+", **_ACTION, key="{field}"),
-    LineRule("police", r"police .+", **_ACTION, key="police", negate="no police"),
-    LineRule("shape", r"shape .+", **_ACTION, key="shape", negate="no shape average"),
+    LineRule("red-option", r"random-detect (?P<what>\S+) ?.*", context="class", key="{what}"),
+    LineRule("set", r"set (?:ip )?(?P<field>\S+) .+", context="class", key="{field}"),
+    LineRule("police", r"police .+", context="class", key="police", negate="no police"),
+    LineRule("shape", r"shape .+", context="class", key="shape", negate="no shape average"),
     LineRule("interface", r"interface (?P<name>\S.*)"),
     LineRule(
         "service-policy",

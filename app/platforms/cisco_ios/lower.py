@@ -154,7 +154,7 @@ def _efficiency(request: DeviceRequest, wanted: InterfaceRequest, findings: list
             Finding(
                 code="fragmentation-needs-multilink",
                 severity=Severity.WARNING if asked.prefer else Severity.ERROR,
-                message=f"fragments of {asked.fragment_bytes} bytes cannot be had on {wanted.framing.value} framing",
+                message=f"no fragments of {asked.fragment_bytes} bytes can be had on {wanted.framing.value} framing",
                 device=request.device,
                 interface=wanted.name,
                 direction="output",
@@ -222,7 +222,7 @@ def _cos_findings(request: DeviceRequest, wanted: InterfaceRequest) -> list[Find
         Finding(
             code="cos-carried-as-dscp",
             severity=Severity.INFO,
-            message="the port carries no 802.1Q tag: the DSCP is marked, the CoS is derived from it by the switches",
+            message="the port carries no 802.1Q tag: the DSCP is marked, the switches derive the CoS from it",
             device=request.device,
             interface=wanted.name,
             direction="input",

@@ -45,15 +45,16 @@ class _Reader:
         self.policies: dict[str, Line] = {}
 
     def plan(self, device: str, platform: str) -> Plan:
-        interfaces = []
         for line in self.tree:
             if match := re.fullmatch(r"class-map (?:match-(all|any) )?(\S+)", line.text):
                 self.class_maps[match[2]] = tuple(self._terms(line, match[1] or "all"))
             elif match := re.fullmatch(r"policy-map (\S+)", line.text):
                 self.policies[match[1]] = line
-        for line in self.tree:
-            if match := re.fullmatch(r"interface (\S+)", line.text):
-                interfaces.append(self._interface(line, match[1]))
+        interfaces = [
+            self._interface(line, match[1])
+            for line in self.tree
+            if (match := re.fullmatch(r"interface (\S+)", line.text))
+        ]
         return Plan(device=device, platform=platform, interfaces=tuple(interfaces), unknown=tuple(self.unknown))
 
     def _miss(self, line: Line, context: str) -> None:

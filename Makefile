@@ -1,0 +1,64 @@
+# Everything runs in .venv inside the checkout. `make demo` and `make test` set it up by themselves.
+PYTHON ?= python3
+BIN := .venv/bin
+STAMP := .venv/.stamps
+SOURCES_TWIN := twin/Cargo.toml twin/Cargo.lock twin/pyproject.toml $(shell find twin/src -name '*.rs')
+
+.PHONY: setup demo test lint bench clean lock
+.DELETE_ON_ERROR:
+
+setup: $(STAMP)/app
+
+$(STAMP)/tools:
+	@command -v $(PYTHON) >/dev/null || { echo "missing: $(PYTHON) (install Python 3.11 or newer)"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "missing: Python 3.11 or newer ($(PYTHON) is older; try make PYTHON=python3.11)"; exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null \
+	  || { echo "missing: Python's venv module (a package such as python3-venv)"; exit 1; }
+	@command -v cargo >/dev/null || { echo "missing: cargo (install a Rust toolchain)"; exit 1; }
+	@command -v cc >/dev/null || { echo "missing: cc (the Rust linker needs a C compiler)"; exit 1; }
+	@mkdir -p $(@D) && touch $@
+
+$(STAMP)/lock: requirements.lock $(STAMP)/tools
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@echo "installing locked dependencies into .venv (about a minute the first time)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@touch $@
+
+$(STAMP)/twin: $(SOURCES_TWIN) $(STAMP)/lock
+	@echo "building the twin"
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install --quiet --disable-pip-version-check \
+	  --no-build-isolation --no-deps --force-reinstall ./twin
+	@touch $@
+
+$(STAMP)/app: pyproject.toml drivers/pyproject.toml $(STAMP)/twin
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e . -e ./drivers
+	@touch $@
+
+# One intent on the campus of emulated boxes, to its verdict; a second time there is nothing to change.
+demo: setup
+	@$(BIN)/qosforge lab up
+	@$(BIN)/qosforge run policies/campus-collaboration.yaml; code=$$?; $(BIN)/qosforge lab down; exit $$code
+
+test: setup
+	@cargo test --quiet --manifest-path twin/Cargo.toml
+	@$(BIN)/python -m pytest
+
+lint: setup
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+	@cargo fmt --manifest-path twin/Cargo.toml --check
+	@cargo clippy --quiet --manifest-path twin/Cargo.toml --all-targets -- -D warnings
+
+bench: setup
+	@$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf .venv var build twin/target
+
+# Resolve the dependencies anew; hashes are kept, addresses are not.
+lock: setup
+	@$(BIN)/uv pip compile --quiet pyproject.toml --group build --group dev --universal --python-version 3.11 \
+	  --generate-hashes --no-emit-index-url --no-header --output-file requirements.lock
