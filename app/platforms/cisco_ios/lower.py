@@ -154,7 +154,7 @@ def _efficiency(request: DeviceRequest, wanted: InterfaceRequest, findings: list
             Finding(
                 code="fragmentation-needs-multilink",
                 severity=Severity.WARNING if asked.prefer else Severity.ERROR,
-                message=f"no fragments of {asked.fragment_bytes} bytes can be had on {wanted.framing.value} framing",
+                message=f"{wanted.framing.value} framing allows no fragments of {asked.fragment_bytes} bytes",
                 device=request.device,
                 interface=wanted.name,
                 direction="output",

@@ -1,0 +1,64 @@
+"""Telling a refusal, a warning and mere noise apart in what a box answers."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+# Log messages (%FACILITY-SEVERITY-MNEMONIC, with a time stamp or a card before it) and the
+# announcements of a scheduled reload come at any moment and belong to no command.
+SYSLOG = r"(?:[*.\w][^\n%]*: ?)?%(?:[\w-]+:\w+ %)?[A-Z][A-Z0-9_]*(?:-[A-Z0-9_]+)*-[0-7]-[A-Z0-9_]+ ?:[^\n]*"
+ANNOUNCEMENT = r"\*\*\*[^\n]*"
+_NOISE = re.compile(rf"^(?:{SYSLOG}|{ANNOUNCEMENT})$")
+
+#: For ``Dialect.refusal``: the words in which boxes refuse without the "%" that usually marks it.
+SAYS_NO = (
+    r"^(?!%|warning).*(?:\bnot (?:allowed|supported|permitted|configured|possible)\b|\bcannot\b|\bunable to\b"
+    r"|\bexceeds?\b|\binsufficient\b|\bnot enough\b|\brejected\b|\bfailed\b|\bin use\b|\bbeing used\b"
+    r"|\balready (?:attached|exists|configured|used)\b|\bdoes not exist\b|\bmust (?:be|configure|deconfigure)\b)"
+)
+
+# A policy that did not fit the hardware is reported in the log only, yet it is a refusal.
+_REFUSED_IN_LOG = re.compile(r"CAM_INSTALL_FAILED")
+
+_CARET = re.compile(r"^\s*\^\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a box said to one command.
+
+    Attributes:
+        refusal: the box's words if it did not take the command, else None.
+        warnings: lines the platform prints for a command it took with a reservation.
+        notices: any other line, such as an explanation.
+    """
+
+    refusal: str | None
+    warnings: tuple[str, ...]
+    notices: tuple[str, ...]
+
+
+def read_answer(text: str, refusal: re.Pattern[str], warning: re.Pattern[str]) -> Answer:
+    """Classify the lines between the echo of a command and the next prompt."""
+    words: list[str] = []
+    warnings: list[str] = []
+    notices: list[str] = []
+    refused = False
+    for raw in text.split("\n"):
+        line = raw.strip("\r\x07 \t")
+        if not line:
+            continue
+        if _REFUSED_IN_LOG.search(line):
+            refused = True
+        elif _NOISE.match(line):
+            continue
+        elif warning.search(line) and not refusal.search(line):
+            warnings.append(line)
+        elif _CARET.match(line) or refusal.search(line):
+            refused = True
+        else:
+            notices.append(line)
+        if not _CARET.match(line):
+            words.append(line)
+    return Answer("; ".join(words) if refused else None, tuple(warnings), tuple(notices))

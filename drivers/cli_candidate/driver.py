@@ -1,0 +1,353 @@
+"""The one driver shape: NAPALM's merge workflow for a box that has no candidate of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import TracebackType
+from typing import Any, ClassVar
+
+import paramiko
+from napalm.base.base import NetworkDriver
+from napalm.base.constants import CISCO_SANITIZE_FILTERS
+from napalm.base.exceptions import (
+    CommandErrorException,
+    ConnectAuthError,
+    ConnectionClosedException,
+    ConnectionException,
+    MergeConfigException,
+)
+from napalm.base.helpers import sanitize_configs
+from napalm.base.netmiko_helpers import netmiko_args
+from netmiko import BaseConnection
+from netmiko.exceptions import (
+    NetmikoAuthenticationException,
+    NetmikoBaseException,
+    NetmikoTimeoutException,
+)
+
+from cli_candidate.answers import read_answer
+from cli_candidate.candidate import Line, parse_candidate, parse_lines
+from cli_candidate.configtext import strip_volatile, unwrap
+from cli_candidate.dialect import Dialect
+from cli_candidate.diff import merge_diff
+from cli_candidate.facts import read_facts
+from cli_candidate.sender import CommitReport, Sender
+from cli_candidate.terminal import GO_ON, Reply, Terminal
+
+# Seconds without a byte before a command counts as unanswered; slow boxes build a configuration for
+# some seconds before they print it. ``optional_args["read_timeout_override"]`` replaces it.
+_READ_TIMEOUT = 30.0
+# Writing flash or NVRAM is silent for much longer.
+_SAVE_TIMEOUT = 120.0
+
+
+class CandidateDriver(NetworkDriver):
+    """Base of the drivers; a subclass names its ``dialect``.
+
+    ``optional_args`` are Netmiko's: ``port``, ``secret``, ``ssh_strict``, ``system_host_keys``,
+    ``alt_host_keys`` with ``alt_key_file``, ``conn_timeout``, ``fast_cli``, ``global_delay_factor``,
+    ``session_log``, ``read_timeout_override`` (seconds of silence per command), and so on; besides
+    ``force_no_enable``. Only SSH is spoken.
+
+    Nothing is written to the startup configuration before ``confirm_commit()``, whether or not
+    ``revert_in`` was given (NAPALM's own ``ios`` driver saves at once without it).
+    """
+
+    dialect: ClassVar[Dialect]
+
+    def __init__(
+        self,
+        hostname: str,
+        username: str,
+        password: str,
+        timeout: int = 60,
+        optional_args: dict[str, Any] | None = None,
+    ) -> None:
+        """Keep the parameters; nothing is contacted before :meth:`open`."""
+        arguments = dict(optional_args or {})
+        if arguments.get("transport", "ssh") != "ssh":
+            raise NotImplementedError(f"transport {arguments['transport']!r}: this driver speaks SSH only")
+        self.hostname = hostname
+        self.username = username
+        self.password = password
+        self.timeout = timeout
+        self.platform = self.dialect.platform
+        self.profile = [self.platform]
+        self.force_no_enable = bool(arguments.get("force_no_enable", False))
+        self.last_commit: CommitReport | None = None
+        self._netmiko_arguments: dict[str, Any] = netmiko_args(arguments)
+        self._read_timeout = float(arguments.get("read_timeout_override") or _READ_TIMEOUT)
+        self._session: Terminal | None = None
+        self._wrap_width: int | None = None
+        self._candidate: tuple[Line, ...] | None = None
+        self.device: BaseConnection | None = None
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_value: BaseException | None,
+        exc_traceback: TracebackType | None,
+    ) -> None:
+        """Close; unlike the inherited method, print nothing about exceptions of this distribution."""
+        self.close()
+
+    # Session
+
+    def open(self) -> None:
+        """Log in, enter privileged mode and learn the prompt.
+
+        Raises:
+            ConnectAuthError: user name, password or enable secret refused.
+            ConnectionException: unreachable, wrong or unknown host key, or no command line behind it.
+        """
+        where = f"{self.hostname}:{self._netmiko_arguments.get('port') or 22}"
+        connection: BaseConnection | None = None
+        try:
+            connection = self.dialect.connection(
+                device_type=self.dialect.device_type,
+                host=self.hostname,
+                username=self.username,
+                password=self.password,
+                timeout=self.timeout,
+                **self._netmiko_arguments,
+            )
+            if not self.force_no_enable:
+                self._enable(connection, where)
+            session = Terminal(connection, self._read_timeout)
+            self._wrap_width = self._prepare(session)
+        except NetmikoAuthenticationException as error:
+            raise ConnectAuthError(f"{where} refuses the credentials of {self.username!r}") from error
+        except (NetmikoTimeoutException, NetmikoBaseException) as error:
+            reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
+            self._drop(connection)
+            raise ConnectionException(f"cannot open a session to {where}: {reason}") from error
+        except (OSError, EOFError, ValueError, paramiko.SSHException) as error:
+            self._drop(connection)
+            raise ConnectionException(f"cannot open a session to {where}: {error}") from error
+        self.device = connection
+        self._session = session
+
+    def _enable(self, connection: BaseConnection, where: str) -> None:
+        try:
+            connection.enable()
+        except ValueError as error:
+            self._drop(connection)
+            raise ConnectAuthError(f"{where} refuses the enable secret") from error
+
+    def _prepare(self, session: Terminal) -> int | None:
+        """Send the set-up commands; the width at which output lines are broken from now on."""
+        width = self.dialect.wrap_width
+        for command in self.dialect.setup:
+            answer = read_answer(session.run(command).text, self.dialect.refusal, self.dialect.warning)
+            if answer.refusal is not None:
+                width = self.dialect.factory_width
+        return width
+
+    @staticmethod
+    def _drop(connection: BaseConnection | None) -> None:
+        if connection is not None:
+            connection.disconnect()
+
+    def close(self) -> None:
+        """End the session; the candidate goes with it, a running dead-man timer does not."""
+        self._drop(self.device)
+        self.device = None
+        self._session = None
+        self._candidate = None
+
+    def is_alive(self) -> dict[str, bool]:
+        """Whether the session stands. Sends a NUL, which command lines ignore, to find a dead peer."""
+        if self.device is None or getattr(self.device.remote_conn, "closed", True):
+            return {"is_alive": False}
+        return {"is_alive": bool(self.device.is_alive())}
+
+    @property
+    def _terminal(self) -> Terminal:
+        if self._session is None:
+            raise ConnectionClosedException(f"no session to {self.hostname}: call open() first")
+        return self._session
+
+    # Candidate
+
+    def load_merge_candidate(self, filename: str | None = None, config: str | None = None) -> None:
+        """Keep a candidate here; the box sees nothing of it before :meth:`commit_config`.
+
+        Indentation shows the mode a command belongs to, as in a running configuration; ``exit``
+        is not needed. A second call replaces the first candidate.
+
+        Raises:
+            MergeConfigException: no text, an unreadable file, or a line that cannot be typed safely.
+        """
+        if filename is not None:
+            try:
+                config = Path(filename).read_text(encoding="utf-8")
+            except (OSError, UnicodeDecodeError) as error:
+                raise MergeConfigException(f"cannot read the candidate {filename}: {error}") from error
+        if config is None:
+            raise MergeConfigException("neither filename nor config was given")
+        self._candidate = parse_candidate(config, self.dialect.block_open)
+
+    def load_replace_candidate(self, filename: str | None = None, config: str | None = None) -> None:
+        """Not possible: the box has no command that replaces its configuration.
+
+        Raises:
+            NotImplementedError: always.
+        """
+        raise NotImplementedError(
+            f"{self.platform}: the box cannot replace its running configuration, only merge into it; "
+            "compute the delta and load it with load_merge_candidate"
+        )
+
+    def compare_config(self) -> str:
+        """The commands that would be sent, less those the running configuration already holds.
+
+        Marked ``+`` and ``-`` in the order of the candidate, their context before them; empty when
+        nothing would change. See :func:`cli_candidate.diff.merge_diff` for what counts as held.
+
+        Raises:
+            MergeConfigException: no candidate is loaded.
+        """
+        candidate = self._loaded()
+        running = parse_lines(self._running(), self.dialect.block_open)
+        return merge_diff(candidate, running, self.dialect.absent_is_off)
+
+    def discard_config(self) -> None:
+        """Forget the candidate; the box is not touched."""
+        self._candidate = None
+
+    def _loaded(self) -> tuple[Line, ...]:
+        if self._candidate is None:
+            raise MergeConfigException("no candidate: call load_merge_candidate first")
+        return self._candidate
+
+    # Commit
+
+    def commit_config(self, message: str = "", revert_in: int | None = None) -> None:
+        """Send the whole candidate to the running configuration, command by command.
+
+        Every answer is read. At the first refusal nothing more is sent; what was accepted before
+        stays (the exception says how much), because only the caller knows the way back: load the
+        inverse as the next candidate. Startup is not written; that is ``confirm_commit()``'s work.
+        What the box remarked about commands it took is in ``last_commit``.
+
+        Args:
+            message: must be empty, no box here keeps one.
+            revert_in: seconds after which the box goes back by itself, where it has a timer.
+
+        Raises:
+            LineRefusedError (a MergeConfigException), LineTimeoutError, CommitBrokenError: with the
+                progress so far.
+            MergeConfigException: no candidate is loaded.
+            NotImplementedError: a message, or ``revert_in`` where the box has no timer.
+        """
+        if message:
+            raise NotImplementedError(f"{self.platform}: the box keeps no commit message")
+        candidate = self._loaded()
+        if revert_in is not None:
+            self._arm(revert_in)
+        self.last_commit = None
+        if candidate:
+            self.last_commit = Sender(self._terminal, self.dialect).send(candidate)
+        else:
+            self.last_commit = CommitReport(0, 0, (), ())
+        self._candidate = None
+
+    def _arm(self, revert_in: int) -> None:
+        raise NotImplementedError(f"{self.platform}: revert_in={revert_in}: {self.dialect.no_timer}")
+
+    def has_pending_commit(self) -> bool:
+        """Whether the box will go back by itself unless confirmed; never where it has no timer."""
+        return False
+
+    def confirm_commit(self) -> None:
+        """Write the running configuration to startup: the change then survives a restart.
+
+        Raises:
+            CommandErrorException: the box did not save.
+        """
+        reply = self._terminal.run(self.dialect.save_command, GO_ON, _SAVE_TIMEOUT)
+        answer = read_answer(reply.text, self.dialect.refusal, self.dialect.warning)
+        if answer.refusal is not None:
+            raise CommandErrorException(f"{self.dialect.save_command}: {answer.refusal}")
+        if self.dialect.saved is not None and not self.dialect.saved.search(reply.text):
+            raise CommandErrorException(f"{self.dialect.save_command}: not saved: {reply.text.strip()!r}")
+
+    def rollback(self) -> None:
+        """Not possible: the box keeps no checkpoint.
+
+        Raises:
+            CommandErrorException: always, with the way that exists.
+        """
+        raise CommandErrorException(
+            f"{self.platform}: the box keeps no checkpoint to go back to; load the inverse of the change with "
+            "load_merge_candidate and commit it"
+        )
+
+    # Reading
+
+    def get_config(
+        self,
+        retrieve: str = "all",
+        full: bool = False,
+        sanitized: bool = False,
+        format: str = "text",  # noqa: A002 - NAPALM's name
+    ) -> dict[str, str]:
+        """Running and startup configuration without the lines that change by themselves.
+
+        ``candidate`` is always empty, as is ``startup`` where the box cannot print it.
+
+        Raises:
+            NotImplementedError: ``full`` where the box cannot print defaults; ``format`` other than text.
+            CommandErrorException: the box refuses the command.
+        """
+        if format != "text":
+            raise NotImplementedError(f"{self.platform}: format {format!r}; there is only 'text'")
+        configs = {"startup": "", "running": "", "candidate": ""}
+        if retrieve in {"startup", "all"} and self.dialect.show_startup is not None:
+            configs["startup"] = self._read_config(self.dialect.show_startup)
+        if retrieve in {"running", "all"}:
+            configs["running"] = self._running(full)
+        if sanitized:
+            return dict(sanitize_configs(configs, CISCO_SANITIZE_FILTERS))
+        return configs
+
+    def _running(self, full: bool = False) -> str:
+        if not full:
+            return self._read_config(self.dialect.show_running)
+        if self.dialect.show_running_full is None:
+            raise NotImplementedError(f"{self.platform}: the box cannot print its defaults")
+        return self._read_config(self.dialect.show_running_full)
+
+    def _read_config(self, command: str) -> str:
+        text = self._show(command)
+        if self._wrap_width is not None:
+            text = unwrap(text, self._wrap_width)
+        return strip_volatile(text, self.dialect.volatile)
+
+    def _show(self, command: str) -> str:
+        """Run an EXEC command whose output is data; only a short answer can be a refusal."""
+        reply: Reply = self._terminal.run(command)
+        lines = reply.text.strip().split("\n")
+        if len(lines) <= 3:  # caret, message and at most one line of explanation
+            answer = read_answer(reply.text, self.dialect.refusal, self.dialect.warning)
+            if answer.refusal is not None:
+                raise CommandErrorException(f"{command}: {answer.refusal}")
+        return reply.text
+
+    def get_facts(self) -> dict[str, Any]:
+        """NAPALM's facts as far as the box tells them; see :func:`cli_candidate.facts.read_facts`."""
+        shown = self._show(self.dialect.facts.command)
+        return read_facts(self.dialect.vendor, self._terminal.name, shown, self._running(), self.dialect.facts)
+
+    def cli(self, commands: list[str], encoding: str = "text") -> dict[str, str]:
+        """Run EXEC commands and return each one's output as printed, error texts included.
+
+        Raises:
+            TypeError: ``commands`` is not a list.
+            NotImplementedError: ``encoding`` other than text.
+        """
+        if encoding != "text":
+            raise NotImplementedError(f"{self.platform}: encoding {encoding!r}; there is only 'text'")
+        if not isinstance(commands, list):
+            raise TypeError("commands must be a list")
+        return {command: self._terminal.run(command).text for command in commands}

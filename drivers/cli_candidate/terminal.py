@@ -1,0 +1,155 @@
+"""One command, one answer: the command line of a box over an open Netmiko connection.
+
+Netmiko's own ``send_config_set`` returns one text for all commands and settles several of its reads
+by waiting for silence. Here each command is read up to the prompt that follows it, so that every
+answer belongs to one command and sixty commands take well under a second on a fast link.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import paramiko
+from napalm.base.exceptions import (
+    CommandErrorException,
+    CommandTimeoutException,
+    ConnectionClosedException,
+)
+from netmiko import BaseConnection
+from netmiko.exceptions import NetmikoBaseException
+
+from cli_candidate.answers import ANNOUNCEMENT, SYSLOG
+
+# IOS shortens the name in long prompts; Netmiko trusts its first 16 characters, and so does this.
+_NAME_LENGTH = 16
+# A prompt is looked for at the end only; this many characters hold one with log messages after it.
+_TAIL = 4000
+_POLL_SECONDS = 0.004
+# After this silence a prompt with another name is taken for the box's new one: somebody renamed it.
+_RENAMED_SECONDS = 1.0
+_MAX_QUESTIONS = 5
+
+_MODE = r"(?P<mode>\([^()\s]*\)?)?(?:<[^<>\n]*>)?[>#]"
+_NOISE_TO_END = rf"(?:\s*(?:{ANNOUNCEMENT}|{SYSLOG}|\x07))*\s*\Z"
+_ANY_PROMPT = re.compile(rf"\n(?P<name>[^\s()<>#]+){_MODE}{_NOISE_TO_END}")
+_RENAMES = re.compile(r"^(?:no\s+|default\s+)?(?:hostname|prompt|snmp-server name)\b")
+
+Replies = Sequence[tuple[re.Pattern[str], str]]
+
+#: Questions a box asks about a command, with the answer that lets it go on. First match wins.
+GO_ON: Replies = (
+    (re.compile(r"\[confirm\]\s*\Z", re.IGNORECASE), ""),
+    (re.compile(r"[\[(](?:confirm )?yes/no[\])]\s*[:?]*\s*\Z", re.IGNORECASE), "yes"),
+    (re.compile(r"[\[(]y/n[\])]\s*[:?]*\s*\Z", re.IGNORECASE), "y"),
+    (re.compile(r"\[[^\]\n]*\]\?\s*\Z"), ""),
+)
+#: For commands whose output is data: nothing in it is a question.
+NO_QUESTIONS: Replies = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The text between the echo of a command and the next prompt, and the questions answered on the way."""
+
+    text: str
+    asked: tuple[str, ...]
+
+
+class Terminal:
+    """The command line of one box; not for use by two threads at once."""
+
+    def __init__(self, connection: BaseConnection, timeout: float) -> None:
+        """Learn the prompt of an open connection; ``timeout`` bounds the silence after a command, seconds."""
+        self._connection = connection
+        self._timeout = timeout
+        found = re.match(r"([^\s()<>#]+)(\([^()\s]*\)?)?", connection.find_prompt())
+        if found is None:
+            raise ConnectionClosedException("the box shows no prompt")
+        self.mode = found.group(2) or ""
+        self._learn(found.group(1))
+
+    def _learn(self, name: str) -> None:
+        self.name = name
+        rest = r"[^\s()<>#]*" if len(name) > _NAME_LENGTH else ""
+        self._prompt = re.compile(rf"\n{re.escape(name[:_NAME_LENGTH])}{rest}{_MODE}{_NOISE_TO_END}")
+
+    def run(self, command: str, replies: Replies = NO_QUESTIONS, timeout: float | None = None) -> Reply:
+        """Send one command and read up to the prompt; ``mode`` is then what stands in the prompt's brackets.
+
+        Raises:
+            CommandTimeoutException: nothing came for ``timeout`` seconds (default: the terminal's).
+            CommandErrorException: the box asked more questions than any command has.
+            ConnectionClosedException: the session ended.
+        """
+        prompt = _ANY_PROMPT if _RENAMES.match(command) else self._prompt
+        echo = re.compile(r"\s*".join(re.escape(char) for char in command if not char.isspace()))
+        limit = self._timeout if timeout is None else timeout
+        seen = ""
+        body: int | None = None  # where the part of the answer not yet dealt with begins in ``seen``
+        said = ""
+        asked: list[str] = []
+        replied = ""  # echoed by the box, so not part of what it says
+        self._write(command)
+        heard = time.monotonic()
+        while True:
+            chunk = self._read()
+            silence = time.monotonic() - heard
+            if chunk:
+                heard += silence
+                seen += chunk
+            elif silence > limit:
+                tail = seen[-200:].strip()
+                raise CommandTimeoutException(f"no prompt within {limit:g} s; last seen: {tail!r}")
+            elif silence > _RENAMED_SECONDS and prompt is not _ANY_PROMPT:
+                prompt = _ANY_PROMPT
+            else:
+                time.sleep(_POLL_SECONDS)
+                continue
+            if body is None:
+                echoed = echo.search(seen)
+                if echoed is None:
+                    continue
+                body = echoed.end()
+            found = prompt.search(seen, max(body, len(seen) - _TAIL))
+            if found is not None:
+                self.mode = found.group("mode") or ""
+                if prompt is _ANY_PROMPT:
+                    self._learn(found.group("name"))
+                said += seen[body : found.start()].removeprefix(replied)
+                return Reply(said.strip("\n"), tuple(asked))
+            question = _question(seen[body:], replies)
+            if question is not None:
+                if len(asked) == _MAX_QUESTIONS:
+                    raise CommandErrorException(f"the box keeps asking: {asked[-1]!r}")
+                before, _, asking = seen[body:].rstrip().removeprefix(replied).rpartition("\n")
+                asked.append(asking.strip())
+                said += before + "\n"
+                body = len(seen)
+                replied = question
+                self._write(question)
+
+    def _write(self, text: str) -> None:
+        try:
+            self._connection.write_channel(text + "\n")
+        except (OSError, EOFError, AttributeError, NetmikoBaseException) as error:
+            raise ConnectionClosedException(f"the session is closed: {error}") from error
+
+    def _read(self) -> str:
+        try:
+            chunk = str(self._connection.read_channel())
+            channel = self._connection.remote_conn
+            if not chunk and isinstance(channel, paramiko.Channel) and channel.closed:
+                # The last words may have arrived between the two looks.
+                chunk = str(self._connection.read_channel())
+                if not chunk:
+                    raise ConnectionClosedException("the box closed the session")
+        except (OSError, EOFError, AttributeError, NetmikoBaseException) as error:
+            raise ConnectionClosedException(f"the session is closed: {error}") from error
+        return chunk
+
+
+def _question(text: str, replies: Replies) -> str | None:
+    return next((reply for pattern, reply in replies if pattern.search(text)), None)
