@@ -86,10 +86,14 @@ class Box(ABC):
         """A login over SSH: privileged at once only when the box has no enable secret."""
         return Shell(self, privileged=not self.spec.secret, user=user)
 
-    def console(self) -> Shell:
-        """A privileged login in configuration mode that no fault touches."""
+    def console(self, *, loading: bool = False) -> Shell:
+        """A privileged login in configuration mode that no fault touches.
+
+        ``loading`` says that a whole configuration follows, so that a line may refer to a later one.
+        """
         shell = Shell(self, privileged=True)
         shell.planted_faults = False
+        shell.loading = loading
         shell.length = 0
         shell.enter("config", self.running)
         return shell
@@ -97,7 +101,7 @@ class Box(ABC):
     def boot(self) -> None:
         """Load startup into running. What the box refuses of it is kept in ``boot_messages``."""
         self.factory_reset()
-        said = apply_lines(self.console(), self.storage.startup().splitlines())
+        said = apply_lines(self.console(loading=True), self.storage.startup().splitlines())
         self.boot_messages = [f"line {number}: {line.strip()}: {text.strip()}" for number, line, text in said]
         self.booted_at = self.clock.seconds()
 

@@ -81,6 +81,7 @@ class Shell:
         self.width = 80
         self.levels: list[Level] = []
         self.planted_faults = True
+        self.loading = False  # a whole configuration is being loaded: later lines may be referred to
 
     # -- state -------------------------------------------------------------------------------------------
     @property

@@ -54,7 +54,7 @@ class SwitchShow:
             "queueing": self._queueing,
             "statistics": self._statistics,
             "buffers": lambda port: f"The port is mapped to qset : {_queue_set(port)}\n",
-            "policers": lambda port: f"policymap={port.value('service-policy input').partition('input ')[2]}\n",
+            "policers": lambda port: f"policymap={port.value('service-policy input')[21:]}\n",
         }
         block = show[match.get("what")]
         return "\n".join(f"{port.text.split()[1]}\n{block(port)}" for port in ports)
@@ -65,6 +65,7 @@ class SwitchShow:
         override = "ena" if "mls qos cos override" in port else "dis"
         cos = (port.value("mls qos cos") or "mls qos cos 0").split()[-1]
         policy = port.value("service-policy input").split()[2:]
+        mutation = port.value("mls qos dscp-mutation")[21:] or "Default DSCP Mutation Map"
         lines = [f"Attached policy-map for Ingress: {policy[0]}"] if policy else []
         return "\n".join(
             [
@@ -74,7 +75,7 @@ class SwitchShow:
                 "trust enabled flag: ena",
                 f"COS override: {override}",
                 f"default COS: {cos}",
-                f"DSCP Mutation Map: {port.value('mls qos dscp-mutation').split()[3:] or 'Default DSCP Mutation Map'}",
+                f"DSCP Mutation Map: {mutation}",
                 f"Trust device: {'cisco-phone' if 'mls qos trust device' in port else 'none'}",
                 "qos mode: port-based\n",
             ]

@@ -15,7 +15,15 @@ from app.lab.boxes import force10_e300_qos as qos
 from app.lab.boxes import force10_e300_show as show
 from app.lab.boxes import force10_e300_system as system
 from app.lab.boxes.force10_e300_plane import egress, ingress, passing
-from app.lab.boxes.force10_e300_state import PREDEFINED_WRED, SHORT_NAMES, Block, Chassis, Interface, PolicyMap
+from app.lab.boxes.force10_e300_state import (
+    PREDEFINED_WRED,
+    SHORT_NAMES,
+    VERSION,
+    Block,
+    Chassis,
+    Interface,
+    PolicyMap,
+)
 from app.lab.clock import Clock
 from app.lab.errors import BoxError
 from app.lab.grammar import Command, Grammar, Match, Refused, SyntaxRefused
@@ -68,7 +76,7 @@ class Force10E300(TypedBox[Chassis]):
         self.state = self.factory_state()
 
     def factory_state(self) -> Chassis:
-        return Chassis()
+        return Chassis(self.spec.image or VERSION)
 
     def factory_reset(self) -> None:
         super().factory_reset()
@@ -247,7 +255,7 @@ def _show_startup(shell: Shell, match: Match) -> str:
 
 def _show_version(shell: Shell, match: Match) -> str:
     del match
-    return "\n".join(show.version(shell.box.hostname, shell.box.clock.seconds() - shell.box.booted_at))
+    return "\n".join(show.version(_box(shell).state, shell.box.clock.seconds() - shell.box.booted_at))
 
 
 def _show_policy_map(shell: Shell, match: Match) -> str:

@@ -26,9 +26,6 @@ from app.lab.patterns import ArgumentType
 from app.lab.shell import Row, Shell
 from app.lab.typed import Held, TypedBox, row
 
-NAME_LENGTH = 32
-"""Longest name of a QoS object (16 before FTOS 8.2.1.0)."""
-
 MATCH_ANY_ACLS, MATCH_ALL_ACLS = 5, 1
 """Access-lists a class map may refer to (S4820T reference p. 647)."""
 
@@ -49,10 +46,11 @@ def item(shell: Shell, kind: type[Item]) -> Item:
     return held.item
 
 
-def checked(name: str) -> str:
+def checked(shell: Shell, name: str) -> str:
     """A name for a new object. Raises Refused when it is too long."""
-    if len(name) > NAME_LENGTH:
-        raise Refused(f"% Error: Name must not exceed {NAME_LENGTH} characters.")
+    longest = chassis(shell).name_length
+    if len(name) > longest:
+        raise Refused(f"% Error: Name must not exceed {longest} characters.")
     return name
 
 
@@ -94,7 +92,7 @@ def _class_map(shell: Shell, match: Match) -> None:
         del held[name]
         return
     mode, layer2 = match["mode"], "layer2" in match
-    present = held.setdefault(checked(name), ClassMap(name, mode, layer2))
+    present = held.setdefault(checked(shell, name), ClassMap(name, mode, layer2))
     if (present.mode, present.layer2) != (mode, layer2):
         raise Refused(f"% Error: Class-map {name} already exists with another type.")
     shell.enter("class-map", Held(name, present))
@@ -151,7 +149,7 @@ def _input_policy(shell: Shell, match: Match) -> None:
         unused(chassis(shell).users_of_policy("input", name), "QoS policy")
         del held[name]
         return
-    present = held.setdefault(checked(name), InputPolicy(name, "layer2" in match))
+    present = held.setdefault(checked(shell, name), InputPolicy(name, "layer2" in match))
     if present.layer2 != ("layer2" in match):
         raise Refused(f"% Error: QoS policy {name} already exists with another layer.")
     shell.enter("qos-policy-input", Held(name, present))
@@ -186,7 +184,7 @@ def _output_policy(shell: Shell, match: Match) -> None:
         unused(chassis(shell).users_of_policy("output", name), "QoS policy")
         del held[name]
         return
-    shell.enter("qos-policy-output", Held(name, held.setdefault(checked(name), OutputPolicy(name))))
+    shell.enter("qos-policy-output", Held(name, held.setdefault(checked(shell, name), OutputPolicy(name))))
 
 
 def _percentage(shell: Shell, match: Match) -> None:
@@ -243,7 +241,7 @@ def _wred_profile(shell: Shell, match: Match) -> None:
         return
     if name not in held and len(held) >= MAX_USER_WRED:
         raise Refused("% Error: Maximum number of WRED profiles reached.")
-    shell.enter("wred-profile", Held(name, held.setdefault(checked(name), WredProfile(name))))
+    shell.enter("wred-profile", Held(name, held.setdefault(checked(shell, name), WredProfile(name))))
 
 
 def _threshold(shell: Shell, match: Match) -> None:
@@ -272,7 +270,7 @@ def _policy_map(direction: Direction, shell: Shell, match: Match) -> None:
         del held[name]
         return
     layer2 = "layer2" in match
-    present = held.setdefault(checked(name), PolicyMap(name, direction, layer2))
+    present = held.setdefault(checked(shell, name), PolicyMap(name, direction, layer2))
     if present.layer2 != layer2:
         raise Refused(f"% Error: Policy-map {name} already exists with another layer.")
     shell.enter(f"policy-map-{direction}", Held(name, present))

@@ -13,9 +13,6 @@ from dataclasses import dataclass, field
 from app.lab.boxes.force10_e300_plane import egress
 from app.lab.boxes.force10_e300_state import PREDEFINED_WRED, QUEUES, Chassis, Interface
 
-VERSION = "8.4.2.7"
-"""FTOS release of the E-Series TeraScale guide that the lab follows."""
-
 STAMP = "%a %b %d %H:%M:%S %Y"
 """How FTOS writes a time in the head of a listing."""
 
@@ -44,17 +41,17 @@ class QueueCounters:
 
 
 def body(chassis: Chassis) -> list[str]:
-    """All blocks of the configuration parted by ``!``."""
-    lines: list[str] = []
+    """What is saved: the version, then all blocks of the configuration parted by ``!``."""
+    lines = [f"! Version {chassis.version}"]
     for _, block in chassis.sections():
         lines += ["!", *block]
     return [*lines, "!", "end"]
 
 
 def listing(chassis: Chassis, changed: str) -> list[str]:
-    """``show running-config``: header and blocks."""
-    head = ["Current Configuration ...", f"! Version {VERSION}", f"! Last configuration change at {changed}"]
-    return [*head, *body(chassis)]
+    """``show running-config``: what is saved, and when it was changed."""
+    version, *blocks = body(chassis)
+    return ["Current Configuration ...", version, f"! Last configuration change at {changed}", *blocks]
 
 
 def part(chassis: Chassis, keyword: str, name: str = "") -> list[str]:
@@ -108,16 +105,17 @@ def wred_profiles(chassis: Chassis, only: str) -> Iterator[str]:
             yield f"{name:<20}{low:<16}{high}"
 
 
-def version(hostname: str, seconds: float) -> list[str]:
+def version(chassis: Chassis, seconds: float) -> list[str]:
     """``show version`` of an E300."""
     minutes = int(seconds) // 60
+    up = f"{minutes // 1440} day(s), {minutes // 60 % 24} hour(s), {minutes % 60} minute(s)"
     return [
         "Force10 Networks Real Time Operating System Software",
         "Force10 Operating System Version: 1.0",
-        f"Force10 Application Software Version: {VERSION}",
-        f'System image file is "flash://FTOS-EF-{VERSION}.bin"',
+        f"Force10 Application Software Version: {chassis.version}",
+        f'System image file is "flash://FTOS-EF-{chassis.version}.bin"',
         "",
-        f"{hostname} uptime is {minutes // 1440} day(s), {minutes // 60 % 24} hour(s), {minutes % 60} minute(s)",
+        f"{chassis.hostname} uptime is {up}",
         "",
         "System Type: E300",
         "Chassis serial number: FX000004711",

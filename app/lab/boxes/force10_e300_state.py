@@ -17,6 +17,9 @@ from app.lab.config import Section
 QUEUES = 8
 """Unicast queues per port of an E-Series (C and S series have 4)."""
 
+VERSION = "8.4.2.7"
+"""FTOS release of the E-Series TeraScale guide that the lab follows unless told another."""
+
 PREDEFINED_WRED: dict[str, tuple[int, int]] = {
     "wred_drop": (0, 0),
     "wred_ge_y": (1024, 2048),
@@ -216,6 +219,7 @@ class Block:
 class Chassis:
     """The whole running configuration of one chassis."""
 
+    version: str = VERSION
     hostname: str = "Force10"
     plain: Section = field(default_factory=lambda: Section(""))
     acls: dict[str, AccessList] = field(default_factory=dict)
@@ -227,6 +231,12 @@ class Chassis:
     strict_queue: int | None = None
     interfaces: dict[str, Interface] = field(default_factory=dict)
     blocks: dict[str, Block] = field(default_factory=dict)
+
+    @property
+    def name_length(self) -> int:
+        """Longest name of a QoS object: 16 before FTOS 8.2.1.0, 32 since."""
+        release = tuple(int(part) for part in self.version.split(".") if part.isdigit())
+        return 32 if release >= (8, 2, 1) else 16
 
     def thresholds(self, profile: str) -> tuple[int, int]:
         """Thresholds in KB of a built-in or configured profile."""

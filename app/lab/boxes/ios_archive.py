@@ -158,7 +158,7 @@ class Archive:
         """
         before, name = self._box.running, self._box.hostname
         self._box.blank(text)
-        said = apply_lines(self._box.console(), text.splitlines())
+        said = apply_lines(self._box.console(loading=True), text.splitlines())
         built, self._box.running = self._box.running, before
         failed = [line.strip() for _, line, _ in said]
         if failed:

@@ -73,16 +73,24 @@ class Attachments:
             return
         if present:
             raise Refused(refusals.already_attached(present[0]))
-        queueing = any(_QUEUEING & {line.key for line in held} for held in policy)
+        queueing = self._queues(policy)
         if queueing and direction == "input":
             raise Refused(refusals.OUTPUT_ONLY)
         if queueing:
             self._check_queueing(interface, policy)
         shell.store(Section(f"{key} {name}", key=key, rank=_RANK, order=(direction,)))
 
+    def _queues(self, policy: Section) -> bool:
+        """True when a policy, or one inside it, schedules."""
+        children = (self._box.running.get(f"policy-map {held.value('service-policy')[15:]}") for held in policy)
+        return any(_QUEUEING & {line.key for line in held} for held in policy) or any(
+            self._queues(child) for child in children if child is not None
+        )
+
     def _check_queueing(self, interface: Section, policy: Section) -> None:
         for held in policy:
-            if "service-policy" in held and "shape" not in held:
+            child = self._box.running.get(f"policy-map {held.value('service-policy')[15:]}")
+            if child is not None and self._queues(child) and "shape" not in held:
                 raise Refused(refusals.HIERARCHY)
         flat = any({"bandwidth", "priority", "fair-queue"} & {line.key for line in held} for held in policy)
         if interface.mode == "subif" and flat:

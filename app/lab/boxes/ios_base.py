@@ -173,7 +173,7 @@ class IosBox(Box):
         if error.kind == "ambiguous":
             return f'% Ambiguous command:  "{error.line.strip()}"'
         words = error.line.split()
-        if not shell.configuring and len(words) == 1 and error.column == 0:
+        if not shell.configuring and len(words) == 1:
             return "% Unknown command or computer name, or unable to find computer address\n"
         return " " * (len(shell.prompt) + error.column) + "^\n% Invalid input detected at '^' marker.\n"
 

@@ -107,7 +107,8 @@ class ClassMaps:
             else:
                 # 12.4 leaves a blank behind the last DSCP.
                 what = f"{head} {'  '.join(values)}{' ' if self._box.version == '12.4' else ''}"
-        if "class-map" in match.words and f"class-map {match.words[-1]}" not in self._box.running:
+        nested = "class-map" in match.words and not shell.loading
+        if nested and f"class-map {match.words[-1]}" not in self._box.running:
             raise Refused(refusals.unknown_class(match.words[-1]))
         text = f"match {'not ' if 'inverse' in match else ''}{what}"
         if match.negated:

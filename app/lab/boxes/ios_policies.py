@@ -177,9 +177,9 @@ class PolicyMaps:
             return
         name = match["name"]
         child = self._box.running.get(f"policy-map {name}")
-        if child is None:
+        if child is None and not shell.loading:
             raise Refused(refusals.unknown_policy(name))
-        if child is section.parent:
+        if child is not None and child is section.parent:
             raise Refused(f"% policy map {name} cannot contain itself")
         shell.store(Section(f"service-policy {name}", key="service-policy", rank=50))
 

@@ -1,0 +1,89 @@
+"""The module itself: signals, the interpreter lock, the shape of the result."""
+
+import json
+import signal
+import threading
+import time
+
+import pytest
+import qosforge_twin
+
+from .scenarios import egress, flow, one_port, run
+
+LONG = one_port(
+    egress(1, {"kind": "fifo"}),
+    [flow("f", rate_bps=9_000_000, ip_bytes=100)],
+    seconds=100_000,
+)
+
+
+class AlarmError(Exception):
+    """Raised by the test's own signal handler."""
+
+
+def test_a_signal_ends_a_long_run():
+    def ring(_number, _frame):
+        raise AlarmError
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    start = time.monotonic()
+    try:
+        with pytest.raises(AlarmError):
+            qosforge_twin.run(json.dumps(LONG), 1)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert time.monotonic() - start < 5
+
+
+def test_other_threads_run_meanwhile():
+    text = json.dumps(LONG | {"duration_ps": 100 * 10**12})
+    thread = threading.Thread(target=qosforge_twin.run, args=(text, 1))
+    thread.start()
+    turns = 0
+    while thread.is_alive():
+        time.sleep(0.001)
+        turns += 1
+    thread.join()
+    assert turns > 5
+
+
+def test_the_result_has_the_promised_shape():
+    sent = [flow("f", rate_bps=80_000, ip_bytes=100)]
+    result = run(one_port(egress(1, {"kind": "fifo"}), sent), 42)
+    assert set(result) == {"version", "seed", "delay_reference", "flows", "ports"}
+    assert (result["version"], result["seed"]) == (1, 42)
+    assert result["delay_reference"] == "arrival to end of transmission"
+    assert set(result["flows"][0]) == {
+        "name",
+        "sent",
+        "delivered",
+        "lost",
+        "bytes_delivered",
+        "throughput_bps",
+        "delay_ps",
+        "interarrival_ps",
+        "reordered",
+        "histogram",
+        "samples",
+        "tcp",
+    }
+    assert set(result["flows"][0]["delay_ps"]) == {"mean", "sd", "min", "max"}
+    assert set(result["ports"][0]) == {
+        "node",
+        "port",
+        "queues",
+        "busy_ps",
+        "utilisation",
+        "rules",
+        "by_flow",
+    }
+
+
+def test_a_flow_that_sends_nothing_has_no_delay():
+    sent = [flow("f", rate_bps=80_000, ip_bytes=100, start_ps=10**13)]
+    report = run(one_port(egress(1, {"kind": "fifo"}), sent))["flows"][0]
+    assert (report["sent"], report["delivered"], report["histogram"]) == (0, 0, [])
+    assert report["delay_ps"] == {"mean": None, "sd": None, "min": None, "max": None}
+    assert report["interarrival_ps"] == {"mean": None, "sd": None}

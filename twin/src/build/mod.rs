@@ -1,0 +1,131 @@
+//! From a scenario to a simulation ready to run; every refusal names its JSON path.
+
+mod network;
+mod routes;
+mod rules;
+
+use crate::classify::Header;
+use crate::error::ScenarioError;
+use crate::measure::Meter;
+use crate::packet::StepId;
+use crate::rng::Stream;
+use crate::scenario::{FlowSpec, Scenario, VERSION};
+use crate::sim::{Flow, Simulation};
+use crate::source::{self, Source};
+use network::Network;
+use routes::Routes;
+
+/// 11 days: keeps sums of times far inside 64 bits.
+const MAX_TIME_PS: u64 = 1_000_000_000_000_000_000;
+
+/// IP protocol numbers.
+const TCP: u8 = 6;
+const UDP: u8 = 17;
+
+/// Builds the simulation of `scenario` under `seed`.
+pub fn build(scenario: &Scenario, seed: u64) -> Result<Simulation, ScenarioError> {
+    check_frame(scenario)?;
+    let window = (scenario.warmup_ps, scenario.duration_ps);
+    let mut network = Network::new(scenario, window, seed)?;
+    let mut routes = Routes::default();
+    let mut flows = Vec::new();
+    for (index, spec) in scenario.flows.iter().enumerate() {
+        let path = format!("flows[{index}]");
+        if scenario.flows[..index].iter().any(|f| f.name == spec.name) {
+            return Err(twice(&path, &spec.name));
+        }
+        let flow = flow(spec, &path, scenario, seed, &mut network, &mut routes)?;
+        flows.push(flow);
+    }
+    Ok(Simulation::new(
+        seed,
+        window,
+        flows,
+        routes.steps,
+        network.policers,
+        network.ports,
+    ))
+}
+
+fn check_frame(scenario: &Scenario) -> Result<(), ScenarioError> {
+    let wrong =
+        |path: &str, problem: &str, mend: &str| Err(ScenarioError::new(path, problem, mend));
+    if scenario.version != VERSION {
+        let problem = format!("version {} is unknown", scenario.version);
+        return wrong("version", &problem, &format!("use {VERSION}"));
+    }
+    if !(1..=MAX_TIME_PS).contains(&scenario.duration_ps) {
+        return wrong(
+            "duration_ps",
+            "out of range",
+            &format!("use 1 to {MAX_TIME_PS}"),
+        );
+    }
+    if scenario.warmup_ps >= scenario.duration_ps {
+        return wrong(
+            "warmup_ps",
+            "nothing would be measured",
+            "end it before duration_ps",
+        );
+    }
+    Ok(())
+}
+
+fn flow(
+    spec: &FlowSpec,
+    path: &str,
+    scenario: &Scenario,
+    seed: u64,
+    network: &mut Network,
+    routes: &mut Routes,
+) -> Result<Flow, ScenarioError> {
+    let mut stream = Stream::new(seed, &format!("flow {}", spec.name));
+    let context = source::Context {
+        duration_ps: scenario.duration_ps,
+        samples: spec.samples,
+        path: &format!("{path}.source"),
+    };
+    let source = source::read(&spec.source, context, &mut stream)?;
+    let protocol = match &source {
+        Source::Open { .. } => UDP,
+        Source::Tcp { .. } => TCP,
+    };
+    let (header, mark) = Header::read(&spec.packet, protocol, &format!("{path}.packet"))?;
+    let id = routes.next_flow();
+    let there = network.route(&spec.path, &format!("{path}.path"))?;
+    let first = routes.add(id, network, &there, &header, mark)?;
+    let back_at = format!("{path}.return_path");
+    let back: Option<StepId> = match (&spec.return_path, &source) {
+        (Some(back), Source::Tcp { .. }) => {
+            let back = network.route(back, &back_at)?;
+            if back.from != there.to || back.to != there.from {
+                let problem = "does not lead from the flow's destination to its source";
+                return Err(ScenarioError::new(back_at, problem, "reverse the path"));
+            }
+            Some(routes.add(id, network, &back, &header.reversed(), mark)?)
+        }
+        (None, Source::Open { .. }) => None,
+        (None, Source::Tcp { .. }) => {
+            let problem = "a tcp flow needs a way for its acknowledgements";
+            return Err(ScenarioError::new(back_at, problem, "add return_path"));
+        }
+        (Some(_), Source::Open { .. }) => {
+            let problem = "only a tcp flow has one";
+            return Err(ScenarioError::new(back_at, problem, "leave it out"));
+        }
+    };
+    Ok(Flow {
+        name: spec.name.clone(),
+        source,
+        stream,
+        first,
+        back,
+        meter: Meter::new(spec.samples),
+    })
+}
+
+/// The error for a name used a second time.
+fn twice(path: &str, name: &str) -> ScenarioError {
+    let problem = format!("the name {name:?} is used twice");
+    ScenarioError::new(format!("{path}.name"), problem, "give each its own name")
+}

@@ -1,0 +1,372 @@
+//! Nodes, ports and links by name, and the ports as they run.
+
+use std::collections::HashMap;
+
+use super::rules::{Rule, RuleReader};
+use super::twice;
+use crate::error::ScenarioError;
+use crate::framing::Framing;
+use crate::police::TokenBucket;
+use crate::port::{Line, Port};
+use crate::queue::ClassQueue;
+use crate::rng::Stream;
+use crate::scenario::{
+    EgressOtherwise, EgressSpec, FramingSpec, IngressSpec, LinkSpec, PortSpec, QueueSpec, RedSpec,
+    Scenario,
+};
+use crate::sched;
+use crate::sim::NamedPort;
+
+/// A path longer than this is a mistake.
+const MAX_HOPS: usize = 64;
+const MAX_QUEUES: usize = 1024;
+/// 16 minutes: no line is longer.
+const MAX_DELAY_PS: u64 = 1_000_000_000_000_000;
+/// A plain host or port: FIFO of so many packets.
+const DEFAULT_LIMIT: u64 = 1000;
+/// Stands in on ports without a link, which nothing can reach.
+const NOMINAL_RATE: u64 = 1_000_000_000;
+
+/// What routes must know of a port.
+#[derive(Debug)]
+pub struct PortFacts {
+    pub node: usize,
+    /// The port at the other end of the link.
+    pub peer: Option<usize>,
+    pub ingress: Vec<Rule>,
+    pub egress: Vec<Rule>,
+    pub red: Vec<Option<RedSpec>>,
+}
+
+/// A checked path.
+#[derive(Debug)]
+pub struct Route {
+    pub ports: Vec<usize>,
+    pub from: usize,
+    pub to: usize,
+}
+
+#[derive(Debug)]
+pub struct Network<'a> {
+    pub facts: Vec<PortFacts>,
+    pub ports: Vec<NamedPort>,
+    pub policers: Vec<TokenBucket>,
+    pub latency_ps: Vec<u64>,
+    index: HashMap<(&'a str, &'a str), usize>,
+    node_names: Vec<&'a str>,
+}
+
+impl<'a> Network<'a> {
+    pub fn new(
+        scenario: &'a Scenario,
+        window: (u64, u64),
+        seed: u64,
+    ) -> Result<Self, ScenarioError> {
+        let mut network = Self {
+            facts: Vec::new(),
+            ports: Vec::new(),
+            policers: Vec::new(),
+            latency_ps: Vec::new(),
+            index: HashMap::new(),
+            node_names: Vec::new(),
+        };
+        let specs = network.index(scenario)?;
+        let ends = network.links(&scenario.links)?;
+        for (index, (spec, path)) in specs.iter().enumerate() {
+            let node = network.facts[index].node;
+            let name = format!("{}/{}", network.node_names[node], spec.name);
+            let stream = Stream::new(seed, &format!("port {name}"));
+            let fallback = default_egress();
+            let egress = spec.egress.as_ref().unwrap_or(&fallback);
+            let at = format!("{path}.egress");
+            let end = ends.get(&index);
+            let (port, names) = read_port(egress, end.copied(), &at, window, stream)?;
+            let facts = &mut network.facts[index];
+            facts.peer = end.map(|e| e.peer);
+            facts.red = egress.queues.iter().map(|q| q.red.clone()).collect();
+            let mut reader = RuleReader {
+                policers: &mut network.policers,
+            };
+            facts.egress = reader.egress(egress, names.len(), &at)?;
+            let none = IngressSpec::default();
+            let ingress = spec.ingress.as_ref().unwrap_or(&none);
+            facts.ingress = reader.ingress(ingress, &format!("{path}.ingress"))?;
+            network.ports.push(NamedPort {
+                node: network.node_names[node].to_owned(),
+                name: spec.name.clone(),
+                connected: end.is_some(),
+                ingress_rules: facts.ingress.len(),
+                egress_rules: facts.egress.len(),
+                fair_name: names.into_iter().next().unwrap_or_default(),
+                port,
+            });
+        }
+        Ok(network)
+    }
+
+    fn index(
+        &mut self,
+        scenario: &'a Scenario,
+    ) -> Result<Vec<(&'a PortSpec, String)>, ScenarioError> {
+        let mut specs = Vec::new();
+        for (n, node) in scenario.nodes.iter().enumerate() {
+            if self.node_names.contains(&node.name.as_str()) {
+                return Err(twice(&format!("nodes[{n}]"), &node.name));
+            }
+            let at = format!("nodes[{n}].latency_ps");
+            in_time(node.latency_ps, at)?;
+            self.node_names.push(&node.name);
+            self.latency_ps.push(node.latency_ps);
+            for (p, port) in node.ports.iter().enumerate() {
+                let path = format!("nodes[{n}].ports[{p}]");
+                let key = (node.name.as_str(), port.name.as_str());
+                if self.index.insert(key, specs.len()).is_some() {
+                    return Err(twice(&path, &port.name));
+                }
+                self.facts.push(PortFacts {
+                    node: n,
+                    peer: None,
+                    ingress: Vec::new(),
+                    egress: Vec::new(),
+                    red: Vec::new(),
+                });
+                specs.push((port, path));
+            }
+        }
+        Ok(specs)
+    }
+
+    fn find(&self, name: &(String, String), path: &str) -> Result<usize, ScenarioError> {
+        let (node, port) = name;
+        if let Some(found) = self.index.get(&(node.as_str(), port.as_str())) {
+            return Ok(*found);
+        }
+        let problem = if self.node_names.contains(&node.as_str()) {
+            format!("node {node:?} has no port {port:?}")
+        } else {
+            format!("no node is called {node:?}")
+        };
+        Err(ScenarioError::new(
+            path,
+            problem,
+            "declare it under nodes or correct the name",
+        ))
+    }
+
+    fn links(&self, links: &[LinkSpec]) -> Result<HashMap<usize, LinkEnd>, ScenarioError> {
+        let mut ends = HashMap::new();
+        for (i, link) in links.iter().enumerate() {
+            let path = format!("links[{i}]");
+            if link.rate_bps == 0 {
+                let at = format!("{path}.rate_bps");
+                return Err(ScenarioError::new(at, "is 0", "give the line rate"));
+            }
+            in_time(link.delay_ps, format!("{path}.delay_ps"))?;
+            if link.tagged && link.framing != FramingSpec::Ethernet {
+                let at = format!("{path}.tagged");
+                let problem = "only an ethernet link carries 802.1Q tags";
+                return Err(ScenarioError::new(at, problem, "leave it out"));
+            }
+            let a = self.find(&link.a, &format!("{path}.a"))?;
+            let b = self.find(&link.b, &format!("{path}.b"))?;
+            for (port, peer, end) in [(a, b, "a"), (b, a, "b")] {
+                let far = LinkEnd {
+                    peer,
+                    rate_bps: link.rate_bps,
+                    delay_ps: link.delay_ps,
+                    framing: Framing {
+                        kind: link.framing,
+                        tagged: link.tagged,
+                    },
+                };
+                if ends.insert(port, far).is_some() {
+                    let at = format!("{path}.{end}");
+                    let problem = "the port has a link already";
+                    return Err(ScenarioError::new(
+                        at,
+                        problem,
+                        "give each link its own ports",
+                    ));
+                }
+            }
+        }
+        Ok(ends)
+    }
+
+    /// Checks that each hop's port is linked to the node of the next.
+    pub fn route(&self, hops: &[(String, String)], path: &str) -> Result<Route, ScenarioError> {
+        if hops.is_empty() || hops.len() > MAX_HOPS {
+            let problem = format!("{} hops", hops.len());
+            return Err(ScenarioError::new(
+                path,
+                problem,
+                format!("use 1 to {MAX_HOPS}"),
+            ));
+        }
+        let mut ports: Vec<usize> = Vec::with_capacity(hops.len());
+        let mut at_node = None;
+        for (i, hop) in hops.iter().enumerate() {
+            let at = format!("{path}[{i}]");
+            let port = self.find(hop, &at)?;
+            let node = self.facts[port].node;
+            if let Some(expected) = at_node.filter(|n| *n != node) {
+                let problem = format!(
+                    "the hop before leads to {:?}, not {:?}",
+                    self.node_names[expected], hop.0
+                );
+                return Err(ScenarioError::new(at, problem, "follow the links"));
+            }
+            let Some(peer) = self.facts[port].peer else {
+                let problem = format!("port {:?} of {:?} has no link", hop.1, hop.0);
+                return Err(ScenarioError::new(at, problem, "add it under links"));
+            };
+            at_node = Some(self.facts[peer].node);
+            ports.push(port);
+        }
+        let from = self.facts[ports[0]].node;
+        Ok(Route {
+            to: at_node.unwrap_or(from),
+            from,
+            ports,
+        })
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+struct LinkEnd {
+    peer: usize,
+    rate_bps: u64,
+    delay_ps: u64,
+    framing: Framing,
+}
+
+fn in_time(value: u64, path: String) -> Result<(), ScenarioError> {
+    if value <= MAX_DELAY_PS {
+        return Ok(());
+    }
+    let mend = format!("use at most {MAX_DELAY_PS}");
+    Err(ScenarioError::new(path, "is too long", mend))
+}
+
+fn default_egress() -> EgressSpec {
+    EgressSpec {
+        rules: Vec::new(),
+        otherwise: EgressOtherwise::default(),
+        queues: vec![QueueSpec {
+            name: "default".into(),
+            limit_packets: Some(DEFAULT_LIMIT),
+            limit_bytes: None,
+            red: None,
+        }],
+        scheduler: serde_json::json!({"kind": "fifo"}),
+        tx_fifo_packets: 1,
+        fragment_bytes: None,
+        interleave: false,
+        header_compression: false,
+    }
+}
+
+/// The port as it runs, and its queues' names (never none).
+fn read_port(
+    spec: &EgressSpec,
+    end: Option<LinkEnd>,
+    path: &str,
+    window: (u64, u64),
+    stream: Stream,
+) -> Result<(Port, Vec<String>), ScenarioError> {
+    let line = read_line(spec, end, path)?;
+    if spec.queues.len() > MAX_QUEUES {
+        let at = format!("{path}.queues");
+        let mend = format!("use at most {MAX_QUEUES}");
+        return Err(ScenarioError::new(at, "too many queues", mend));
+    }
+    let context = sched::Context {
+        queues: spec.queues.len(),
+        rate_bps: line.rate_bps,
+        path: &format!("{path}.scheduler"),
+    };
+    let discipline = sched::read(&spec.scheduler, context)?;
+    let mut queues = Vec::new();
+    let mut names: Vec<String> = Vec::new();
+    for (i, queue) in spec.queues.iter().enumerate() {
+        let at = format!("{path}.queues[{i}]");
+        if names.contains(&queue.name) {
+            return Err(twice(&at, &queue.name));
+        }
+        names.push(queue.name.clone());
+        match &discipline {
+            sched::Discipline::Classes(_) => {
+                queues.push(ClassQueue::new(queue, line.rate_bps, &at)?);
+            }
+            sched::Discipline::Fair(_) => refuse_limits(queue, &at)?,
+        }
+    }
+    if names.is_empty() {
+        names.push("fair".into());
+    }
+    let port = Port::new(line, queues, discipline, window, stream);
+    Ok((port, names))
+}
+
+fn refuse_limits(queue: &QueueSpec, path: &str) -> Result<(), ScenarioError> {
+    if queue.limit_packets.is_none() && queue.limit_bytes.is_none() && queue.red.is_none() {
+        return Ok(());
+    }
+    let problem = "wfq has its own limits";
+    let mend = "use the scheduler's hold_queue and congestive_discard_threshold";
+    Err(ScenarioError::new(path, problem, mend))
+}
+
+fn read_line(spec: &EgressSpec, end: Option<LinkEnd>, path: &str) -> Result<Line, ScenarioError> {
+    let wrong = |field: &str, problem: &str, mend: &str| {
+        Err(ScenarioError::new(format!("{path}.{field}"), problem, mend))
+    };
+    if spec.tx_fifo_packets == 0 {
+        return wrong(
+            "tx_fifo_packets",
+            "is 0",
+            "1 holds the frame on the wire alone",
+        );
+    }
+    let kind = end.map(|e| e.framing.kind);
+    match spec.fragment_bytes {
+        Some(0) => return wrong("fragment_bytes", "is 0", "give a size or null"),
+        Some(_) if kind.is_some_and(|k| k != FramingSpec::Mlppp) => {
+            return wrong(
+                "fragment_bytes",
+                "the link is no multilink",
+                "frame it as mlppp",
+            );
+        }
+        None if spec.interleave => {
+            return wrong(
+                "interleave",
+                "nothing is fragmented",
+                "give fragment_bytes too",
+            );
+        }
+        _ => {}
+    }
+    if spec.header_compression && kind == Some(FramingSpec::Ethernet) {
+        return wrong(
+            "header_compression",
+            "ethernet has none",
+            "use it on serial lines",
+        );
+    }
+    Ok(Line {
+        rate_bps: end.map_or(NOMINAL_RATE, |e| e.rate_bps),
+        delay_ps: end.map_or(0, |e| e.delay_ps),
+        framing: end.map_or(
+            Framing {
+                kind: FramingSpec::None,
+                tagged: false,
+            },
+            |e| e.framing,
+        ),
+        tx_fifo: spec.tx_fifo_packets as usize,
+        fragment: spec.fragment_bytes,
+        interleave: spec.interleave,
+        compression: spec.header_compression,
+    })
+}

@@ -1,0 +1,47 @@
+//! Packet-level discrete-event simulation of queues, schedulers and links.
+//!
+//! One entry: [`run`], JSON in and JSON out. Times are integer picoseconds, rates integer bits
+//! per second; the same scenario and seed give the same bytes. `SCENARIO.md` has the formats.
+
+#![cfg_attr(not(feature = "python"), forbid(unsafe_code))]
+
+mod build;
+mod classify;
+mod error;
+mod event;
+mod framing;
+mod histogram;
+mod measure;
+mod packet;
+mod police;
+mod port;
+#[cfg(feature = "python")]
+mod python;
+mod queue;
+mod red;
+mod report;
+mod rng;
+mod scenario;
+mod sched;
+mod sim;
+mod source;
+mod step;
+
+pub use error::{RunError, ScenarioError};
+
+/// Simulates `scenario` (JSON, version 1) and returns the result (JSON).
+///
+/// `interrupted` is asked now and then; when it answers true the run ends with
+/// [`RunError::Interrupted`].
+pub fn run(
+    scenario: &str,
+    seed: u64,
+    interrupted: impl FnMut() -> bool,
+) -> Result<String, RunError> {
+    let scenario = scenario::parse_scenario(scenario)?;
+    let mut simulation = build::build(&scenario, seed)?;
+    simulation.run(interrupted)?;
+    debug_assert_eq!(simulation.under_way(), 0);
+    // Strings, integers and finite floats always serialise.
+    Ok(serde_json::to_string(&report::report(&simulation)).unwrap_or_default())
+}

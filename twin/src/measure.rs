@@ -1,0 +1,142 @@
+//! What is kept of every measured packet of a flow.
+
+use crate::histogram::Histogram;
+
+/// Count, mean, variance and extremes of a stream of times.
+#[derive(Debug, Default)]
+pub struct Moments {
+    count: u64,
+    sum: u128,
+    mean: f64,
+    squares: f64,
+    min: u64,
+    max: u64,
+}
+
+impl Moments {
+    pub fn add(&mut self, value: u64) {
+        self.min = if self.count == 0 {
+            value
+        } else {
+            self.min.min(value)
+        };
+        self.max = self.max.max(value);
+        self.count += 1;
+        self.sum += u128::from(value);
+        // Welford's update keeps the variance exact where squares would cancel.
+        let value = value as f64;
+        let before = value - self.mean;
+        self.mean += before / self.count as f64;
+        self.squares += before * (value - self.mean);
+    }
+
+    pub fn mean(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum as f64 / self.count as f64)
+    }
+
+    /// Standard deviation of the values seen (divisor n).
+    pub fn sd(&self) -> Option<f64> {
+        (self.count > 0).then(|| (self.squares / self.count as f64).max(0.0).sqrt())
+    }
+
+    pub fn min(&self) -> Option<u64> {
+        (self.count > 0).then_some(self.min)
+    }
+
+    pub fn max(&self) -> Option<u64> {
+        (self.count > 0).then_some(self.max)
+    }
+}
+
+/// Time sent and delay; the delay of a lost packet is `LOST`.
+pub type Sample = (u64, i64);
+pub const LOST: i64 = -1;
+
+/// The record of one flow.
+#[derive(Debug, Default)]
+pub struct Meter {
+    pub sent: u64,
+    pub delivered: u64,
+    pub lost: u64,
+    /// IP bytes of measured packets delivered.
+    pub bytes_delivered: u64,
+    /// IP bytes received inside the measured window, whenever sent.
+    pub window_bytes: u64,
+    pub reordered: u64,
+    pub delay: Moments,
+    pub gaps: Moments,
+    pub histogram: Histogram,
+    pub samples: Option<Vec<Sample>>,
+    last_delivery: Option<u64>,
+    highest: Option<u64>,
+}
+
+impl Meter {
+    pub fn new(samples: bool) -> Self {
+        Self {
+            samples: samples.then(Vec::new),
+            ..Self::default()
+        }
+    }
+
+    /// Counts a measured packet and returns its number.
+    pub fn sent(&mut self, now_ps: u64) -> u64 {
+        let number = self.sent;
+        self.sent += 1;
+        if let Some(samples) = &mut self.samples {
+            samples.push((now_ps, LOST));
+        }
+        number
+    }
+
+    pub fn delivered(&mut self, number: u64, sent_ps: u64, now_ps: u64, ip_bytes: u32) {
+        let delay = now_ps - sent_ps;
+        self.delivered += 1;
+        self.bytes_delivered += u64::from(ip_bytes);
+        self.delay.add(delay);
+        self.histogram.add(delay);
+        if let Some(last) = self.last_delivery.replace(now_ps) {
+            self.gaps.add(now_ps - last);
+        }
+        // RFC 4737: reordered if a later one has been seen.
+        match self.highest {
+            Some(highest) if number < highest => self.reordered += 1,
+            _ => self.highest = Some(number),
+        }
+        if let Some(samples) = &mut self.samples
+            && let Some(sample) = samples.get_mut(number as usize)
+        {
+            sample.1 = i64::try_from(delay).unwrap_or(i64::MAX);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments() {
+        let mut m = Moments::default();
+        assert_eq!((m.mean(), m.sd(), m.min()), (None, None, None));
+        for v in [2, 4, 4, 4, 5, 5, 7, 9] {
+            m.add(v);
+        }
+        assert_eq!((m.mean(), m.sd()), (Some(5.0), Some(2.0)));
+        assert_eq!((m.min(), m.max()), (Some(2), Some(9)));
+    }
+
+    #[test]
+    fn late_packets_are_reordered_and_lost_ones_stay_marked() {
+        let mut meter = Meter::new(true);
+        for at in 0..4 {
+            meter.sent(at);
+        }
+        for number in [0, 3, 1] {
+            meter.delivered(number, number, 10, 100);
+        }
+        assert_eq!(meter.reordered, 1);
+        let expected = vec![(0, 10), (1, 9), (2, LOST), (3, 7)];
+        assert_eq!(meter.samples, Some(expected));
+    }
+}

@@ -1,0 +1,67 @@
+//! Packets under way, kept in a slab so that a run in its stride allocates nothing.
+
+/// Place of a packet in the slab.
+pub type PacketId = u32;
+/// One flow's treatment at one port; an index into the run's table.
+pub type StepId = u32;
+/// An index into the run's flows.
+pub type FlowId = u32;
+
+/// What a packet is to its flow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// Of a source that awaits no answer.
+    Datagram,
+    /// A TCP segment, counted from 0.
+    Segment(u64),
+    /// A TCP acknowledgement: the segment expected next.
+    Ack(u64),
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct Packet {
+    pub flow: FlowId,
+    /// Where it is: the egress step it waits at or last left.
+    pub step: StepId,
+    pub ip_bytes: u32,
+    pub role: Role,
+    pub sent_ps: u64,
+    /// Number within the measured packets of its flow; None: not measured.
+    pub measured: Option<u64>,
+}
+
+#[derive(Debug, Default)]
+pub struct Slab {
+    packets: Vec<Packet>,
+    free: Vec<PacketId>,
+}
+
+impl Slab {
+    pub fn insert(&mut self, packet: Packet) -> PacketId {
+        if let Some(id) = self.free.pop() {
+            self.packets[id as usize] = packet;
+            id
+        } else {
+            self.packets.push(packet);
+            (self.packets.len() - 1) as PacketId
+        }
+    }
+
+    pub fn remove(&mut self, id: PacketId) -> Packet {
+        self.free.push(id);
+        self.packets[id as usize]
+    }
+
+    pub fn get(&self, id: PacketId) -> &Packet {
+        &self.packets[id as usize]
+    }
+
+    pub fn get_mut(&mut self, id: PacketId) -> &mut Packet {
+        &mut self.packets[id as usize]
+    }
+
+    /// Packets neither delivered nor lost yet.
+    pub fn under_way(&self) -> usize {
+        self.packets.len() - self.free.len()
+    }
+}

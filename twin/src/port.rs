@@ -1,0 +1,274 @@
+//! An egress port: discipline, hardware FIFO, fragmentation, line.
+
+use std::collections::VecDeque;
+
+use crate::framing::{Framing, serialisation_ps};
+use crate::packet::PacketId;
+use crate::queue::{ClassQueue, Item, Loss};
+use crate::rng::Stream;
+use crate::sched::{Discipline, FairQueue, Offer, Pick};
+
+/// What the hardware sends at one go: a frame or one fragment.
+#[derive(Debug, Clone, Copy)]
+pub struct Unit {
+    pub packet: PacketId,
+    wire_bytes: u32,
+    /// The packet is complete with it.
+    pub last: bool,
+}
+
+/// A packet partly sent.
+#[derive(Debug, Clone, Copy)]
+struct Fragmenting {
+    packet: PacketId,
+    remaining: u32,
+}
+
+/// The next unit, or why there is none.
+#[derive(Debug)]
+enum Next {
+    Unit(Unit),
+    Wait(u64),
+    Empty,
+}
+
+/// A started transmission, or a time to look again.
+#[derive(Debug, Clone, Copy)]
+pub enum Action {
+    Transmit { unit: Unit, end_ps: u64 },
+    WakeAt(u64),
+}
+
+/// Fixed properties of a port and its outgoing line.
+#[derive(Debug, Clone, Copy)]
+pub struct Line {
+    pub rate_bps: u64,
+    pub delay_ps: u64,
+    pub framing: Framing,
+    pub tx_fifo: usize,
+    pub fragment: Option<u32>,
+    pub interleave: bool,
+    pub compression: bool,
+}
+
+#[derive(Debug)]
+pub struct Port {
+    pub line: Line,
+    pub queues: Vec<ClassQueue>,
+    pub discipline: Discipline,
+    /// Line time used inside the measured window.
+    pub busy_ps: u64,
+    window: (u64, u64),
+    hardware: VecDeque<Unit>,
+    fragmenting: Option<Fragmenting>,
+    wake_at: Option<u64>,
+    arrivals: u64,
+    stream: Stream,
+}
+
+impl Port {
+    pub fn new(
+        line: Line,
+        queues: Vec<ClassQueue>,
+        discipline: Discipline,
+        window: (u64, u64),
+        stream: Stream,
+    ) -> Self {
+        Self {
+            line,
+            queues,
+            discipline,
+            busy_ps: 0,
+            window,
+            hardware: VecDeque::new(),
+            fragmenting: None,
+            wake_at: None,
+            arrivals: 0,
+            stream,
+        }
+    }
+
+    /// Frame bytes of a packet here, all its fragments' headers included.
+    pub fn frame_bytes(&self, carried: u32, queue: usize) -> u32 {
+        match self.fragments(carried, queue) {
+            0 => (self.line.framing).frame_bytes(carried, self.line.interleave),
+            n => carried + n * self.line.framing.frame_bytes(0, false),
+        }
+    }
+
+    /// How many fragments; 0: sent whole.
+    fn fragments(&self, carried: u32, queue: usize) -> u32 {
+        match self.line.fragment {
+            Some(size) if carried > size && !self.is_priority(queue) => carried.div_ceil(size),
+            _ => 0,
+        }
+    }
+
+    fn is_priority(&self, queue: usize) -> bool {
+        match &self.discipline {
+            Discipline::Classes(scheduler) => scheduler.is_priority(queue),
+            Discipline::Fair(_) => false,
+        }
+    }
+
+    /// Takes an arrival into its queue or says what is lost instead.
+    pub fn offer(&mut self, mut item: Item, now_ps: u64) -> Offer {
+        item.order = self.arrivals;
+        self.arrivals += 1;
+        let congested = self.hardware.len() >= self.line.tx_fifo;
+        match &mut self.discipline {
+            Discipline::Classes(scheduler) => {
+                let index = usize::from(item.queue);
+                let queue = &mut self.queues[index];
+                queue.counters.packets_in += 1;
+                let refused = if scheduler.admits(index, &item, now_ps, congested) {
+                    queue.refuses(&item, now_ps, &mut self.stream)
+                } else {
+                    Some(Loss::Police)
+                };
+                if let Some(loss) = refused {
+                    queue.counters.lost(loss);
+                    return Offer::Refused;
+                }
+                queue.push(item);
+                scheduler.entered(index, &self.queues);
+                Offer::Kept
+            }
+            Discipline::Fair(fair) => {
+                fair.counters.packets_in += 1;
+                let offer = fair.offer(item);
+                if !matches!(offer, Offer::Kept) {
+                    fair.counters.lost(Loss::Tail);
+                }
+                offer
+            }
+        }
+    }
+
+    /// A policer in front of the queue dropped an arrival.
+    pub fn policed(&mut self, queue: u16) {
+        let counters = match &mut self.discipline {
+            Discipline::Classes(_) => &mut self.queues[usize::from(queue)].counters,
+            Discipline::Fair(fair) => &mut fair.counters,
+        };
+        counters.packets_in += 1;
+        counters.lost(Loss::Police);
+    }
+
+    /// The frame on the line is out; the next one in the hardware starts.
+    pub fn sent(&mut self, now_ps: u64) -> Option<Action> {
+        self.hardware.pop_front();
+        let next = self.hardware.front().copied()?;
+        Some(self.transmit(next, now_ps))
+    }
+
+    /// Fills the hardware; call until it returns None.
+    pub fn pump(&mut self, now_ps: u64) -> Option<Action> {
+        while self.hardware.len() < self.line.tx_fifo {
+            match self.next_unit(now_ps) {
+                Next::Unit(unit) => {
+                    self.hardware.push_back(unit);
+                    if self.hardware.len() == 1 {
+                        return Some(self.transmit(unit, now_ps));
+                    }
+                }
+                Next::Wait(until) => {
+                    let known = (self.wake_at).is_some_and(|at| at > now_ps && at <= until);
+                    if known {
+                        return None;
+                    }
+                    self.wake_at = Some(until);
+                    return Some(Action::WakeAt(until));
+                }
+                Next::Empty => return None,
+            }
+        }
+        None
+    }
+
+    fn transmit(&mut self, unit: Unit, now_ps: u64) -> Action {
+        let time = serialisation_ps(unit.wire_bytes, self.line.rate_bps);
+        let end_ps = now_ps.saturating_add(time);
+        let (open, close) = self.window;
+        self.busy_ps += end_ps.min(close).saturating_sub(now_ps.max(open));
+        Action::Transmit { unit, end_ps }
+    }
+
+    fn next_unit(&mut self, now_ps: u64) -> Next {
+        if let Some(partial) = self.fragmenting {
+            if self.line.interleave
+                && let Some(item) = self.take_between(now_ps)
+            {
+                return Next::Unit(self.whole(&item));
+            }
+            return Next::Unit(self.cut(partial));
+        }
+        let item = match &mut self.discipline {
+            Discipline::Classes(scheduler) => match scheduler.pick(&self.queues, now_ps) {
+                Pick::Queue(queue) => self.queues[queue].pop(now_ps),
+                Pick::Wait(until) => return Next::Wait(until),
+                Pick::Empty => None,
+            },
+            Discipline::Fair(fair) => fair.take(),
+        };
+        let Some(item) = item else {
+            return Next::Empty;
+        };
+        if self.fragments(item.carried, item.queue.into()) == 0 {
+            return Next::Unit(self.whole(&item));
+        }
+        if let Discipline::Fair(fair) = &mut self.discipline {
+            fair.fragments_begin(&item);
+        }
+        Next::Unit(self.cut(Fragmenting {
+            packet: item.packet,
+            remaining: item.carried,
+        }))
+    }
+
+    fn take_between(&mut self, now_ps: u64) -> Option<Item> {
+        match &mut self.discipline {
+            Discipline::Classes(scheduler) => {
+                let queue = scheduler.pick_priority(&self.queues, now_ps)?;
+                self.queues[queue].pop(now_ps)
+            }
+            Discipline::Fair(fair) => fair.take_between(self.line.fragment?),
+        }
+    }
+
+    fn whole(&self, item: &Item) -> Unit {
+        Unit {
+            packet: item.packet,
+            wire_bytes: self.line.framing.wire_bytes(item.bytes),
+            last: true,
+        }
+    }
+
+    fn cut(&mut self, partial: Fragmenting) -> Unit {
+        let size = (self.line.fragment).map_or(partial.remaining, |f| f.min(partial.remaining));
+        let remaining = partial.remaining - size;
+        self.fragmenting = (remaining > 0).then_some(Fragmenting {
+            remaining,
+            ..partial
+        });
+        if remaining == 0
+            && let Discipline::Fair(fair) = &mut self.discipline
+        {
+            fair.fragments_sent();
+        }
+        let frame = self.line.framing.frame_bytes(size, false);
+        Unit {
+            packet: partial.packet,
+            wire_bytes: self.line.framing.wire_bytes(frame),
+            last: remaining == 0,
+        }
+    }
+
+    /// The flow-based discipline, if this port has it.
+    pub fn fair(&self) -> Option<&FairQueue> {
+        match &self.discipline {
+            Discipline::Fair(fair) => Some(fair),
+            Discipline::Classes(_) => None,
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! The result as JSON.
+
+use serde::Serialize;
+
+use crate::measure::{Moments, Sample};
+use crate::queue::Counters;
+use crate::scenario::VERSION;
+use crate::sim::{Flow, NamedPort, Simulation};
+use crate::source::Source;
+use crate::step::Hits;
+
+/// From arrival in the sending host's egress queue to reception of the last bit.
+const DELAY_REFERENCE: &str = "arrival to end of transmission";
+
+#[derive(Debug, Serialize)]
+pub struct Report<'a> {
+    version: u32,
+    seed: u64,
+    delay_reference: &'static str,
+    flows: Vec<FlowReport<'a>>,
+    ports: Vec<PortReport<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct FlowReport<'a> {
+    name: &'a str,
+    sent: u64,
+    delivered: u64,
+    lost: u64,
+    bytes_delivered: u64,
+    throughput_bps: f64,
+    delay_ps: DelayReport,
+    interarrival_ps: GapReport,
+    reordered: u64,
+    histogram: Vec<(u64, u64)>,
+    samples: Option<&'a [Sample]>,
+    tcp: Option<TcpReport>,
+}
+
+#[derive(Debug, Serialize)]
+struct DelayReport {
+    mean: Option<f64>,
+    sd: Option<f64>,
+    min: Option<u64>,
+    max: Option<u64>,
+}
+
+#[derive(Debug, Serialize)]
+struct GapReport {
+    mean: Option<f64>,
+    sd: Option<f64>,
+}
+
+#[derive(Debug, Serialize)]
+struct TcpReport {
+    retransmits: u64,
+    timeouts: u64,
+    acks_sent: u64,
+    acks_lost: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct PortReport<'a> {
+    node: &'a str,
+    port: &'a str,
+    queues: Vec<QueueReport<'a>>,
+    busy_ps: u64,
+    utilisation: f64,
+    rules: RuleReports,
+    by_flow: Vec<ShareReport<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct QueueReport<'a> {
+    name: &'a str,
+    packets_in: u64,
+    packets_out: u64,
+    bytes_out: u64,
+    dropped_tail: u64,
+    dropped_red: u64,
+    dropped_police: u64,
+    max_depth: u64,
+}
+
+/// One entry per rule and a last one for `otherwise`.
+#[derive(Debug, Serialize)]
+struct RuleReports {
+    ingress: Vec<RuleReport>,
+    egress: Vec<RuleReport>,
+}
+
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+struct RuleReport {
+    packets: u64,
+    bytes: u64,
+    exceeded: u64,
+}
+
+impl RuleReport {
+    fn add(&mut self, hits: Hits) {
+        self.packets += hits.packets;
+        self.bytes += hits.bytes;
+        self.exceeded += hits.exceeded;
+    }
+}
+
+/// What one flow (its acknowledgements included) offered to a queue and lost there.
+#[derive(Debug, Serialize)]
+struct ShareReport<'a> {
+    flow: &'a str,
+    queue: &'a str,
+    packets_in: u64,
+    dropped: u64,
+}
+
+/// Sums a finished run up.
+pub fn report(simulation: &Simulation) -> Report<'_> {
+    let (open, close) = simulation.window;
+    let measured_ps = close - open;
+    let flows = simulation.flows.iter();
+    let ports = simulation.ports.iter().enumerate();
+    let ports = ports.filter(|(_, port)| port.connected);
+    Report {
+        version: VERSION,
+        seed: simulation.seed,
+        delay_reference: DELAY_REFERENCE,
+        flows: flows.map(|f| flow_report(f, measured_ps)).collect(),
+        ports: ports
+            .map(|(i, p)| port_report(simulation, i, p, measured_ps))
+            .collect(),
+    }
+}
+
+fn flow_report(flow: &Flow, measured_ps: u64) -> FlowReport<'_> {
+    let meter = &flow.meter;
+    let bits = meter.window_bytes as f64 * 8.0;
+    FlowReport {
+        name: &flow.name,
+        sent: meter.sent,
+        delivered: meter.delivered,
+        lost: meter.lost,
+        bytes_delivered: meter.bytes_delivered,
+        throughput_bps: bits * 1e12 / measured_ps as f64,
+        delay_ps: delay_report(&meter.delay),
+        interarrival_ps: GapReport {
+            mean: meter.gaps.mean(),
+            sd: meter.gaps.sd(),
+        },
+        reordered: meter.reordered,
+        histogram: meter.histogram.buckets(),
+        samples: meter.samples.as_deref(),
+        tcp: match &flow.source {
+            Source::Open { .. } => None,
+            Source::Tcp { sender, .. } => Some(TcpReport {
+                retransmits: sender.counters.retransmits,
+                timeouts: sender.counters.timeouts,
+                acks_sent: sender.counters.acks_sent,
+                acks_lost: sender.counters.acks_lost,
+            }),
+        },
+    }
+}
+
+fn delay_report(delay: &Moments) -> DelayReport {
+    DelayReport {
+        mean: delay.mean(),
+        sd: delay.sd(),
+        min: delay.min(),
+        max: delay.max(),
+    }
+}
+
+fn port_report<'a>(
+    simulation: &'a Simulation,
+    index: usize,
+    named: &'a NamedPort,
+    measured_ps: u64,
+) -> PortReport<'a> {
+    let queues: Vec<_> = match named.port.fair() {
+        Some(fair) => vec![queue_report(&named.fair_name, &fair.counters)],
+        None => {
+            let queues = named.port.queues.iter();
+            queues.map(|q| queue_report(&q.name, &q.counters)).collect()
+        }
+    };
+    let mut rules = RuleReports {
+        ingress: vec![RuleReport::default(); named.ingress_rules],
+        egress: vec![RuleReport::default(); named.egress_rules],
+    };
+    let mut by_flow: Vec<((u32, u16), u64, u64)> = Vec::new();
+    for step in &simulation.steps {
+        if step.reception.port == index {
+            rules.ingress[step.reception.rule].add(step.reception.hits);
+        }
+        if step.port == index {
+            rules.egress[step.rule].add(step.hits);
+            let key = (step.flow, step.queue);
+            match by_flow.iter_mut().find(|(k, ..)| *k == key) {
+                Some((_, packets, dropped)) => {
+                    *packets += step.hits.packets;
+                    *dropped += step.dropped;
+                }
+                None => by_flow.push((key, step.hits.packets, step.dropped)),
+            }
+        }
+    }
+    by_flow.sort_unstable();
+    let shares = by_flow
+        .iter()
+        .map(|((flow, queue), packets, dropped)| ShareReport {
+            flow: &simulation.flows[*flow as usize].name,
+            queue: queues[usize::from(*queue)].name,
+            packets_in: *packets,
+            dropped: *dropped,
+        });
+    PortReport {
+        node: &named.node,
+        port: &named.name,
+        by_flow: shares.collect(),
+        queues,
+        busy_ps: named.port.busy_ps,
+        utilisation: named.port.busy_ps as f64 / measured_ps as f64,
+        rules,
+    }
+}
+
+fn queue_report<'a>(name: &'a str, counters: &Counters) -> QueueReport<'a> {
+    QueueReport {
+        name,
+        packets_in: counters.packets_in,
+        packets_out: counters.packets_out,
+        bytes_out: counters.bytes_out,
+        dropped_tail: counters.dropped_tail,
+        dropped_red: counters.dropped_red,
+        dropped_police: counters.dropped_police,
+        max_depth: counters.max_depth,
+    }
+}

@@ -1,0 +1,27 @@
+//! What a classifier rule may ask of a packet.
+
+use serde::Deserialize;
+
+/// All given terms must hold; a term is a list of alternatives; none given matches everything.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct MatchSpec {
+    pub dscp: Option<Vec<u8>>,
+    pub cos: Option<Vec<u8>>,
+    pub precedence: Option<Vec<u8>>,
+    pub application: Option<Vec<String>>,
+    pub protocol: Option<Vec<u8>>,
+    /// Prefixes, such as `10.0.0.0/8`; a bare address is a host.
+    pub src: Option<Vec<String>>,
+    pub dst: Option<Vec<String>>,
+    /// Inclusive port ranges.
+    pub src_ports: Option<Vec<(u16, u16)>>,
+    pub dst_ports: Option<Vec<(u16, u16)>>,
+    /// Source or destination port.
+    pub any_port: Option<Vec<(u16, u16)>>,
+    pub vlan: Option<Vec<u16>>,
+    /// At least one of these holds.
+    pub any: Option<Vec<MatchSpec>>,
+    /// This does not hold.
+    pub not: Option<Box<MatchSpec>>,
+}

@@ -1,0 +1,108 @@
+//! The scenario as written: version 1 of the JSON contract.
+//!
+//! Only shapes live here; meaning is checked where it is used (`crate::build`,
+//! `crate::sched`, `crate::source`), each error naming its JSON path.
+
+mod matching;
+mod parse;
+mod port;
+
+pub use matching::MatchSpec;
+pub use parse::{parse_kind, parse_part, parse_scenario};
+pub use port::{
+    EgressOtherwise, EgressSpec, IngressSpec, MarkSpec, PoliceSpec, PortSpec, QueueSpec,
+    RedProfileSpec, RedSpec, RedUnit,
+};
+
+use serde::Deserialize;
+use serde_json::Value;
+
+/// The version of the contract this crate reads and writes.
+pub const VERSION: u32 = 1;
+
+/// A network, what is sent through it, and for how long.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    pub version: u32,
+    /// Sources stop here; then the network drains.
+    pub duration_ps: u64,
+    /// Packets sent before this are carried but not measured.
+    #[serde(default)]
+    pub warmup_ps: u64,
+    pub nodes: Vec<NodeSpec>,
+    pub links: Vec<LinkSpec>,
+    pub flows: Vec<FlowSpec>,
+}
+
+/// A box or host.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NodeSpec {
+    pub name: String,
+    /// Time from full reception to arrival in the egress queue.
+    #[serde(default)]
+    pub latency_ps: u64,
+    #[serde(default)]
+    pub ports: Vec<PortSpec>,
+}
+
+/// A full-duplex link between two ports.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LinkSpec {
+    pub a: (String, String),
+    pub b: (String, String),
+    pub rate_bps: u64,
+    #[serde(default)]
+    pub delay_ps: u64,
+    pub framing: FramingSpec,
+    /// Frames carry an 802.1Q tag, and with it the CoS (Ethernet only).
+    #[serde(default)]
+    pub tagged: bool,
+}
+
+/// What a link adds to an IP packet; figures in `crate::framing`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FramingSpec {
+    None,
+    Ethernet,
+    Hdlc,
+    Ppp,
+    Mlppp,
+}
+
+/// A stream of packets along a fixed path.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FlowSpec {
+    pub name: String,
+    /// Egress ports (node, port) hop by hop.
+    pub path: Vec<(String, String)>,
+    /// TCP only: the way of the acknowledgements.
+    #[serde(default)]
+    pub return_path: Option<Vec<(String, String)>>,
+    #[serde(default)]
+    pub packet: PacketSpec,
+    /// Read by `crate::source` according to its `kind`.
+    pub source: Value,
+    /// Report every measured packet.
+    #[serde(default)]
+    pub samples: bool,
+}
+
+/// Header fields every packet of a flow leaves its host with.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct PacketSpec {
+    pub dscp: u8,
+    pub cos: u8,
+    pub protocol: Option<u8>,
+    pub src: Option<String>,
+    pub dst: Option<String>,
+    pub src_port: Option<u16>,
+    pub dst_port: Option<u16>,
+    pub application: Option<String>,
+    pub vlan: Option<u16>,
+}

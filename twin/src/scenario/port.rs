@@ -1,0 +1,166 @@
+//! A port as written: classifiers, markers, policers, queues.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::MatchSpec;
+
+/// One port; without `egress` it is a plain FIFO of 1000 packets, without `ingress` marks are kept.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PortSpec {
+    pub name: String,
+    #[serde(default)]
+    pub ingress: Option<IngressSpec>,
+    #[serde(default)]
+    pub egress: Option<EgressSpec>,
+}
+
+/// Marking and policing of what arrives; the first matching rule wins.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct IngressSpec {
+    pub rules: Vec<IngressRule>,
+    pub otherwise: IngressOtherwise,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct IngressRule {
+    #[serde(rename = "match", default)]
+    pub matching: MatchSpec,
+    #[serde(default)]
+    pub set: Option<MarkSpec>,
+    #[serde(default)]
+    pub police: Option<PoliceSpec>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct IngressOtherwise {
+    pub dscp: Option<u8>,
+    pub cos: Option<u8>,
+    pub police: Option<PoliceSpec>,
+}
+
+/// New marks; what is absent stays as it was.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct MarkSpec {
+    pub dscp: Option<u8>,
+    pub cos: Option<u8>,
+}
+
+/// A single-rate two-colour policer over frame bytes, shared by all flows that hit its rule.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PoliceSpec {
+    pub rate_bps: u64,
+    pub burst_bytes: u64,
+    /// Marks for what exceeds; absent: it is dropped.
+    #[serde(default)]
+    pub exceed: Option<MarkSpec>,
+}
+
+/// Queueing of what leaves.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EgressSpec {
+    #[serde(default)]
+    pub rules: Vec<EgressRule>,
+    #[serde(default)]
+    pub otherwise: EgressOtherwise,
+    #[serde(default)]
+    pub queues: Vec<QueueSpec>,
+    /// Read by `crate::sched` according to its `kind`.
+    pub scheduler: Value,
+    /// Packets (or fragments) the hardware holds, the one on the wire included.
+    #[serde(default = "one")]
+    pub tx_fifo_packets: u32,
+    /// IP bytes carried by one multilink fragment.
+    #[serde(default)]
+    pub fragment_bytes: Option<u32>,
+    #[serde(default)]
+    pub interleave: bool,
+    #[serde(default)]
+    pub header_compression: bool,
+}
+
+fn one() -> u32 {
+    1
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EgressRule {
+    #[serde(rename = "match", default)]
+    pub matching: MatchSpec,
+    pub queue: usize,
+    #[serde(default)]
+    pub set: Option<MarkSpec>,
+    #[serde(default)]
+    pub police: Option<PoliceSpec>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct EgressOtherwise {
+    pub queue: usize,
+    pub set: Option<MarkSpec>,
+    pub police: Option<PoliceSpec>,
+}
+
+/// One queue; at least one limit must be given.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct QueueSpec {
+    pub name: String,
+    #[serde(default)]
+    pub limit_packets: Option<u64>,
+    /// In frame bytes.
+    #[serde(default)]
+    pub limit_bytes: Option<u64>,
+    #[serde(default)]
+    pub red: Option<RedSpec>,
+}
+
+/// (Weighted) random early detection.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RedSpec {
+    /// The average moves by 2^-this of the difference.
+    #[serde(default = "nine")]
+    pub weight_exponent: u32,
+    #[serde(default)]
+    pub unit: RedUnit,
+    #[serde(default)]
+    pub profiles: Vec<RedProfileSpec>,
+    /// For marks no profile names; absent: those are only tail-dropped.
+    #[serde(default)]
+    pub default: Option<RedProfileSpec>,
+}
+
+/// IOS's default exponential weighting constant.
+fn nine() -> u32 {
+    9
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RedUnit {
+    #[default]
+    Packets,
+    Bytes,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RedProfileSpec {
+    #[serde(default)]
+    pub match_dscp: Option<Vec<u8>>,
+    #[serde(default)]
+    pub precedence: Option<Vec<u8>>,
+    pub min: u64,
+    pub max: u64,
+    pub mark_denominator: u64,
+}

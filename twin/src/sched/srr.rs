@@ -1,0 +1,128 @@
+//! Shared round robin of the Catalyst 2970 family: an optional expedite queue, shaped queues
+//! that get 1/W of the port rate and never more, and byte-weighted sharing of the rest.
+
+use serde::Deserialize;
+
+use super::round_robin::RoundRobin;
+use super::weights::Weights;
+use super::{Context, Pick, Scheduler};
+use crate::error::ScenarioError;
+use crate::framing::serialisation_ps;
+use crate::queue::ClassQueue;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SrrSpec {
+    /// Shares; a shaped or strict queue's entry does not count.
+    weights: Weights,
+    /// Expedite queue, served first and without bound.
+    #[serde(default)]
+    strict: Option<usize>,
+    /// Per queue W: 1/W of the port rate; null or 0 shares.
+    #[serde(default)]
+    shape: Option<Weights>,
+}
+
+#[derive(Debug)]
+struct Shaped {
+    queue: usize,
+    /// The queue's own rate is 1/this of the port's.
+    divisor: u64,
+    eligible_ps: u64,
+}
+
+#[derive(Debug)]
+pub struct Srr {
+    expedite: Option<usize>,
+    shaped: Vec<Shaped>,
+    shared: RoundRobin,
+    rate_bps: u64,
+}
+
+impl Srr {
+    pub fn new(spec: SrrSpec, context: Context) -> Result<Self, ScenarioError> {
+        if let Some(queue) = spec.strict {
+            context.check_queue(queue, "strict")?;
+        }
+        let divisors = match &spec.shape {
+            Some(shape) => shape.per_queue(context, "shape")?,
+            None => Vec::new(),
+        };
+        let shaped = divisors.into_iter().enumerate().filter_map(|(queue, w)| {
+            (spec.strict != Some(queue)).then_some(Shaped {
+                queue,
+                divisor: w?,
+                eligible_ps: 0,
+            })
+        });
+        let shaped: Vec<_> = shaped.collect();
+        let mut apart: Vec<_> = shaped.iter().map(|s| s.queue).collect();
+        apart.extend(spec.strict);
+        let shared = spec.weights.members(&apart, context, "weights")?;
+        Ok(Self {
+            expedite: spec.strict,
+            shaped,
+            shared: RoundRobin::by_bytes(shared),
+            rate_bps: context.rate_bps,
+        })
+    }
+}
+
+impl Scheduler for Srr {
+    fn is_priority(&self, queue: usize) -> bool {
+        self.expedite == Some(queue)
+    }
+
+    fn pick(&mut self, queues: &[ClassQueue], now_ps: u64) -> Pick {
+        if let Some(queue) = self.pick_priority(queues, now_ps) {
+            return Pick::Queue(queue);
+        }
+        let waiting = self.shaped.iter_mut();
+        let waiting = waiting.filter(|s| !queues[s.queue].is_empty());
+        let next = waiting.min_by_key(|s| s.eligible_ps);
+        if let Some(shaped) = next
+            && shaped.eligible_ps <= now_ps
+            && let Some(head) = queues[shaped.queue].head()
+        {
+            let own = serialisation_ps(head.bytes, self.rate_bps).saturating_mul(shaped.divisor);
+            shaped.eligible_ps = now_ps.saturating_add(own);
+            return Pick::Queue(shaped.queue);
+        }
+        if let Some(queue) = self.shared.pick(queues) {
+            return Pick::Queue(queue);
+        }
+        let waiting = self.shaped.iter().filter(|s| !queues[s.queue].is_empty());
+        match waiting.map(|s| s.eligible_ps).min() {
+            Some(eligible) => Pick::Wait(eligible),
+            None => Pick::Empty,
+        }
+    }
+
+    fn pick_priority(&mut self, queues: &[ClassQueue], _now_ps: u64) -> Option<usize> {
+        self.expedite.filter(|q| !queues[*q].is_empty())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sched::testing::Feed;
+
+    #[test]
+    fn a_shaped_queue_alone_waits_for_its_turn() {
+        let context = Context {
+            queues: 2,
+            rate_bps: 1_000_000,
+            path: "s",
+        };
+        let spec = serde_json::from_str(r#"{"weights": [1, 1], "shape": [10, 0]}"#).unwrap();
+        let mut srr = Srr::new(spec, context).unwrap();
+        let feed = Feed::new(&[125, 0]);
+        assert_eq!(srr.pick(&feed.queues, 5), Pick::Queue(0));
+        // 125 bytes take 1 ms of the line and 10 ms of the queue's tenth of it.
+        assert_eq!(srr.pick(&feed.queues, 5), Pick::Wait(10_000_000_005));
+        let both = Feed::new(&[125, 125]);
+        assert_eq!(srr.pick(&both.queues, 5), Pick::Queue(1));
+        assert_eq!(srr.pick(&both.queues, 10_000_000_005), Pick::Queue(0));
+    }
+}

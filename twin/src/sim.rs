@@ -1,0 +1,394 @@
+//! The simulation: events in time order, until the network is empty.
+
+use crate::error::{RunError, ScenarioError};
+use crate::event::{Event, EventQueue};
+use crate::framing::compressed;
+use crate::measure::Meter;
+use crate::packet::{FlowId, Packet, PacketId, Role, Slab, StepId};
+use crate::police::TokenBucket;
+use crate::port::{Action, Port};
+use crate::queue::Item;
+use crate::rng::Stream;
+use crate::sched::Offer;
+use crate::source::{ACK_BYTES, Reply, Source};
+use crate::step::{Next, Step};
+
+/// Events between two looks at the caller's wish to stop.
+const CHECK_EVERY: u64 = 1 << 18;
+
+/// A port and what its report needs.
+#[derive(Debug)]
+pub struct NamedPort {
+    pub node: String,
+    pub name: String,
+    pub connected: bool,
+    pub ingress_rules: usize,
+    pub egress_rules: usize,
+    /// Name of the one queue of flow-based fair queueing.
+    pub fair_name: String,
+    pub port: Port,
+}
+
+#[derive(Debug)]
+pub struct Flow {
+    pub name: String,
+    pub source: Source,
+    pub stream: Stream,
+    pub first: StepId,
+    /// First step of the acknowledgements.
+    pub back: Option<StepId>,
+    pub meter: Meter,
+}
+
+#[derive(Debug)]
+pub struct Simulation {
+    pub seed: u64,
+    /// Measured: from here, to here.
+    pub window: (u64, u64),
+    pub flows: Vec<Flow>,
+    pub steps: Vec<Step>,
+    pub ports: Vec<NamedPort>,
+    policers: Vec<TokenBucket>,
+    packets: Slab,
+    events: EventQueue,
+    now_ps: u64,
+    sizes: Vec<u32>,
+    segments: Vec<u64>,
+}
+
+impl Simulation {
+    pub fn new(
+        seed: u64,
+        window: (u64, u64),
+        flows: Vec<Flow>,
+        steps: Vec<Step>,
+        policers: Vec<TokenBucket>,
+        ports: Vec<NamedPort>,
+    ) -> Self {
+        Self {
+            seed,
+            window,
+            flows,
+            steps,
+            ports,
+            policers,
+            packets: Slab::default(),
+            events: EventQueue::default(),
+            now_ps: 0,
+            sizes: Vec::new(),
+            segments: Vec::new(),
+        }
+    }
+
+    /// Runs until sources have stopped and the network is empty. `interrupted` is asked now
+    /// and then; true ends the run.
+    pub fn run(&mut self, mut interrupted: impl FnMut() -> bool) -> Result<(), RunError> {
+        for (id, flow) in self.flows.iter_mut().enumerate() {
+            let id = id as FlowId;
+            let (first, stop) = match &mut flow.source {
+                Source::Open { source, stop_ps } => (source.first(&mut flow.stream), *stop_ps),
+                Source::Tcp {
+                    start_ps, stop_ps, ..
+                } => (*start_ps, *stop_ps),
+            };
+            if first < stop {
+                self.events.push(first, Event::Source(id));
+            }
+        }
+        let mut handled = 0u64;
+        while let Some((at, event)) = self.events.pop() {
+            if at == u64::MAX {
+                let problem = "the network needs more than 213 days to drain";
+                let mend = "raise the lowest line rate or shorten its queues";
+                return Err(ScenarioError::new("links", problem, mend).into());
+            }
+            self.now_ps = at;
+            self.handle(event);
+            handled += 1;
+            if handled.is_multiple_of(CHECK_EVERY) && interrupted() {
+                return Err(RunError::Interrupted);
+            }
+        }
+        Ok(())
+    }
+
+    /// Packets neither delivered nor lost: none after a run.
+    pub fn under_way(&self) -> usize {
+        self.packets.under_way()
+    }
+
+    fn handle(&mut self, event: Event) {
+        match event {
+            Event::Source(flow) => self.fire(flow),
+            Event::Sent(port) => {
+                let index = port as usize;
+                if let Some(action) = self.ports[index].port.sent(self.now_ps) {
+                    self.act(index, action);
+                }
+                self.pump(index);
+            }
+            Event::Arrival(packet) => self.arrive(packet),
+            Event::Wake(port) => self.pump(port as usize),
+            Event::Retransmission(flow) => self.retransmission(flow),
+            Event::DelayedAck(flow) => self.delayed_ack(flow),
+        }
+    }
+
+    fn fire(&mut self, id: FlowId) {
+        let now = self.now_ps;
+        let flow = &mut self.flows[id as usize];
+        match &mut flow.source {
+            Source::Open { source, stop_ps } => {
+                let mut sizes = std::mem::take(&mut self.sizes);
+                sizes.clear();
+                let next = source.send(now, &mut flow.stream, &mut sizes);
+                if next < *stop_ps {
+                    self.events.push(next, Event::Source(id));
+                }
+                for ip_bytes in &sizes {
+                    self.send(id, *ip_bytes, Role::Datagram);
+                }
+                self.sizes = sizes;
+            }
+            Source::Tcp { sender, .. } => {
+                let mut segments = std::mem::take(&mut self.segments);
+                sender.fill(now, &mut segments);
+                self.send_segments(id, segments);
+            }
+        }
+    }
+
+    /// Sends what a TCP sender put into `segments`, arms its timer, keeps the buffer.
+    fn send_segments(&mut self, id: FlowId, mut segments: Vec<u64>) {
+        for segment in segments.drain(..) {
+            if let Source::Tcp { sender, .. } = &self.flows[id as usize].source {
+                let ip_bytes = sender.ip_bytes(segment);
+                self.send(id, ip_bytes, Role::Segment(segment));
+            }
+        }
+        self.segments = segments;
+        if let Source::Tcp { sender, .. } = &mut self.flows[id as usize].source
+            && let Some(at) = sender.timer_to_arm()
+        {
+            self.events.push(at, Event::Retransmission(id));
+        }
+    }
+
+    fn retransmission(&mut self, id: FlowId) {
+        let now = self.now_ps;
+        if let Source::Tcp {
+            sender, stop_ps, ..
+        } = &mut self.flows[id as usize].source
+        {
+            sender.timer_fired(now);
+            let due = sender.deadline_ps.is_some_and(|at| at <= now);
+            if now >= *stop_ps {
+                return;
+            }
+            let mut segments = std::mem::take(&mut self.segments);
+            if due {
+                sender.timed_out(now, &mut segments);
+            }
+            self.send_segments(id, segments);
+        }
+    }
+
+    fn delayed_ack(&mut self, id: FlowId) {
+        let now = self.now_ps;
+        if let Source::Tcp { receiver, .. } = &mut self.flows[id as usize].source
+            && let Reply::Now(ack) = receiver.due(now)
+        {
+            self.acknowledge(id, ack);
+        }
+    }
+
+    fn acknowledge(&mut self, id: FlowId, ack: u64) {
+        if let Source::Tcp { sender, .. } = &mut self.flows[id as usize].source {
+            sender.counters.acks_sent += 1;
+            self.send(id, ACK_BYTES, Role::Ack(ack));
+        }
+    }
+
+    fn send(&mut self, id: FlowId, ip_bytes: u32, role: Role) {
+        let now = self.now_ps;
+        let flow = &mut self.flows[id as usize];
+        let (first, measured) = match role {
+            Role::Ack(_) => (flow.back.unwrap_or(flow.first), None),
+            _ => {
+                let counts = now >= self.window.0;
+                (flow.first, counts.then(|| flow.meter.sent(now)))
+            }
+        };
+        let packet = self.packets.insert(Packet {
+            flow: id,
+            step: first,
+            ip_bytes,
+            role,
+            sent_ps: now,
+            measured,
+        });
+        self.enter(packet, first);
+    }
+
+    /// A packet comes to the egress of a step.
+    fn enter(&mut self, id: PacketId, step_id: StepId) {
+        let now = self.now_ps;
+        let packet = self.packets.get_mut(id);
+        let ip_bytes = packet.ip_bytes;
+        packet.step = step_id;
+        let mut step = &mut self.steps[step_id as usize];
+        let index = step.port;
+        let port = &mut self.ports[index].port;
+        let carried = if step.compress {
+            compressed(ip_bytes)
+        } else {
+            ip_bytes
+        };
+        let bytes = port.frame_bytes(carried, step.queue.into());
+        step.hits.packets += 1;
+        step.hits.bytes += u64::from(bytes);
+        if let Some(policer) = step.policer
+            && !self.policers[policer].conforms(bytes, now)
+        {
+            step.hits.exceeded += 1;
+            let Some(other) = step.exceed else {
+                step.dropped += 1;
+                port.policed(step.queue);
+                self.lose(id);
+                return;
+            };
+            packet.step = other;
+            step = &mut self.steps[other as usize];
+        }
+        let offer = port.offer(
+            Item {
+                packet: id,
+                bytes,
+                carried,
+                order: 0,
+                queue: step.queue,
+                conversation: step.conversation,
+                precedence: step.precedence,
+                profile: step.profile,
+            },
+            now,
+        );
+        match offer {
+            Offer::Kept => {}
+            Offer::Refused => {
+                step.dropped += 1;
+                self.lose(id);
+                return;
+            }
+            Offer::Displaced(item) => {
+                let victim = self.packets.get(item.packet).step;
+                self.steps[victim as usize].dropped += 1;
+                self.lose(item.packet);
+            }
+        }
+        self.pump(index);
+    }
+
+    fn lose(&mut self, id: PacketId) {
+        let packet = self.packets.remove(id);
+        let flow = &mut self.flows[packet.flow as usize];
+        if packet.measured.is_some() {
+            flow.meter.lost += 1;
+        }
+        if let (Role::Ack(_), Source::Tcp { sender, .. }) = (packet.role, &mut flow.source) {
+            sender.counters.acks_lost += 1;
+        }
+    }
+
+    fn pump(&mut self, index: usize) {
+        while let Some(action) = self.ports[index].port.pump(self.now_ps) {
+            self.act(index, action);
+            if matches!(action, Action::WakeAt(_)) {
+                return;
+            }
+        }
+    }
+
+    fn act(&mut self, index: usize, action: Action) {
+        match action {
+            Action::Transmit { unit, end_ps } => {
+                self.events.push(end_ps, Event::Sent(index as u32));
+                if unit.last {
+                    let step = self.packets.get(unit.packet).step;
+                    let delay = self.steps[step as usize].reception.delay_ps;
+                    let at = end_ps.saturating_add(delay);
+                    self.events.push(at, Event::Arrival(unit.packet));
+                }
+            }
+            Action::WakeAt(at) => self.events.push(at, Event::Wake(index as u32)),
+        }
+    }
+
+    fn arrive(&mut self, id: PacketId) {
+        let now = self.now_ps;
+        let packet = self.packets.get(id);
+        let step = &mut self.steps[packet.step as usize];
+        let framing = self.ports[step.port].port.line.framing;
+        let bytes = framing.frame_bytes(packet.ip_bytes, false);
+        let reception = &mut step.reception;
+        reception.hits.packets += 1;
+        reception.hits.bytes += u64::from(bytes);
+        let mut next = reception.conform;
+        if let Some(policer) = reception.policer
+            && !self.policers[policer].conforms(bytes, now)
+        {
+            reception.hits.exceeded += 1;
+            match reception.exceed {
+                Some(marked) => next = marked,
+                None => {
+                    self.lose(id);
+                    return;
+                }
+            }
+        }
+        match next {
+            Next::Step(step) => self.enter(id, step),
+            Next::Deliver => self.deliver(id),
+        }
+    }
+
+    fn deliver(&mut self, id: PacketId) {
+        let now = self.now_ps;
+        let packet = self.packets.remove(id);
+        let (open, close) = self.window;
+        let flow = &mut self.flows[packet.flow as usize];
+        let acknowledges = matches!(packet.role, Role::Ack(_));
+        if !acknowledges && now > open && now <= close {
+            flow.meter.window_bytes += u64::from(packet.ip_bytes);
+        }
+        if let Some(number) = packet.measured {
+            (flow.meter).delivered(number, packet.sent_ps, now, packet.ip_bytes);
+        }
+        let Source::Tcp {
+            sender,
+            receiver,
+            stop_ps,
+            ..
+        } = &mut flow.source
+        else {
+            return;
+        };
+        if now >= *stop_ps {
+            // The connection is cut off: the network only drains.
+            return;
+        }
+        match packet.role {
+            Role::Segment(segment) => match receiver.received(segment, now) {
+                Reply::Now(ack) => self.acknowledge(packet.flow, ack),
+                Reply::At(at) => self.events.push(at, Event::DelayedAck(packet.flow)),
+                Reply::Pending => {}
+            },
+            Role::Ack(ack) => {
+                let mut segments = std::mem::take(&mut self.segments);
+                sender.acknowledged(ack, now, &mut segments);
+                self.send_segments(packet.flow, segments);
+            }
+            Role::Datagram => {}
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Traffic sources: when, and how much.
+//!
+//! An open-loop source is a file here that implements `OpenSource`; `read` names it.
+
+mod onoff;
+mod pace;
+mod regular;
+mod tcp;
+mod video;
+
+pub use tcp::{Receiver, Reply, Sender};
+
+use serde_json::Value;
+
+use crate::error::ScenarioError;
+use crate::framing::SECOND_PS;
+use crate::rng::Stream;
+use crate::scenario::{parse_kind, parse_part};
+
+/// IP and TCP headers: the size of an acknowledgement.
+pub const ACK_BYTES: u32 = 40;
+const MIN_IP_BYTES: u32 = 20;
+const MAX_IP_BYTES: u32 = 65_535;
+/// More would run for hours; it guards against a slip in a rate or a time.
+const MAX_PACKETS: u128 = 2_000_000_000;
+/// With samples: what fits in memory (16 bytes each).
+const MAX_SAMPLES: u128 = 50_000_000;
+/// Keeps gaps between packets above a picosecond.
+const MAX_RATE_BPS: u64 = 100_000_000_000_000;
+
+/// A source that awaits no answer.
+pub trait OpenSource: std::fmt::Debug + Send {
+    /// Time of the first packet.
+    fn first(&mut self, stream: &mut Stream) -> u64;
+
+    /// Puts the IP sizes sent at `now_ps` into `sizes`, returns the time of the next ones.
+    fn send(&mut self, now_ps: u64, stream: &mut Stream, sizes: &mut Vec<u32>) -> u64;
+}
+
+/// What drives a flow.
+#[derive(Debug)]
+pub enum Source {
+    Open {
+        source: Box<dyn OpenSource>,
+        stop_ps: u64,
+    },
+    Tcp {
+        sender: Box<Sender>,
+        receiver: Box<Receiver>,
+        start_ps: u64,
+        stop_ps: u64,
+    },
+}
+
+/// What a source must know of its run.
+#[derive(Debug, Clone, Copy)]
+pub struct Context<'a> {
+    pub duration_ps: u64,
+    /// Every packet will be kept.
+    pub samples: bool,
+    /// JSON path of the source.
+    pub path: &'a str,
+}
+
+impl Context<'_> {
+    fn error(&self, field: &str, problem: &str, mend: &str) -> ScenarioError {
+        ScenarioError::new(format!("{}.{field}", self.path), problem, mend)
+    }
+
+    fn positive(&self, value: u64, field: &str) -> Result<(), ScenarioError> {
+        if value == 0 {
+            return Err(self.error(field, "is 0", "give a positive number"));
+        }
+        Ok(())
+    }
+
+    fn packet_size(&self, bytes: u32, least: u32, field: &str) -> Result<(), ScenarioError> {
+        if (least..=MAX_IP_BYTES).contains(&bytes) {
+            return Ok(());
+        }
+        let mend = format!("use {least} to {MAX_IP_BYTES}");
+        Err(self.error(field, &format!("{bytes} is no packet size"), &mend))
+    }
+
+    fn ip_size(&self, bytes: u32) -> Result<(), ScenarioError> {
+        self.packet_size(bytes, MIN_IP_BYTES, "ip_bytes")
+    }
+
+    /// Refuses a rate of IP bits that is 0, beyond any line, or would never end.
+    fn bit_rate(&self, rate_bps: u64, ip_bytes: u32) -> Result<(), ScenarioError> {
+        if !(1..=MAX_RATE_BPS).contains(&rate_bps) {
+            let mend = format!("use 1 to {MAX_RATE_BPS}");
+            return Err(self.error("rate_bps", "is no rate", &mend));
+        }
+        self.ip_size(ip_bytes)?;
+        let bits = u128::from(ip_bytes) * 8 * u128::from(SECOND_PS);
+        self.bounded(rate_bps.into(), bits, "rate_bps")
+    }
+
+    /// Refuses what would never end, given the packets that are sent in a time.
+    fn bounded(&self, packets: u128, per_ps: u128, field: &str) -> Result<(), ScenarioError> {
+        let most = if self.samples {
+            MAX_SAMPLES
+        } else {
+            MAX_PACKETS
+        };
+        if u128::from(self.duration_ps) * packets / per_ps.max(1) <= most {
+            return Ok(());
+        }
+        let problem = format!("would send more than {most} packets");
+        Err(self.error(field, &problem, "lower the rate or shorten duration_ps"))
+    }
+
+    fn stop(&self, stop_ps: Option<u64>) -> u64 {
+        stop_ps.map_or(self.duration_ps, |stop| stop.min(self.duration_ps))
+    }
+}
+
+/// Reads a source by its `kind`.
+pub fn read(value: &Value, context: Context, stream: &mut Stream) -> Result<Source, ScenarioError> {
+    let path = context.path;
+    let (kind, rest) = parse_kind(value, path)?;
+    match kind.as_str() {
+        "cbr" => regular::cbr(parse_part(rest, path)?, context),
+        "poisson" => regular::poisson(parse_part(rest, path)?, context),
+        "onoff" => onoff::read(&parse_part(rest, path)?, context),
+        "video" => video::read(parse_part(rest, path)?, context),
+        "tcp" => tcp::read(&parse_part(rest, path)?, context, stream),
+        other => Err(context.error(
+            "kind",
+            &format!("unknown source {other:?}"),
+            "use cbr, poisson, onoff, video or tcp",
+        )),
+    }
+}

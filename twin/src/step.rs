@@ -1,0 +1,54 @@
+//! Steps: what happens to one flow's packets, with one set of marks, at one port and at the far
+//! end of its link. All classification is done when they are made.
+
+use crate::packet::{FlowId, StepId};
+use crate::red::ProfileIndex;
+
+/// What follows a reception.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Next {
+    Deliver,
+    Step(StepId),
+}
+
+/// Packets and frame bytes that met a rule.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Hits {
+    pub packets: u64,
+    pub bytes: u64,
+    /// Above the rule's policer.
+    pub exceeded: u64,
+}
+
+/// Ingress at the far end.
+#[derive(Debug, Clone)]
+pub struct Reception {
+    pub port: usize,
+    pub rule: usize,
+    pub policer: Option<usize>,
+    pub conform: Next,
+    /// None: what exceeds is dropped.
+    pub exceed: Option<Next>,
+    /// Propagation, and the node's latency if it forwards.
+    pub delay_ps: u64,
+    pub hits: Hits,
+}
+
+#[derive(Debug, Clone)]
+pub struct Step {
+    pub flow: FlowId,
+    pub port: usize,
+    pub rule: usize,
+    pub policer: Option<usize>,
+    /// None: what exceeds is dropped.
+    pub exceed: Option<StepId>,
+    pub queue: u16,
+    pub conversation: u16,
+    pub precedence: u8,
+    pub profile: ProfileIndex,
+    /// RTP headers are compressed on this line.
+    pub compress: bool,
+    pub hits: Hits,
+    pub dropped: u64,
+    pub reception: Reception,
+}
