@@ -141,6 +141,11 @@ class _Entry:
     def negated(self) -> str:
         return self.rule.negate.format(**self.values)
 
+    @property
+    def absence(self) -> bool:
+        """Whether the line itself says that the setting (or the whole table) is not there."""
+        return self.line.text in (self.negated, self.rule.reset.format(**self.values))
+
 
 def _managed(tree: Iterable[Line], context: str, grammar: Grammar) -> dict[str, _Entry]:
     entries: dict[str, _Entry] = {}
@@ -156,7 +161,7 @@ def merge(current: Tree, desired: Tree, grammar: Grammar, context: str = "") -> 
     """What ``current`` becomes when ``desired`` is put into it.
 
     Owned objects are replaced as a whole, tables (``group``) likewise, other settings by their key; everything
-    else stays.
+    else stays. A desired line that takes a setting back (``no ...``) stands for its absence.
     """
     wanted = _managed(desired, context, grammar)
     groups = {e.rule.group.format(**e.values) for e in wanted.values() if e.rule.group}
@@ -172,12 +177,20 @@ def merge(current: Tree, desired: Tree, grammar: Grammar, context: str = "") -> 
             continue
         used.add(entry.key)
         new = wanted[entry.key]
+        if new.absence:
+            continue
         if new.rule.owned:
             result.append(new.line)
         else:
             below = merge(line.children, new.line.children, grammar, new.rule.id)
             result.append(Line(new.line.text, below, line.number))
-    result.extend(entry.line for key, entry in wanted.items() if key not in used)
+    for key, entry in wanted.items():
+        if key in used or entry.absence:
+            continue
+        below = entry.line.children
+        if not entry.rule.owned:
+            below = merge((), below, grammar, entry.rule.id)
+        result.append(Line(entry.line.text, below, entry.line.number))
     return tuple(result)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 DSCP_NAMES: dict[str, int] = {
     "default": 0, "cs0": 0, "cs1": 8, "cs2": 16, "cs3": 24, "cs4": 32, "cs5": 40, "cs6": 48, "cs7": 56,
     "af11": 10, "af12": 12, "af13": 14, "af21": 18, "af22": 20, "af23": 22, "af31": 26, "af32": 28,
@@ -18,14 +20,12 @@ def parse_dscp(value: object) -> int:
     if isinstance(value, str) and value.lower() in DSCP_NAMES:
         return DSCP_NAMES[value.lower()]
     if isinstance(value, bool) or not isinstance(value, int | str):
-        raise ValueError(f"{value!r} is not a DSCP")
-    try:
-        number = int(value)
-    except ValueError:
-        raise ValueError(f"{value!r} is not a DSCP: use 0 to 63 or a name such as af41, ef, cs6") from None
-    if not 0 <= number <= 63:
-        raise ValueError(f"DSCP {number} is out of range: 0 to 63")
-    return number
+        raise ValueError(f"{value!r} is not a DSCP: use 0 to 63 or a name such as af41, ef, cs6")
+    if isinstance(value, str) and re.fullmatch(r"[0-9]{1,9}", value) is None:
+        raise ValueError(f"{value[:40]!r} is not a DSCP: use 0 to 63 or a name such as af41, ef, cs6")
+    if not 0 <= int(value) <= 63:
+        raise ValueError(f"DSCP {value} is out of range: 0 to 63")
+    return int(value)
 
 
 def dscp_name(value: int) -> str:

@@ -1,18 +1,25 @@
-"""An inventory as a lab: one emulated box for every device, with credentials made for it alone."""
+"""An inventory as a lab: one emulated box for every device, with credentials of its own, and traffic through it."""
 
 from __future__ import annotations
 
 import json
 import secrets
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from app.errors import InputError, Place, ServiceError
-from app.inventory.models import Network
+from app.inventory.models import Network, TrafficFlow
 from app.lab import control
 from app.lab.errors import LabError
 from app.lab.spec import BoxSpec, NetworkSpec
+from app.tester.offers import Offer
 
 USERNAME = "qosforge"
+OFFERED_PACKETS = 1000
+"""Packets of each flow: enough to tell any mix of classes apart, whatever else moves a counter by a few."""
+_PROTOCOLS = {"tcp": 6, "udp": 17}
 
 
 def state_folder(var: Path, network: str) -> Path:
@@ -70,3 +77,96 @@ def _credentials(state: Path) -> dict[str, str]:
     path.touch(mode=0o600)
     path.write_text(json.dumps(made), encoding="utf-8")
     return made
+
+
+def is_emulated(network: Network, state: Path) -> bool:
+    """Whether every device of the network is a box of the lab that runs in ``state``."""
+    try:
+        answer = control.status(state)
+    except LabError:
+        return False
+    boxes = answer.get("boxes") if answer else None
+    return isinstance(boxes, dict) and {device.name for device in network.devices} <= boxes.keys()
+
+
+def offer_traffic(network: Network, state: Path, packets: int = OFFERED_PACKETS) -> tuple[Offer, ...]:
+    """Carry ``packets`` of every described flow hop by hop through the running lab of the network.
+
+    Each box classifies, marks and counts by its own running configuration; the marks that leave one go into the
+    next, the CoS over tagged links only.
+
+    Returns:
+        Every offer made, in order: what each box was given.
+
+    Raises:
+        ServiceError: the lab does not answer, or a box has no such interface.
+    """
+    offers: list[Offer] = []
+    for scenario in network.traffic:
+        for flow in scenario.flows:
+            offers += _carried(network, state, flow, packets)
+    return tuple(offers)
+
+
+def _carried(network: Network, state: Path, flow: TrafficFlow, packets: int) -> Iterator[Offer]:
+    source, target = network.station(flow.from_), network.station(flow.to)
+    device, into = source.attach
+    waiting = [
+        Offer(
+            device=device,
+            into=into,
+            out="",
+            packets=packets,
+            size=flow.source.ip_bytes,
+            dscp=flow.dscp,
+            cos=0,
+            tagged=False,
+            protocol=_PROTOCOLS[flow.protocol],
+            source=source.address,
+            destination=target.address,
+            source_port=flow.src_port,
+            destination_port=flow.dst_port,
+            application=flow.application,
+        )
+    ]
+    for hop in network.path(source.name, target.name):
+        made = [replace(offer, out=hop[1]) for offer in waiting]
+        outcomes = [(offer, outcome) for offer in made for outcome in _offered(state, offer)]
+        yield from made
+        end = network.neighbour(hop)
+        if end is None:
+            return  # the target's own port
+        link, (device, into) = end
+        waiting = [
+            replace(
+                offer,
+                device=device,
+                into=into,
+                packets=outcome["count"] - outcome["dropped_in"] - outcome["dropped_out"],
+                dscp=outcome["dscp_out"],
+                cos=outcome["cos_out"] if link.tagged else 0,
+                tagged=link.tagged,
+            )
+            for offer, outcome in outcomes
+        ]
+        waiting = [offer for offer in waiting if offer.packets]
+
+
+def _offered(state: Path, offer: Offer) -> list[dict[str, Any]]:
+    group = {
+        "count": offer.packets,
+        "bytes": offer.size,
+        "dscp": offer.dscp,
+        "cos": offer.cos,
+        "tagged": offer.tagged,
+        "protocol": offer.protocol,
+        "src": offer.source,
+        "dst": offer.destination,
+        "src_port": offer.source_port,
+        "dst_port": offer.destination_port,
+        "application": offer.application or "",
+    }
+    try:
+        return control.offer(state, offer.device, offer.into, offer.out, [group])
+    except LabError as error:
+        raise ServiceError(str(error), Place(device=offer.device), f"see {state / 'lab.log'}") from None

@@ -1,28 +1,41 @@
 """Quantities with units as people write them: rates, times, ratios.
 
-Internally: rates are integer bits per second, times are float seconds, ratios are floats from 0 to 1.
+Internally: rates are integer bits per second, times are float seconds, ratios are floats from 0 to 1. A document
+that people write must give a unit with every quantity: validate it in `WRITTEN`; without that context a bare
+number is taken as already parsed.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Annotated
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Annotated, Final
 
-from pydantic import BeforeValidator, PlainSerializer
+from pydantic import BeforeValidator, PlainSerializer, ValidationInfo
 
-_QUANTITY = re.compile(r"^\s*(\d+(?:\.\d+)?)\s*([A-Za-z/%µμ]+)\s*$")
+WRITTEN: Final = {"written": True}
+"""Pydantic validation context of documents that people write."""
+
+_QUANTITY = re.compile(r"\s*([0-9]{1,24}(?:\.[0-9]{1,24})?)\s*([A-Za-z/%µμ]+)\s*")
 _RATES = {"b/s": 1, "bps": 1, "kb/s": 10**3, "kbps": 10**3, "Mb/s": 10**6, "Mbps": 10**6, "Gb/s": 10**9,
           "Gbps": 10**9}  # fmt: skip
 _TIMES = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "μs": 1e-6}
 
 
+def shortened(value: object) -> str:
+    """A value as messages quote it: its Python form, cut where it is long."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
 def _quantity(value: object, units: dict[str, int] | dict[str, float], what: str, example: str) -> float:
     if isinstance(value, bool) or not isinstance(value, str):
-        raise ValueError(f"{value!r} has no unit: write {what} like {example!r}")
-    match = _QUANTITY.match(value)
+        raise ValueError(f"{shortened(value)} has no unit: write {what} like {example!r}")
+    match = _QUANTITY.fullmatch(value)
     if match is None or match[2] not in units:
         known = ", ".join(sorted(units))
-        raise ValueError(f"{value!r} is not {what}: write it like {example!r} (units: {known})")
+        raise ValueError(f"{shortened(value)} is not {what}: write it like {example!r} (units: {known})")
     return float(match[1]) * units[match[2]]
 
 
@@ -61,7 +74,7 @@ def parse_ratio(value: object) -> float:
         return value
     ratio = _quantity(value, {"%": 0.01}, "a percentage", "0.1 %")
     if ratio > 1:
-        raise ValueError(f"{value!r} is above 100 %")
+        raise ValueError(f"{value!r} is no part of a whole: write at most 100 %")
     return ratio
 
 
@@ -89,9 +102,21 @@ def format_ratio(ratio: float) -> str:
 
 def _exact(unit: str, factor: float = 1) -> PlainSerializer:
     # Documents that last must read back to the same number, so nothing is rounded here.
-    return PlainSerializer(lambda value: f"{value * factor:.15g} {unit}", when_used="json")
+    def text(value: float) -> str:
+        return f"{Decimal(f'{value * factor:.15g}'):f} {unit}"
+
+    return PlainSerializer(text, when_used="json")
 
 
-Rate = Annotated[int, BeforeValidator(parse_rate), _exact("b/s")]
-Seconds = Annotated[float, BeforeValidator(parse_seconds), _exact("s")]
-Ratio = Annotated[float, BeforeValidator(parse_ratio), _exact("%", 100)]
+def _written(parse: Callable[[object], float], example: str) -> BeforeValidator:
+    def validate(value: object, info: ValidationInfo) -> float:
+        if info.context == WRITTEN and not isinstance(value, str):
+            raise ValueError(f"{shortened(value)} is not a quantity with its unit: write it like {example!r}")
+        return parse(value)
+
+    return BeforeValidator(validate)
+
+
+Rate = Annotated[int, _written(parse_rate, "768 kb/s"), _exact("b/s")]
+Seconds = Annotated[float, _written(parse_seconds, "16 ms"), _exact("s")]
+Ratio = Annotated[float, _written(parse_ratio, "0.1 %"), _exact("%", 100)]

@@ -17,7 +17,7 @@ from app.deploy.fleet import Fleet
 from app.deploy.transaction import running
 from app.findings import Finding, Severity
 from app.settings import load_settings
-from app.validation.validate import validate
+from app.validation import validate
 
 Only = Annotated[list[str] | None, typer.Option("--device", "-d", help="Only this device (may be repeated).")]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="Write one file per device into a folder.")]

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from app.dscp import parse_dscp
-from app.units import Rate, Ratio, Seconds
+from app.units import Rate, Ratio, Seconds, format_seconds, shortened
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _TEXT = re.compile(r"[\w .,;:()/%+=&'–-]*")
@@ -18,18 +22,25 @@ RESERVED_CLASS = "default"
 def _name(value: str) -> str:
     # Names reach device templates: one newline would be a command on a router.
     if _NAME.fullmatch(value) is None:
-        raise ValueError(f"{value!r} is not a name: letters, digits, '-' and '_' only, beginning with a letter")
+        raise ValueError(
+            f"{shortened(value)} is not a name: letters, digits, '-' and '_' only, beginning with a letter"
+        )
     return value
 
 
 def _text(value: str) -> str:
     if _TEXT.fullmatch(value) is None or not value.isprintable():
-        raise ValueError(f"{value!r} has characters that are not allowed in free text")
+        raise ValueError(f"{shortened(value)} is not free text: one line of letters, digits and .,;:()/%+=&' only")
     return value
 
 
 def _listed(value: object) -> object:
     return [value] if isinstance(value, str | int | dict) else value
+
+
+def _distinct(values: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
+    # Said twice means the same, but a box would print it once: the plan must equal what is read back.
+    return tuple(dict.fromkeys(values))
 
 
 Name = Annotated[str, Field(min_length=1, max_length=40), AfterValidator(_name)]
@@ -49,9 +60,9 @@ class Model(BaseModel):
 class MatchTerm(Model):
     """One alternative of a match; the given fields must all hold, each field lists alternatives."""
 
-    application: Annotated[tuple[Name, ...], BeforeValidator(_listed)] = ()
-    dscp: Annotated[tuple[Dscp, ...], BeforeValidator(_listed)] = ()
-    cos: Annotated[tuple[Cos, ...], BeforeValidator(_listed)] = ()
+    application: Annotated[tuple[Name, ...], BeforeValidator(_listed), AfterValidator(_distinct)] = ()
+    dscp: Annotated[tuple[Dscp, ...], BeforeValidator(_listed), AfterValidator(_distinct)] = ()
+    cos: Annotated[tuple[Cos, ...], BeforeValidator(_listed), AfterValidator(_distinct)] = ()
 
     @model_validator(mode="after")
     def _not_empty(self) -> Self:
@@ -82,7 +93,7 @@ class Priority(Model):
     @model_validator(mode="after")
     def _one(self) -> Self:
         if (self.percent is None) == (self.rate is None):
-            raise ValueError("give a priority either as percent or as rate")
+            raise ValueError("a priority has both or none of percent and rate: give one of them")
         return self
 
 
@@ -96,7 +107,8 @@ class Bandwidth(Model):
     @model_validator(mode="after")
     def _one(self) -> Self:
         if sum(v is not None for v in (self.percent, self.remaining_percent, self.rate)) != 1:
-            raise ValueError("give a bandwidth as exactly one of percent, remaining_percent and rate")
+            units = "percent, remaining_percent and rate"
+            raise ValueError(f"a bandwidth has none or more than one unit: give exactly one of {units}")
         return self
 
 
@@ -120,27 +132,63 @@ class Treatment(Model):
     @model_validator(mode="after")
     def _one(self) -> Self:
         if self.priority and self.bandwidth:
-            raise ValueError("a class is served by priority or by bandwidth, not by both")
+            raise ValueError("a class is served by priority or by bandwidth: not both, remove one")
         if self.priority and self.wred:
-            raise ValueError("WRED does not go with priority: a policed priority queue is not managed by drops")
+            raise ValueError("WRED does not go with priority: remove one, a policed queue is not managed by drops")
         return self
 
 
-_QUANTILE = re.compile(r"p\d{1,2}(\.\d+)?")
+_QUANTILE = re.compile(r"p[0-9]{1,2}(\.[0-9]{1,6})?")
 
 
 def _quantile(value: str) -> str:
     if _QUANTILE.fullmatch(value) is None or not 0 < float(value[1:]) < 100:
-        raise ValueError(f"{value!r} is not a quantile: write p50, p95, p99 or p99.9")
+        raise ValueError(f"{shortened(value)} is not a quantile between 0 and 100: write p50, p95, p99 or p99.9")
     return value
+
+
+def _above_zero(value: float) -> float:
+    if value <= 0:
+        raise ValueError("0 cannot be kept: give a time above zero")
+    return value
+
+
+def _rising(delay: dict[str, float]) -> dict[str, float]:
+    ordered = sorted(delay.items(), key=lambda entry: float(entry[0][1:]))
+    for (low, shorter), (high, longer) in itertools.pairwise(ordered):
+        if longer < shorter:
+            raise ValueError(
+                f"{high} of {format_seconds(longer)} is below {low} of {format_seconds(shorter)}: "
+                "a higher quantile is never shorter"
+            )
+    return delay
+
+
+def _some_loss(value: float) -> float:
+    if not 0 < value < 1:
+        raise ValueError(
+            f"a loss of {value * 100:g} % is no bound: give it above 0 % (no count of packets proves that none is "
+            "ever lost) and below 100 %"
+        )
+    return value
+
+
+def _confidence(value: float) -> float:
+    if not 0.5 < value < 1:
+        raise ValueError(f"a confidence of {value * 100:g} % is of no use: give it above 50 % and below 100 %")
+    return value
+
+
+Quantile = Annotated[str, AfterValidator(_quantile)]
+Duration = Annotated[Seconds, AfterValidator(_above_zero)]
 
 
 class ObjectiveSpec(Model):
     """What ΔQ a class must keep: one-way delay quantiles, delay variation, loss."""
 
-    delay: dict[Annotated[str, AfterValidator(_quantile)], Seconds] = Field(default_factory=dict)
-    variation: Seconds | None = None
-    loss: Ratio | None = None
+    delay: Annotated[dict[Quantile, Duration], AfterValidator(_rising)] = Field(default_factory=dict)
+    variation: Duration | None = None
+    loss: Annotated[Ratio, AfterValidator(_some_loss)] | None = None
 
     @model_validator(mode="after")
     def _some(self) -> Self:
@@ -167,14 +215,14 @@ class TrafficClass(Model):
             if self.treatment.priority is not None:
                 raise ValueError("the class 'default' cannot have priority: it would take everything first")
         elif self.match is None:
-            raise ValueError(f"class {self.name!r} has no match (only 'default' may go without)")
+            raise ValueError(f"class {self.name!r} has no match: give one, only 'default' goes without")
         return self
 
 
 class Fragment(Model):
     """Fragment so that one fragment blocks the link for at most this long."""
 
-    blocking_delay: Seconds
+    blocking_delay: Duration
 
 
 class When(Model):
@@ -192,7 +240,7 @@ class LinkEfficiencyRule(Model):
     prefer: Requirement = True
 
 
-Listed = Annotated[tuple[Name, ...], BeforeValidator(_listed)]
+Listed = Annotated[tuple[Name, ...], BeforeValidator(_listed), Field(min_length=1), AfterValidator(_distinct)]
 
 
 class Scope(Model):
@@ -212,9 +260,15 @@ class Verify(Model):
     classes: Annotated[tuple[Name, ...], Field(min_length=1)]
     beside: tuple[Name, ...] = ()
     seconds: Annotated[int, Field(ge=1, le=3600, strict=True)] = 30
-    confidence: Annotated[Ratio, Field(gt=0.5, lt=1)] = 0.95
+    confidence: Annotated[Ratio, AfterValidator(_confidence)] = 0.95
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+    @model_validator(mode="after")
+    def _apart(self) -> Self:
+        if self.from_ == self.to:
+            raise ValueError(f"{self.from_!r} cannot verify towards itself: name two stations")
+        return self
 
 
 class Intent(Model):
@@ -242,31 +296,66 @@ class Intent(Model):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        names = [c.name for c in self.classes]
-        for name in names:
-            if names.count(name) > 1:
-                raise ValueError(f"class {name!r} is defined {names.count(name)} times")
-        _check_sums(self.classes)
-        for position, check in enumerate(self.verify):
-            for name in (*check.classes, *check.beside):
-                if name not in names:
-                    known = ", ".join(names)
-                    raise ValueError(f"verify[{position}]: unknown class {name!r} (classes: {known})")
+        found = [*conflicts([(c.name, c.treatment) for c in self.classes])]
+        for position, scope in enumerate(self.verify):
+            found.extend(unknown_classes(position, scope.classes, scope.beside, [c.name for c in self.classes]))
+        found.extend(policy_conflicts([(s.direction, s.policy) for s in self.apply]))
+        if found:
+            raise ValueError("; ".join(conflict.message for conflict in found))
         return self
 
 
-def _check_sums(classes: tuple[TrafficClass, ...]) -> None:
-    shares = [c.treatment.bandwidth for c in classes if c.treatment.bandwidth]
+@dataclass(frozen=True)
+class Conflict:
+    """Parts of an intent that do not go together; ``path`` is where to look."""
+
+    path: tuple[str | int, ...]
+    message: str
+    mend: str
+
+
+def conflicts(classes: Sequence[tuple[str | None, Treatment | None]]) -> Iterator[Conflict]:
+    """Names given twice, mixed units and sums over 100, over the classes in order; unknown treatments are none."""
+    names = [name for name, _ in classes]
+    for position, name in enumerate(names):
+        if name is not None and name in names[:position]:
+            path = ("classes", position, "name")
+            yield Conflict(path, f"class {name!r} is defined twice", "merge the two, or rename one")
+    treatments = [treatment for _, treatment in classes if treatment]
+    shares = [t.bandwidth for t in treatments if t.bandwidth]
     kinds = {kind for share in shares for kind in share.model_dump(exclude_none=True)}
     if len(kinds) > 1:
-        raise ValueError(f"bandwidth is given in mixed units ({', '.join(sorted(kinds))}): use one for all classes")
+        units = ", ".join(sorted(kinds))
+        yield Conflict(("classes",), f"bandwidth is given in mixed units ({units})", "use one unit for all classes")
     remaining = sum(share.remaining_percent or 0 for share in shares)
     if remaining > 100:
-        raise ValueError(f"the remaining_percent of all classes sum to {remaining}: at most 100")
-    priority = sum(c.treatment.priority.percent or 0 for c in classes if c.treatment.priority)
-    total = priority + sum(share.percent or 0 for share in shares)
+        message = f"the remaining_percent of all classes sum to {remaining}"
+        yield Conflict(("classes",), message, f"at most 100: take away {remaining - 100}")
+    total = sum(t.priority.percent or 0 for t in treatments if t.priority) + sum(s.percent or 0 for s in shares)
     if total > 100:
-        raise ValueError(f"the percents of all classes sum to {total}: at most 100")
+        message = f"the percents of all classes sum to {total}"
+        yield Conflict(("classes",), message, f"at most 100: take away {total - 100}")
+
+
+def unknown_classes(
+    position: int, classes: Sequence[str], beside: Sequence[str], known: Sequence[str]
+) -> Iterator[Conflict]:
+    """Classes that the verification at ``position`` names and nobody defines."""
+    for key, names in (("classes", classes), ("beside", beside)):
+        for index, name in enumerate(names):
+            if name not in known:
+                near = get_close_matches(name, known, n=1)
+                mend = f"did you mean {near[0]!r}?" if near else f"classes: {', '.join(known)}"
+                yield Conflict(("verify", position, key, index), f"unknown class {name!r}", mend)
+
+
+def policy_conflicts(policies: Sequence[tuple[str | None, str | None]]) -> Iterator[Conflict]:
+    """Policy names used for both directions: a box holds one policy of a name."""
+    for position, (direction, name) in enumerate(policies):
+        if name is not None and any(n == name and d != direction for d, n in policies[:position]):
+            path = ("apply", position, "policy")
+            message = f"policy {name!r} is used for input and for output"
+            yield Conflict(path, message, "give each direction a name of its own")
 
 
 def fragment_bytes(rate_bps: int, blocking_delay: float) -> int:

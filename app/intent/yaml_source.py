@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
-from ruamel.yaml.constructor import ConstructorError
-from ruamel.yaml.error import YAMLError
-from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent, NodeEvent, ScalarEvent
+from ruamel.yaml.error import StreamMark, YAMLError
+from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent, NodeEvent
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+from ruamel.yaml.reader import ReaderError
 
-from app.errors import InputError, Place
+from app.errors import InputError, InputErrors, Place
+from app.units import shortened
 
 MAX_BYTES = 1_000_000
 MAX_DEPTH = 32
@@ -20,30 +21,43 @@ MAX_ALIASES = 32
 MAX_NODES = 50_000
 
 Path_ = tuple[str | int, ...]
+Position = tuple[int, int]
+_PLAIN = "tag:yaml.org,2002:"
+_SCALARS = frozenset(_PLAIN + kind for kind in ("str", "int", "float", "bool", "null", "timestamp"))
 
 
 @dataclass(frozen=True)
 class Document:
-    """A parsed document: its data, and the line and column of every value by its path."""
+    """A parsed document: its data, and the line and column of every value and key by its path."""
 
     file: str
     data: Any
-    marks: dict[Path_, tuple[int, int]] = field(default_factory=dict)
+    marks: dict[Path_, Position] = field(default_factory=dict)
+    keys: dict[Path_, Position] = field(default_factory=dict)
 
     def place(self, path: Path_, label: str = "") -> Place:
         """The place of the value at ``path``, or of its nearest enclosing value."""
         for length in range(len(path), -1, -1):
             if path[:length] in self.marks:
-                line, column = self.marks[path[:length]]
-                return Place(file=self.file, line=line, column=column, path=label or dotted(path))
+                return self._place(self.marks[path[:length]], path, label)
         return Place(file=self.file, path=label or dotted(path))
+
+    def key_place(self, path: Path_) -> Place:
+        """The place of the key that names the value at ``path``; of the value where it has no key."""
+        return self._place(self.keys[path], path, "") if path in self.keys else self.place(path)
+
+    def _place(self, position: Position, path: Path_, label: str) -> Place:
+        return Place(file=self.file, line=position[0], column=position[1], path=label or dotted(path))
 
 
 def dotted(path: Path_) -> str:
     """``classes[0].match`` from ``("classes", 0, "match")``."""
     text = ""
     for part in path:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
+        shown = (
+            part if isinstance(part, int) else part if part.isprintable() and len(part) <= 60 else shortened(part)
+        )
+        text += f"[{part}]" if isinstance(part, int) else f".{shown}" if text else str(shown)
     return text
 
 
@@ -52,6 +66,7 @@ def read_document(path: Path) -> Document:
 
     Raises:
         InputError: missing, too large, not text, not YAML, empty, too deep, or too many aliases.
+        InputErrors: keys given twice or values of unknown types, all of them.
     """
     name = str(path)
     try:
@@ -59,15 +74,17 @@ def read_document(path: Path) -> Document:
             raw = stream.read(MAX_BYTES + 1)
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", Place(file=name), "check the path") from None
+    except ValueError:  # a NUL byte in the path
+        raise InputError("cannot be read: not a path", Place(file=repr(name)), "check the path") from None
     if len(raw) > MAX_BYTES:
-        raise InputError(f"is larger than {MAX_BYTES:,} bytes", Place(file=name), "an intent is a short text")
+        raise _too_large(name)
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
         line = raw[: error.start].count(b"\n") + 1
-        raise InputError(
-            f"is not UTF-8 text (byte {error.start})", Place(file=name, line=line), "is it a text file?"
-        ) from None
+        column = error.start - (raw.rfind(b"\n", 0, error.start) + 1) + 1
+        place = Place(file=name, line=line, column=column)
+        raise InputError(f"is not UTF-8 text (byte {error.start})", place, "is it a text file?") from None
     return parse_document(text, name)
 
 
@@ -76,78 +93,118 @@ def parse_document(text: str, name: str) -> Document:
 
     Raises:
         InputError: not YAML, empty, too deep, or too many aliases.
+        InputErrors: keys given twice or values of unknown types, all of them.
     """
     if len(text) > MAX_BYTES:
-        raise InputError(f"is larger than {MAX_BYTES:,} bytes", Place(file=name), "an intent is a short text")
-    yaml = YAML(typ="safe", pure=True)
+        raise _too_large(name)
     try:
-        _check_bounds(yaml, text, name)
+        _check_bounds(text, name)
         node = YAML(typ="safe", pure=True).compose(text)
+    except (ValueError, OverflowError, LookupError):  # escapes of the scanner that name no character
+        raise InputError(
+            "is not YAML: an escape sequence names no character", Place(file=name), "remove it"
+        ) from None
+    except ReaderError as error:
+        raise _bad_character(text, name, error) from None
     except YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
+        mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
         problem = getattr(error, "problem", None) or "cannot be parsed"
-        place = Place(file=name, line=mark.line + 1, column=mark.column + 1) if mark else Place(file=name)
+        place = _at(name, mark) if mark else Place(file=name)
         raise InputError(f"is not YAML: {problem}", place, "check indentation, quotes and brackets") from None
     if node is None:
-        raise InputError("is empty", Place(file=name), "write an intent: see policies/ for examples")
-    marks: dict[Path_, tuple[int, int]] = {}
-    data = _construct(node, (), marks, name)
-    return Document(name, data, marks)
+        raise InputError(
+            "is empty", Place(file=name, line=1, column=1), "see policies/ and inventories/ for examples"
+        )
+    building = _Building(name)
+    data = building.value(node, ())
+    if building.problems:
+        raise InputErrors("not a usable document", Place(file=name), "", building.problems)
+    return Document(name, data, building.marks, building.keys)
 
 
-def _check_bounds(yaml: YAML, text: str, name: str) -> None:
+def _too_large(name: str) -> InputError:
+    return InputError(f"is larger than {MAX_BYTES:,} bytes", Place(file=name), "only short texts are read")
+
+
+def _bad_character(text: str, name: str, error: ReaderError) -> InputError:
+    before = text[: error.position]
+    place = Place(file=name, line=before.count("\n") + 1, column=len(before) - (before.rfind("\n") + 1) + 1)
+    return InputError(f"is not text: character {error.character!r} is not allowed", place, "remove it")
+
+
+def _at(name: str, mark: StreamMark) -> Place:
+    return Place(file=name, line=mark.line + 1, column=mark.column + 1)
+
+
+def _check_bounds(text: str, name: str) -> None:
     depth = aliases = nodes = 0
-    for event in yaml.parse(text):
-        place = Place(file=name, line=event.start_mark.line + 1, column=event.start_mark.column + 1)
+    for event in YAML(typ="safe", pure=True).parse(text):
         if isinstance(event, CollectionStartEvent):
             depth += 1
             if depth > MAX_DEPTH:
-                raise InputError(f"is nested deeper than {MAX_DEPTH} levels", place, "flatten it")
+                raise InputError(
+                    f"is nested deeper than {MAX_DEPTH} levels", _at(name, event.start_mark), "flatten it"
+                )
         elif isinstance(event, CollectionEndEvent):
             depth -= 1
         if isinstance(event, AliasEvent):
             aliases += 1
             if aliases > MAX_ALIASES:
+                place = _at(name, event.start_mark)
                 raise InputError(f"has more than {MAX_ALIASES} aliases", place, "write the values out")
-        if isinstance(event, NodeEvent | ScalarEvent):
+        if isinstance(event, NodeEvent):
             nodes += 1
             if nodes > MAX_NODES:
-                raise InputError(f"has more than {MAX_NODES:,} values", place, "an intent is a short text")
+                place = _at(name, event.start_mark)
+                raise InputError(f"has more than {MAX_NODES:,} values", place, "split it")
 
 
-def _construct(node: Node, path: Path_, marks: dict[Path_, tuple[int, int]], name: str) -> Any:
-    # Aliases share nodes, so what they expand to is counted here, where it would grow.
-    if len(marks) > MAX_NODES:
-        raise InputError(
-            f"expands to more than {MAX_NODES:,} values", Place(file=name), "do not nest aliases in aliases"
-        )
-    if len(path) > MAX_DEPTH:
-        raise InputError(f"is nested deeper than {MAX_DEPTH} levels", Place(file=name), "flatten it")
-    marks[path] = (node.start_mark.line + 1, node.start_mark.column + 1)
-    if isinstance(node, MappingNode):
-        return _mapping(node, path, marks, name)
-    if isinstance(node, SequenceNode):
-        return [_construct(child, (*path, i), marks, name) for i, child in enumerate(node.value)]
-    return _scalar(node, name)
+class _Building:
+    """One document being built: data as plain Python values, where they stand, and what is wrong with them."""
 
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.marks: dict[Path_, Position] = {}
+        self.keys: dict[Path_, Position] = {}
+        self.problems: list[InputError] = []
+        self._constructor = YAML(typ="safe", pure=True).constructor
 
-def _mapping(node: MappingNode, path: Path_, marks: dict[Path_, tuple[int, int]], name: str) -> dict[str, Any]:
-    result: dict[str, Any] = {}
-    for key_node, value_node in node.value:
-        place = Place(file=name, line=key_node.start_mark.line + 1, column=key_node.start_mark.column + 1)
-        if not isinstance(key_node, ScalarNode):
-            raise InputError("has a key that is not text", place, "use plain words as keys")
-        key = str(key_node.value)
-        if key in result:
-            raise InputError(f"key {key!r} is given twice", place, "keep one of them")
-        result[key] = _construct(value_node, (*path, key), marks, name)
-    return result
+    def value(self, node: Node, path: Path_) -> Any:
+        place = _at(self.name, node.start_mark)
+        # Aliases share nodes, so what they expand to is counted here, where it would grow.
+        if len(self.marks) > MAX_NODES:
+            raise InputError(f"expands to more than {MAX_NODES:,} values", place, "do not nest aliases in aliases")
+        if len(path) > MAX_DEPTH:
+            raise InputError(f"is nested deeper than {MAX_DEPTH} levels", place, "flatten it")
+        self.marks[path] = (node.start_mark.line + 1, node.start_mark.column + 1)
+        if isinstance(node, MappingNode) and node.tag == _PLAIN + "map":
+            return self._mapping(node, path)
+        if isinstance(node, SequenceNode) and node.tag == _PLAIN + "seq":
+            return [self.value(child, (*path, i)) for i, child in enumerate(node.value)]
+        if isinstance(node, ScalarNode) and node.tag in _SCALARS:
+            try:
+                return self._constructor.construct_object(node)
+            except (YAMLError, ValueError, LookupError, ArithmeticError, TypeError, AttributeError):
+                kind = node.tag.removeprefix(_PLAIN)
+                self._problem(f"{shortened(node.value)} is not a {kind}", place, "quote it if it is meant as text")
+                return None
+        self._problem(f"has a value of an unknown type ({str(node.tag)[:60]})", place, "use plain values")
+        return None
 
+    def _mapping(self, node: MappingNode, path: Path_) -> dict[str, Any]:
+        result: dict[str, Any] = {}
+        for key_node, value_node in node.value:
+            place = _at(self.name, key_node.start_mark)
+            if not isinstance(key_node, ScalarNode):
+                self._problem("has a key that is not text", place, "use plain words as keys")
+                continue
+            key = str(key_node.value)
+            if key in result:
+                self._problem(f"key {shortened(key)} is given twice", place, "keep one of them")
+                continue
+            self.keys[*path, key] = (key_node.start_mark.line + 1, key_node.start_mark.column + 1)
+            result[key] = self.value(value_node, (*path, key))
+        return result
 
-def _scalar(node: Node, name: str) -> Any:
-    constructor = YAML(typ="safe", pure=True).constructor
-    try:
-        return constructor.construct_object(node)
-    except (ConstructorError, ValueError):
-        place = Place(file=name, line=node.start_mark.line + 1, column=node.start_mark.column + 1)
-        raise InputError(f"has a value of an unknown type ({node.tag})", place, "use plain values") from None
+    def _problem(self, message: str, place: Place, mend: str) -> None:
+        self.problems.append(InputError(message, place, mend))

@@ -33,7 +33,10 @@ class SyntaxRefused(Exception):
 
 @dataclass
 class Match:
-    """A recognised line: canonical words, captured arguments, and whether it began with ``no``."""
+    """A recognised line: canonical words, captured arguments, and whether it takes something back.
+
+    ``negated`` lines began with ``no`` or ``default``; ``defaulted`` ones with ``default``.
+    """
 
     words: list[str]
     args: dict[str, list[str]]
@@ -158,7 +161,7 @@ class Grammar(Generic[Handler]):
             if node.accepts is not None:
                 command, sign = cast(tuple[Command[Handler], str], node.accepts)
                 words = state.words[1:] if sign else state.words
-                return command, Match(words, state.args, sign == "no", sign == "default", line)
+                return command, Match(words, state.args, bool(sign), sign == "default", line)
         raise SyntaxRefused("incomplete", len(line), line)
 
     @staticmethod

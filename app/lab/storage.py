@@ -57,9 +57,10 @@ class Storage:
 
     def write(self, name: str, data: bytes) -> None:
         """Write a flash file. Raises BoxError for a bad name or when flash is full."""
+        path = self._flash(name)
         if len(data) > self.free() + len(self.read(name) or b""):
             raise BoxError("not enough space on flash")
-        self._write(self._flash(name), data)
+        self._write(path, data)
 
     def erase(self, name: str) -> bool:
         """Delete a flash file; False when there was none."""

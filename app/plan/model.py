@@ -199,6 +199,8 @@ class System(Model):
     dscp_to_queue: tuple[int, ...] | None = None
     scheduler: Scheduler | None = None
     queue_set: int | None = None
+    queue_on_input: bool | None = None
+    """Whether queues are chosen on input: by a rule, or through a map where the ingress trusts a mark."""
 
 
 class UnknownLine(Model):

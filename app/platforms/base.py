@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import Protocol
+from typing import Literal, Protocol
 
 from app.configtree import Grammar
 from app.errors import InputError, Place
@@ -66,6 +66,27 @@ class Lowered:
     classes: Mapping[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class QueueCount:
+    """What a box has counted so far for one class or queue.
+
+    ``queue`` is the class's name where the box counts by class, else the queue's number. ``interface`` is empty
+    where the box counts for all its interfaces together. ``priority`` says whether the box tells that it serves
+    the queue first; ``queued`` are the packets that the class's queue took, where the box counts them beside
+    those that it classified. A box that evaluates all its rules counts a packet under each that matches: such
+    counters are ``overlapping``. ``None`` is what the box does not tell.
+    """
+
+    interface: str
+    direction: Literal["input", "output"]
+    queue: str
+    packets: int
+    drops: int | None = None
+    priority: bool | None = None
+    queued: int | None = None
+    overlapping: bool = False
+
+
 class Platform(Protocol):
     """One kind of box. Implementations are pure: no I/O but reading their own data and templates."""
 
@@ -85,6 +106,18 @@ class Platform(Protocol):
 
     def parse(self, text: str, device: str, image: str) -> Plan:
         """The plan that a running configuration amounts to, defaults that it does not print included."""
+        ...
+
+    def counter_commands(self, plan: Plan) -> tuple[str, ...]:
+        """What to ask a box that holds this plan for its counters by class; nothing where it has none."""
+        ...
+
+    def read_counters(self, answers: Mapping[str, str], plan: Plan) -> tuple[QueueCount, ...]:
+        """The counters in a box's answers, by command, named as the plan names classes, queues and interfaces.
+
+        Raises:
+            ValueError: an answer is not what the command prints.
+        """
         ...
 
 

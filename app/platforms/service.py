@@ -143,6 +143,14 @@ def rate_findings(request: DeviceRequest) -> Iterator[Finding]:
             )
 
 
+def queue_names(queue_of: Mapping[str, int]) -> dict[str, str]:
+    """``queue N`` to the first class that it serves: boxes have no names for their queues."""
+    result: dict[str, str] = {}
+    for name, queue in queue_of.items():
+        result.setdefault(f"queue {queue}", name)
+    return result
+
+
 def percent(share: float) -> str:
     """A share as text."""
     return f"{share * 100:.1f}".removesuffix(".0") + " %"

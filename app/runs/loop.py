@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from app.errors import StoreError
+from app.errors import QosforgeError, StoreError
 from app.runs import phases
 from app.runs.artifacts import ArtifactStore
 from app.runs.context import Context, Documents, Observer
@@ -108,8 +108,7 @@ class _Course:
         try:
             self._step("lock", phases.lock, changing)
         except StoreError as error:
-            problem = {"device": error.where.device or "", "message": error.message, "mend": error.mend}
-            return self._end(RunStatus.FAILED, errors=[problem])
+            return self._end(RunStatus.FAILED, errors=[_problem(error)])
         try:
             return self._touch(held, devices, result)
         finally:
@@ -120,9 +119,16 @@ class _Course:
         result["pushed"] = pushed["running"]
         if pushed["errors"]:
             return self._undo(held, devices, result, pushed["errors"])
+        counted = self._step("counters", phases.counters, pushed["running"])
+        if counted["errors"]:
+            return self._undo(held, devices, result, counted["errors"])
         outcome = None
         if self.context.documents.measure:
-            result["after"] = self._measured("after", held | pushed["running"])
+            try:
+                result["after"] = self._measured("after", held | pushed["running"])
+            except QosforgeError as error:
+                # Without a verdict nothing is kept.
+                return self._undo(held, devices, result, [_problem(error)])
             outcome = result["after"]["outcome"]
             if outcome != Verdict.MET:
                 return self._undo(held, devices, result, [], outcome)
@@ -160,3 +166,7 @@ class _Course:
     ) -> Json:
         self._status(status, outcome)
         return {"status": status.value, "verdict": outcome, "errors": errors or [], **rest}
+
+
+def _problem(error: QosforgeError) -> Json:
+    return {"device": error.where.device or "", "message": error.message, "mend": error.mend}

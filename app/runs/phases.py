@@ -13,15 +13,20 @@ from app.deploy import transaction
 from app.deploy.fleet import Outcome
 from app.deploy.traits import traits
 from app.deploy.transaction import Target
-from app.errors import DeviceError, Place, StoreError
+from app.emulation import is_emulated, offer_traffic
+from app.errors import DeviceError, Place, ServiceError, StoreError
 from app.findings import Finding, Severity
-from app.platforms.base import platform
+from app.plan.model import Plan
+from app.platforms.base import QueueCount, platform
 from app.runs.context import Context
 from app.runs.tables import RunStatus, Verdict
+from app.tester.counters import CounterNote, compare
+from app.tester.counters import read as read_counters
 from app.tester.judging import overall, verdicts
 from app.tester.measurement import When
+from app.tester.offers import expected
 from app.tester.twin import TwinTester
-from app.validation.validate import validate
+from app.validation import validate
 
 Json = dict[str, Any]
 
@@ -101,17 +106,21 @@ def _refused(findings: tuple[Finding, ...], strict: bool) -> bool:
     return any(f.severity in against for f in findings)
 
 
+def _plans(context: Context, held: Mapping[str, str]) -> dict[str, Plan]:
+    """What the boxes hold, by the configurations they gave."""
+    plans = {}
+    for name, text in running_texts(context, held).items():
+        device = context.network.device(name)
+        plans[name] = platform(device.platform, name).parse(text, name, device.image)
+    return plans
+
+
 def measure(context: Context, held: Mapping[str, str], when: When, stretch: int) -> Json:
     """Run the tester on what the boxes hold, and judge."""
     name = f"measure-{when}" if stretch == 1 else f"measure-{when}-x{stretch}"
     with context.store.stage(context.run_id, name) as record:
         context.observe(name, "twin of the configuration read back" + (f", {stretch}× as long" * (stretch > 1)))
-        plans = {
-            device.name: platform(device.platform).parse(text, device.name, device.image)
-            for device in context.network.devices
-            for text in (context.artifacts.get_text(held[device.name]),)
-        }
-        tester = TwinTester(context.network, plans, context.documents.seed)
+        tester = TwinTester(context.network, _plans(context, held), context.documents.seed)
         measurement = tester.measure(context.intent.intent, when, stretch)
         found = verdicts(context.intent.intent, context.network, measurement)
         result: Json = {
@@ -199,6 +208,50 @@ def _compare(context: Context, held: Mapping[str, str], after: Mapping[str, str]
         else:
             context.record(device.name, "read_back", note="holds the plan")
     return found
+
+
+def counters(context: Context, after: Mapping[str, str]) -> Json:
+    """Read the counters of the pushed boxes twice; an emulated network is given traffic between the readings.
+
+    A box that counts otherwise than the configuration it gave says is an error, as one that reads back wrong is.
+    """
+    with context.store.stage(context.run_id, "counters") as summary:
+        context.observe("counters", "each box's own, by class, twice")
+        notes, errors = _counted(context, _plans(context, after))
+        for note in notes:
+            if note.contradiction:
+                context.record(note.device, "failed", note=note.message)
+                mend = "the box does not do what its configuration says: look at the feature on its image"
+                errors.append({"device": note.device, "message": note.message, "mend": mend})
+        silent = sorted({note.device for note in notes if not note.queue})
+        told = sum(bool(note.queue) for note in notes)
+        text = f"{told} classes and queues of {len(after) - len(silent)} boxes counted"
+        if silent:
+            text += f"; no counters by class: {', '.join(silent)}"
+        artifact = context.artifacts.put_json([note.document() for note in notes])
+        summary |= {"notes": artifact, "errors": errors, "text": text}
+    return {"notes": artifact, "errors": errors}
+
+
+def _counted(context: Context, plans: Mapping[str, Plan]) -> tuple[list[CounterNote], list[Json]]:
+    def reading(name: str, driver: NetworkDriver) -> tuple[QueueCount, ...]:
+        return read_counters(driver, plans[name])
+
+    first = context.fleet.run(plans, reading)
+    try:
+        emulated = context.lab is not None and is_emulated(context.network, context.lab)
+        offers = offer_traffic(context.network, context.lab) if context.lab and emulated else ()
+        second = context.fleet.run([name for name, outcome in first.items() if outcome.error is None], reading)
+        notes: list[CounterNote] = []
+        for name, outcome in second.items():
+            before = first[name].value
+            if before is not None and outcome.value is not None:
+                due = expected(context.network, plans[name], offers) if emulated else None
+                notes += compare(plans[name], before, outcome.value, due)
+    except ServiceError as error:
+        problem = {"device": error.where.device or "", "message": error.message, "mend": error.mend}
+        return [], [*_errors(first), problem]
+    return notes, [*_errors(first), *_errors(second)]
 
 
 def keep(context: Context, held: Mapping[str, str], prepared: Mapping[str, Json]) -> Json:

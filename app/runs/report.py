@@ -72,7 +72,8 @@ def _findings(artifacts: ArtifactStore, last: dict[str, Json]) -> tuple[Finding,
 def _stage(stage: Stage) -> StageReport:
     seconds = (stage.ended - stage.started).total_seconds() if stage.ended else 0.0
     errors = stage.summary.get("errors") or []
-    text = "; ".join(f"{e['device']}: {e['message']}" for e in errors) or str(stage.summary.get("error", ""))
+    text = "; ".join(f"{e['device']}: {e['message']}" for e in errors)
+    text = text or str(stage.summary.get("error") or stage.summary.get("text") or "")
     return StageReport(
         name=stage.name,
         started=stage.started,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from app.errors import Place, TesterError
 from app.inventory.models import Link
 from app.plan.model import (
     Discipline,
@@ -77,11 +78,26 @@ def _ingress(system: System, ingress: Ingress) -> Json:
     if ingress.trust is Trust.NONE:
         cos = ingress.port_cos
         otherwise = {"dscp": system.cos_to_dscp[cos] if system.cos_to_dscp and cos else 0, "cos": cos}
-    elif ingress.trust is Trust.COS and system.cos_to_dscp:
-        rules += [{"match": {"cos": [cos]}, "set": {"dscp": system.cos_to_dscp[cos], "cos": cos}} for cos in COSES]
-    elif ingress.trust is Trust.DSCP and system.dscp_to_cos:
-        rules += [{"match": {"dscp": [d]}, "set": {"cos": system.dscp_to_cos[d]}} for d in DSCPS]
+    elif ingress.trust is Trust.COS:
+        rules += [{"match": {"cos": [cos]}, "set": _trusted(system, "cos", cos)} for cos in COSES]
+    elif ingress.trust is Trust.DSCP:
+        rules += [{"match": {"dscp": [dscp]}, "set": _trusted(system, "dscp", dscp)} for dscp in DSCPS]
     return {"rules": rules, "otherwise": otherwise}
+
+
+def _trusted(system: System, field: str, value: int) -> Json:
+    """Marks of a packet whose ``field`` is trusted: the other one is derived, and the queue where it is chosen
+    on input.
+    """
+    other, derived, queue = (
+        ("dscp", system.cos_to_dscp, system.cos_to_queue)
+        if field == "cos"
+        else ("cos", system.dscp_to_cos, system.dscp_to_queue)
+    )
+    marks: Json = {other: derived[value]} if derived else {}
+    if system.queue_on_input and queue:
+        marks["group"] = queue[value]
+    return marks
 
 
 def _marks(system: System, rule: Rule) -> Json:
@@ -105,15 +121,21 @@ def _police(rule: Rule) -> Json:
 
 def _egress(plan: Plan, interface: InterfacePlan, rate: int) -> Json:
     scheduler = interface.egress.scheduler or plan.system.scheduler
+    if scheduler is not None and scheduler.limit_percent is not None:
+        raise TesterError(
+            f"the twin does not model a port held to {scheduler.limit_percent} % of its rate",
+            Place(device=plan.device, interface=interface.name),
+            "remove the port's bandwidth limit, or measure with another tester",
+        )
     if scheduler is None:
-        return {"rules": [], "otherwise": {"queue": 0}, "queues": [_queue(Queue(number=0))], "scheduler": _FIFO}
+        return {"rules": [], "otherwise": {"queue": 0}, "queues": [_queue(Queue(number=0), "q0")], "scheduler": _FIFO}
     positions = {queue.number: position for position, queue in enumerate(scheduler.queues)}
     rules, otherwise = _selection(plan, interface.egress, positions)
     served = scheduler.discipline is not Discipline.FLOW_WFQ
     return {
         "rules": rules if served else [],
         "otherwise": {"queue": otherwise if served else 0},
-        "queues": [_queue(queue) for queue in scheduler.queues] if served else [],
+        "queues": [_queue(queue, _called(scheduler, queue)) for queue in scheduler.queues] if served else [],
         "scheduler": _scheduler(scheduler, rate),
     }
 
@@ -123,22 +145,22 @@ _FIFO: Json = {"kind": "fifo"}
 
 def _selection(plan: Plan, egress: Egress, positions: dict[int, int]) -> tuple[list[Json], int]:
     """Which queue a packet takes: by the egress policy, by a choice made on input, or by the box's maps."""
-    if egress.rules or egress.default_queue is not None:
+    system = plan.system
+    default = positions.get(egress.default_queue, 0) if egress.default_queue is not None else 0
+    if egress.rules:
         rules = [
             {"match": _match(rule), "queue": positions[rule.queue]}
             for rule in egress.rules
             if rule.queue is not None and rule.any_of
         ]
-        return rules, positions[egress.default_queue or 0] if egress.default_queue is not None else 0
-    table: list[Json] = [
-        {"match": {"group": [number]}, "queue": position} for number, position in positions.items()
-    ]
-    system = plan.system
+        return rules, default
+    if system.queue_on_input:
+        return [{"match": {"group": [n]}, "queue": position} for n, position in positions.items()], default
     if system.dscp_to_queue:
-        table += _by_map("dscp", system.dscp_to_queue, positions)
-    elif system.cos_to_queue:
-        table += _by_map("cos", system.cos_to_queue, positions)
-    return table, 0
+        return _by_map("dscp", system.dscp_to_queue, positions), default
+    if system.cos_to_queue:
+        return _by_map("cos", system.cos_to_queue, positions), default
+    return [], default
 
 
 def _by_map(field: str, table: tuple[int, ...], positions: dict[int, int]) -> list[Json]:
@@ -152,9 +174,15 @@ def _by_map(field: str, table: tuple[int, ...], positions: dict[int, int]) -> li
     ]
 
 
-def _queue(queue: Queue) -> Json:
+def _called(scheduler: Scheduler, queue: Queue) -> str:
+    """The queue's name, with its number where several queues share one."""
+    same = sum(other.name == queue.name for other in scheduler.queues)
+    return queue.name if queue.name and same == 1 else f"{queue.name or 'q'}{queue.number}"
+
+
+def _queue(queue: Queue, name: str) -> Json:
     return {
-        "name": queue.name or f"q{queue.number}",
+        "name": name,
         "limit_packets": queue.limit_packets or DEFAULT_LIMIT,
         "limit_bytes": None,
         "red": _red(queue.red) if queue.red else None,
@@ -209,7 +237,13 @@ def _scheduler(scheduler: Scheduler, rate: int) -> Json:
             }
         case Discipline.SRR if len(strict) <= 1:
             weights = {str(i): max(q.share.value, 1) if q.share else 1 for i, q in enumerate(queues)}
-            return {"kind": "srr", "weights": weights, "strict": strict[0] if strict else None}
+            shape = {str(i): q.shape_weight for i, q in enumerate(queues) if q.shape_weight and i not in strict}
+            return {
+                "kind": "srr",
+                "weights": weights,
+                "strict": strict[0] if strict else None,
+                "shape": shape or None,
+            }
     weights = {str(i): max(q.share.value, 1) if q.share else 1 for i, q in enumerate(queues) if i not in strict}
     mode = "packets" if scheduler.discipline is Discipline.WRR else "bytes"
     return {"kind": "strict_wrr", "strict": strict, "weights": weights, "mode": mode}

@@ -66,8 +66,8 @@ def check_with_batfish(
     try:
         with socket.create_connection((host, port), timeout=CONNECT_SECONDS):
             pass
-    except OSError as error:
-        reason = error.strerror or str(error)
+    except (OSError, OverflowError, UnicodeError) as error:  # the latter two: no port, no name at all
+        reason = getattr(error, "strerror", None) or str(error)
         message = f"Batfish did not check: nothing answers at {host}:{port} ({reason})"
         return (Finding(code="batfish-unreachable", severity=severity, message=message, mend=START_MEND), *missing)
     try:

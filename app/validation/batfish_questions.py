@@ -13,6 +13,7 @@ import logging
 import sys
 import uuid
 from collections.abc import Mapping
+from contextlib import redirect_stdout
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -52,9 +53,16 @@ def _answers(session: Any, name: str, files: Mapping[str, str]) -> dict[str, Row
 
 
 def main() -> None:
-    """Command of this process."""
+    """Command of this process; a service that fails ends it with one line on standard error."""
+    from pybatfish.exception import BatfishException  # noqa: PLC0415 (as above)
+
     _, host, port = sys.argv
-    json.dump(ask(host, int(port), json.load(sys.stdin)), sys.stdout, default=str)
+    try:
+        with redirect_stdout(sys.stderr):  # the output is for the answers alone
+            answers = ask(host, int(port), json.load(sys.stdin))
+    except (OSError, BatfishException) as error:
+        sys.exit(str(error).strip().split("\n", maxsplit=1)[0] or type(error).__name__)
+    json.dump(answers, sys.stdout, default=str)
 
 
 if __name__ == "__main__":

@@ -149,16 +149,16 @@ def _served(known: Known, hop: Hop, system: System, entry: TrafficClass, packet:
     if entry.treatment.priority is not None and strict:
         return taken in strict
     wanted = _queues(known, hop.device, interface, scheduler, entry)
-    if entry.mark is not None and entry.mark.dscp is not None:
+    if not wanted and entry.mark is not None and entry.mark.dscp is not None:
         ideal = marked(system, packet, entry.mark.dscp, entry.mark.cos)
-        wanted |= {queue_of(system, interface.egress, scheduler, ideal)}
+        wanted = {queue_of(system, interface.egress, scheduler, ideal)}
     return not wanted or taken in wanted
 
 
 def _queues(
     known: Known, device: str, interface: InterfacePlan, scheduler: Scheduler, entry: TrafficClass
 ) -> set[int | None]:
-    """The queues that carry a class by the names in the provenance map."""
+    """The queues that carry a class by the provenance map, where one without a name stands as ``queue N``."""
     classes = known.compiled[device].classes
-    named = {q.number for q in scheduler.queues if q.name and classes.get(q.name) == entry.name}
+    named = {q.number for q in scheduler.queues if classes.get(q.name or f"queue {q.number}") == entry.name}
     return named | {r.queue for r in interface.egress.rules if classes.get(r.name) == entry.name}

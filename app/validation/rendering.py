@@ -45,6 +45,10 @@ def _round_trip(device: CompiledDevice, running: str | None) -> Iterator[Finding
         )
 
 
+_BOOTED = ("queue_set", "scheduler", "cos_to_queue", "dscp_to_queue")
+"""Device-wide state that follows from the queue set a box has booted with."""
+
+
 def _comparable(plan: Plan, held: Plan, *, alone: bool) -> Plan:
     """The plan without what no block can set.
 
@@ -60,8 +64,8 @@ def _comparable(plan: Plan, held: Plan, *, alone: bool) -> Plan:
         elif not alone:
             interfaces.append(wanted)
     system = plan.system
-    if alone:
-        system = system.model_copy(update={"queue_set": held.system.queue_set})
+    if alone and system.queue_set != held.system.queue_set:
+        system = system.model_copy(update={f: getattr(held.system, f) for f in _BOOTED})
     return plan.model_copy(update={"interfaces": tuple(interfaces), "system": system})
 
 

@@ -127,3 +127,15 @@ def test_matches(match, hit):
     edge = {"rules": [{"match": match, "set": {"cos": 4}}]}
     result = run(chain(edge=edge, flows=[sent]))
     assert queue_counts(result)[4] == (50 if hit else 0)
+
+
+def test_a_group_chosen_on_input_picks_the_queue_and_stays_in_its_node():
+    strict = {"kind": "strict", "order": [0, 1]}
+    out = {"queues": queues(2), "rules": [{"match": {"group": [4]}, "queue": 1}], "scheduler": strict}
+    edge = {"rules": [{"match": {"application": ["rtp-audio"]}, "set": {"group": 4}}]}
+    scenario = chain(edge=edge, out=out, flows=[VOICE])
+    middle = scenario["nodes"][2]["ports"]
+    middle[0]["ingress"] = {"rules": [{"match": {"group": [4]}, "set": {"cos": 7}}]}
+    result = run(scenario)
+    assert [q["packets_in"] for q in port_of(result, "r", "out")["queues"]] == [0, 50]
+    assert queue_counts(result)[7] == 0

@@ -68,7 +68,7 @@ def altered(path, value):
         (f"{PORT}.queues[0]", {"name": "q0"}, f"{PORT}.queues[0]"),
         (f"{PORT}.queues[1].name", "q0", f"{PORT}.queues[1].name"),
         (f"{PORT}.queues[1].limit", 3, f"{PORT}.queues[1].limit"),
-        (f"{PORT}.queues[1].red", {"weight_exponent": 0}, f"{PORT}.queues[1].red.weight_exponent"),
+        (f"{PORT}.queues[1].red", {"weight_exponent": 17}, f"{PORT}.queues[1].red.weight_exponent"),
         (
             f"{PORT}.queues[1].red",
             {"default": {"min": 5, "max": 4, "mark_denominator": 1}},

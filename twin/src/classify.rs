@@ -10,6 +10,8 @@ use crate::scenario::{MarkSpec, MatchSpec, PacketSpec};
 pub struct Mark {
     pub dscp: u8,
     pub cos: u8,
+    /// A class chosen on input, known inside the box alone (QoS group, service queue).
+    pub group: Option<u8>,
 }
 
 impl Mark {
@@ -18,10 +20,11 @@ impl Mark {
         self.dscp >> 3
     }
 
-    pub fn with(self, dscp: Option<u8>, cos: Option<u8>) -> Self {
+    pub fn with(self, set: &MarkSpec) -> Self {
         Self {
-            dscp: dscp.unwrap_or(self.dscp),
-            cos: cos.unwrap_or(self.cos),
+            dscp: set.dscp.unwrap_or(self.dscp),
+            cos: set.cos.unwrap_or(self.cos),
+            group: set.group.or(self.group),
         }
     }
 }
@@ -66,6 +69,7 @@ impl Header {
         let mark = Mark {
             dscp: spec.dscp,
             cos: spec.cos,
+            group: None,
         };
         Ok((header, mark))
     }
@@ -147,6 +151,7 @@ pub struct Matcher {
     dscp: Option<Vec<u8>>,
     cos: Option<Vec<u8>>,
     precedence: Option<Vec<u8>>,
+    group: Option<Vec<u8>>,
     application: Option<Vec<String>>,
     protocol: Option<Vec<u8>>,
     src: Option<Vec<Prefix>>,
@@ -178,6 +183,7 @@ impl Matcher {
             dscp: values(&spec.dscp, 63, path, "dscp")?,
             cos: values(&spec.cos, 7, path, "cos")?,
             precedence: values(&spec.precedence, 7, path, "precedence")?,
+            group: non_empty(&spec.group, path, "group")?,
             application: non_empty(&spec.application, path, "application")?,
             protocol: non_empty(&spec.protocol, path, "protocol")?,
             src: prefixes(&spec.src, path, "src")?,
@@ -195,6 +201,7 @@ impl Matcher {
         one_of(&self.dscp, Some(&mark.dscp))
             && one_of(&self.cos, Some(&mark.cos))
             && one_of(&self.precedence, Some(&mark.precedence()))
+            && one_of(&self.group, mark.group.as_ref())
             && one_of(&self.application, header.application.as_ref())
             && one_of(&self.protocol, Some(&header.protocol))
             && one_of(&self.vlan, header.vlan.as_ref())
@@ -304,7 +311,11 @@ mod tests {
 
     #[test]
     fn terms_combine() {
-        let mark = Mark { dscp: 34, cos: 5 };
+        let mark = Mark {
+            dscp: 34,
+            cos: 5,
+            group: None,
+        };
         for (rule, expected) in [
             ("{}", true),
             (r#"{"dscp": [34], "cos": [5], "precedence": [4]}"#, true),

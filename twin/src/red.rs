@@ -34,11 +34,11 @@ pub struct Red {
 
 impl Red {
     pub fn new(spec: &RedSpec, rate_bps: u64, path: &str) -> Result<Self, ScenarioError> {
-        if !(1..=16).contains(&spec.weight_exponent) {
+        if !(..=16).contains(&spec.weight_exponent) {
             return Err(ScenarioError::new(
                 format!("{path}.weight_exponent"),
                 format!("{} is out of range", spec.weight_exponent),
-                "use 1 to 16",
+                "use 0 (the queue as it is) to 16",
             ));
         }
         if spec.profiles.len() >= usize::from(NO_PROFILE) {
@@ -184,7 +184,27 @@ mod tests {
 
     #[test]
     fn profiles_by_mark() {
-        assert_eq!(profile_index(&spec(), Mark { dscp: 10, cos: 0 }), 0);
-        assert_eq!(profile_index(&spec(), Mark { dscp: 0, cos: 0 }), 1);
+        assert_eq!(
+            profile_index(
+                &spec(),
+                Mark {
+                    dscp: 10,
+                    cos: 0,
+                    group: None
+                }
+            ),
+            0
+        );
+        assert_eq!(
+            profile_index(
+                &spec(),
+                Mark {
+                    dscp: 0,
+                    cos: 0,
+                    group: None
+                }
+            ),
+            1
+        );
     }
 }

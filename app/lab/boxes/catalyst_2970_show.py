@@ -46,7 +46,7 @@ class SwitchShow:
         ports = [port for port in self._box.interfaces() if "Vlan" not in port.text]
         if "interface" in match:
             name = interface_name(match["interface"].replace(" ", ""))
-            ports = [port for port in ports if port.text == f"interface {name}"]
+            ports = [port for port in ports if port.key == f"interface {name}"]
             if not ports:
                 raise Refused("% Invalid input detected at '^' marker.\n")
         show: dict[str, Callable[[Section], str]] = {

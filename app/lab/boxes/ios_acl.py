@@ -127,10 +127,34 @@ def _named(kind: str) -> Run:
 
 
 def canonical_entry(text: str) -> str:
-    """How IOS prints an entry: ``deny`` is padded, host wildcards fold into ``host`` and ``any``."""
-    text = re.sub(r"\b(\d+\.\d+\.\d+\.\d+) 0\.0\.0\.0\b", r"host \1", text)
-    text = re.sub(r"\b\d+\.\d+\.\d+\.\d+ 255\.255\.255\.255\b", "any", text)
-    return re.sub(r"^deny ", "deny   ", text)
+    """How IOS prints an entry: ``deny`` is padded, whole-host wildcards fold into ``host`` and ``any``."""
+    rest = text.split()
+    action = rest.pop(0)
+    done: list[str] = []
+    if not _is_address(rest[0]):  # extended: a protocol first, and two addresses
+        done.append(rest.pop(0))
+        done += _printed(rest)
+        while rest and not _is_address(rest[0]):
+            done.append(rest.pop(0))
+    done += _printed(rest)
+    return " ".join([action.ljust(6) if action == "deny" else action, *done, *rest])
+
+
+def _is_address(word: str) -> bool:
+    return word in {"any", "host"} or "." in word
+
+
+def _printed(rest: list[str]) -> list[str]:
+    """Take one address off the front and return it as printed."""
+    word = rest.pop(0)
+    if word == "any":
+        return [word]
+    if word == "host":
+        return [word, rest.pop(0)]
+    if not rest or not re.fullmatch(r"\d+\.\d+\.\d+\.\d+", rest[0]):
+        return [word]  # a standard entry without a wildcard
+    wildcard = rest.pop(0)
+    return {"0.0.0.0": ["host", word], "255.255.255.255": ["any"]}.get(wildcard, [word, wildcard])  # noqa: S104
 
 
 class AccessList:
@@ -159,8 +183,7 @@ class AccessList:
 def _matches(words: list[str], packets: Packets) -> bool:
     rest = list(words)
     first = rest[0]
-    standard = first in {"any", "host"} or "." in first
-    if standard:
+    if _is_address(first):
         return _address(rest, packets.src)
     rest.pop(0)
     if first != "ip" and PROTOCOLS.get(first, int(first) if first.isdigit() else -1) != packets.protocol:

@@ -220,18 +220,15 @@ class Archive:
             return MISSING.format(name=missing.partition(":")[2])
         old, new = _contexts(texts[0]), _contexts(texts[1])
         lines = ["!Contextual Config Diffs:"]
-        changes = [("-", path) for path in old if path not in new] + [
-            ("+", path) for path in new if path not in old
-        ]
-        order = {path: at for at, path in enumerate([*new, *old])}
-        shown: tuple[str, ...] = ()
-        for sign, path in sorted(changes, key=lambda change: (order[change[1]], change[0])):
-            parent = path[:-1]
-            if parent != shown[: len(parent)] or len(shown) < len(parent):
-                lines += [" " * depth + word for depth, word in enumerate(parent)]
-            lines.append(f"{sign}{' ' * len(parent)}{path[-1]}")
-            shown = path
-        return "\n".join([*lines, *([] if changes else ["!No changes were found"])])
+        contexts: dict[tuple[str, ...], list[str]] = {}
+        for sign, paths, others in (("+", new, old), ("-", old, new)):
+            for path in paths:
+                if path not in others:
+                    contexts.setdefault(path[:-1], []).append(f"{sign}{path[-1]}")
+        for context, changes in contexts.items():
+            lines += [" " * depth + word for depth, word in enumerate(context)]
+            lines += [" " * len(context) + change for change in changes]
+        return "\n".join([*lines, *([] if contexts else ["!No changes were found"])])
 
     def _incremental(self, shell: Shell, match: Match) -> str:
         del shell

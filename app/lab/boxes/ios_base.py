@@ -32,7 +32,7 @@ SUFFIXES = {
     "map-class": "(config-map-class)", "fr-dlci": "(config-fr-dlci)", "std-nacl": "(config-std-nacl)",
     "ext-nacl": "(config-ext-nacl)", "router": "(config-router)", "line": "(config-line)",
     "archive": "(config-archive)", "archive-log": "(config-archive-log-cfg)", "vlan": "(config-vlan)",
-    "dhcp": "(dhcp-config)", "tcl": "(tcl)", "mac-acl": "(config-ext-macl)",
+    "dhcp": "(dhcp-config)", "service": "(config-service)", "tcl": "(tcl)", "mac-acl": "(config-ext-macl)",
 }  # fmt: skip
 
 
@@ -112,6 +112,7 @@ class IosBox(Box):
         kind, numbers = split_interface(name)
         section = Section(
             f"interface {name}",
+            key=f"interface {name}",
             rank=INTERFACE_RANK,
             mode="subif" if "." in name else "if",
             order=(list(INTERFACE_KINDS).index(kind), numbers),
@@ -194,12 +195,10 @@ class IosBox(Box):
             if not known:
                 raise SyntaxRefused("invalid", match.line.rfind(" ") + 1, match.line)
             held = self.new_interface(name)
-            self.interface_added(held)
+        if "kind" in match:
+            held.text = f"{key} {match['kind']}"
         shell.levels = shell.levels[:1]
         shell.enter(held.mode, held)
-
-    def interface_added(self, section: Section) -> None:
-        """A logical interface was made."""
 
     def drop_interface(self, name: str) -> None:
         """``no interface X``. Raises Refused for what is built in."""

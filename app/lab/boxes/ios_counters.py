@@ -44,7 +44,7 @@ class Counters:
         chosen = self._box.interfaces()
         if "interface" in match:
             name = interface_name(match["interface"].replace(" ", ""))
-            chosen = [held for held in chosen if held.text == f"interface {name}"]
+            chosen = [held for held in chosen if held.key == f"interface {name}"]
             if not chosen:
                 raise Refused(_BAD)
         directions = [match["direction"]] if "direction" in match else ["input", "output"]
@@ -124,8 +124,10 @@ class Counters:
         lists: dict[str, list[str]] = {}
         for line in self._box.running.starting("access-list "):
             words = line.text.split(None, 2)
+            if not words[1].isdigit():
+                continue  # a rate-limit list
             kind = "Standard" if int(words[1]) < 100 or 1300 <= int(words[1]) < 2000 else "Extended"
-            if words[1].isdigit() and not words[2].startswith("remark"):
+            if not words[2].startswith("remark"):
                 lists.setdefault(f"{kind} IP access list {words[1]}", []).append(words[2])
         for held in self._box.running.starting("ip access-list "):
             _, _, kind, name = held.text.split()

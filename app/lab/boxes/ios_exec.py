@@ -149,7 +149,7 @@ class Exec:
         del shell
         wanted = match["interface"].replace(" ", "") if "interface" in match else ""
         name = interface_name(wanted)
-        found = [held for held in self._box.interfaces() if not wanted or held.text == f"interface {name}"]
+        found = [held for held in self._box.interfaces() if not wanted or held.key == f"interface {name}"]
         if not found:
             raise Refused("% Invalid input detected at '^' marker.\n")
         return "\n".join(self._box.interface_report(held) for held in found)

@@ -50,7 +50,7 @@ class Files:
 
     def text(self, name: str) -> str | None:
         """A flash file as text."""
-        data = self._box.storage.read(name)
+        data = self._box.storage.read(name) if name else None
         return None if data is None else data.decode(errors="replace")
 
     def apply(self, text: str) -> str:
@@ -98,7 +98,8 @@ class Files:
         def remove(key: str) -> Reply:
             if key not in "\r\nyY":
                 return Reply()
-            return Reply("" if self._box.storage.erase(name) else MISSING.format(name=name))
+            gone = bool(name) and self._box.storage.erase(name)
+            return Reply("" if gone else MISSING.format(name=name))
 
         if "/force" in match.words:
             return remove("y")

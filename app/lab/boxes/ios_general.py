@@ -5,6 +5,7 @@ They are checked for their words and printed back; the lab gives them no further
 
 from __future__ import annotations
 
+from app.lab.boxes import ios_services
 from app.lab.boxes.ios_arguments import IF, INTERFACE_KINDS
 from app.lab.boxes.ios_base import IosBox
 from app.lab.boxes.ios_rows import group, leaving, row, setting
@@ -24,7 +25,7 @@ def global_rows(box: IosBox) -> list[Row]:
         *leaving(),
         row("version WORD", _ignored),
         row("hostname WORD:name", lambda s, m: _hostname(box, s, m), "hostname [WORD]"),
-        row(f"interface {IF} [point-to-point|multipoint]", box.enter_interface, True),
+        row(f"interface {IF} [point-to-point|multipoint]:kind", box.enter_interface, True),
         row("banner {motd|login|exec}:kind LINE:text", _banner, "banner {motd|login|exec}:kind"),
         *_services(),
         setting("boot-start-marker", rank=3),
@@ -43,6 +44,7 @@ def global_rows(box: IosBox) -> list[Row]:
         setting("ip source-route", rank=13, on=True),
         setting("ip gratuitous-arps", rank=13, on=True),
         setting("ip cef [distributed]", key="ip cef", rank=14, off=True),
+        setting("ip cef accounting LINE", rank=14, many=True),
         setting("ip domain lookup", key="ip domain lookup", rank=15, on=True),
         setting("ip domain-lookup", key="ip domain lookup", rank=15, on=True),
         setting("ip domain name WORD", key="ip domain name", rank=15),
@@ -88,9 +90,10 @@ def global_rows(box: IosBox) -> list[Row]:
         setting("control-plane", rank=95),
         setting("privilege LINE", rank=96, many=True),
         setting("alias LINE", rank=96, many=True),
-        group("line {con <0-0>|console <0-0>|aux <0-0>|vty <0-15> [<0-15>]}", "line", rank=98),
+        group("line {con <0-0>|console <0-0>|aux <0-0>|vty <0-15> [<0-15>]|<0-1000> [<0-1000>]}", "line", rank=98),
         setting("scheduler LINE", rank=99, many=True),
         setting("ntp LINE", rank=99, many=True),
+        *ios_services.global_rows(),
     ]
 
 
@@ -160,6 +163,7 @@ def _routed() -> list[Row]:
         setting("ppp chap LINE", rank=64, many=True),
         setting("serial restart-delay <0-900>", rank=62, off=True),
         setting("crypto map WORD", rank=65),
+        *ios_services.interface_rows(),
     ]
 
 
@@ -221,6 +225,9 @@ def submode_rows() -> dict[str, list[Row]]:
             setting("flowcontrol {none|software|hardware}", rank=9),
             setting("length <0-512>", rank=9),
             setting("session-timeout <0-35791>", rank=9),
+            setting("authorization LINE", rank=3, many=True),
+            setting("exec prompt timestamp", rank=8),
+            setting("logout-warning <0-4294967295>", rank=8),
         ],
         "vlan": [*leaving(), setting("name WORD"), setting("state {active|suspend}", defaults=["state active"])],
         "dhcp": [
@@ -232,6 +239,7 @@ def submode_rows() -> dict[str, list[Row]]:
             setting("lease LINE"),
             setting("option LINE", many=True),
         ],
+        **ios_services.submode_rows(),
         "fr-dlci": [*leaving(), setting("class WORD")],
     }
 
@@ -250,7 +258,7 @@ def _ignored(shell: Shell, match: Match) -> None:
 
 
 def _hostname(box: IosBox, shell: Shell, match: Match) -> None:
-    if match.negated or match.defaulted:
+    if match.negated:
         box.running.remove("hostname")
         box.hostname = "Router"
         return
@@ -260,14 +268,14 @@ def _hostname(box: IosBox, shell: Shell, match: Match) -> None:
 
 def _bandwidth(shell: Shell, match: Match) -> None:
     kind = shell.section.text.split()[1].rstrip("0123456789/.:")
-    if match.negated or match.defaulted or match.number("kbps") == INTERFACE_KINDS[kind]:
+    if match.negated or match.number("kbps") == INTERFACE_KINDS[kind]:
         shell.section.remove("bandwidth")
     else:
         shell.store(Section(match.text, key="bandwidth", rank=2))
 
 
 def _address(shell: Shell, match: Match) -> None:
-    if match.negated or match.defaulted:
+    if match.negated:
         if "secondary" in match.words:
             shell.section.remove(match.text)
         else:
@@ -288,7 +296,7 @@ def _plain_hdlc(shell: Shell, match: Match) -> None:
 
 def _banner(shell: Shell, match: Match) -> Reply | None:
     key = f"banner {match['kind']}"
-    if match.negated or match.defaulted:
+    if match.negated:
         shell.section.remove(key)
         return None
     text = match["text"]

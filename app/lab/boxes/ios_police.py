@@ -23,6 +23,7 @@ _BPS = "<8000-2000000000>"
 _BYTES = "<1000-51200000>"
 _ACTION_TEXT = re.compile(r"(conform|exceed|violate)-action (\S+(?: (?:\d+|[a-z]+\d+|ef|default)\b)?)")
 _SMALLEST_BURST = 1500
+_LARGEST_BURST = 51200000
 _RANK = 30
 
 
@@ -62,17 +63,17 @@ class Policers:
             shell.section.remove("police")
             return
         rate = match.number("rate")
-        burst = match.number("bc") or max(_SMALLEST_BURST, rate // 32)
+        burst = match.number("bc") or _default_burst(rate)
         text = f"police {rate} {burst}" + (f" {match['be']}" if "be" in match else "")
-        self._put(shell, match, text, enter=False)
+        self._put(shell, match, text, enter=self._box.version == "12.4" and "conform" not in match)
 
     def _cir(self, shell: Shell, match: Match) -> None:
         rate = match.number("rate")
-        burst = match.number("bc") or max(_SMALLEST_BURST, rate // 32)
+        burst = match.number("bc") or _default_burst(rate)
         text = f"police cir {rate} bc {burst}"
         if "pir" in match:
             pir = match.number("pir")
-            text += f" pir {pir} be {match.number('be') or max(_SMALLEST_BURST, pir // 32)}"
+            text += f" pir {pir} be {match.number('be') or _default_burst(pir)}"
         elif "be" in match:
             text += f" be {match['be']}"
         self._put(shell, match, text, enter="conform" not in match)
@@ -117,6 +118,11 @@ class Policers:
         held = {child.key: child.text.split(None, 1)[1].strip() for child in shell.section}
         _check({**held, kind: action})
         shell.store(Section(f" {kind}-action {action} ", key=kind, rank=rank))
+
+
+def _default_burst(rate: int) -> int:
+    """What IOS prints when no burst was given: a 32nd of the rate, in the range it accepts (unconfirmed)."""
+    return min(max(_SMALLEST_BURST, rate // 32), _LARGEST_BURST)
 
 
 def _check(actions: dict[str, str]) -> None:

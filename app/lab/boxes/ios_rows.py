@@ -50,9 +50,9 @@ def setting(
         section = shell.section
         text = form(match) if form is not None and not match.negated else match.text
         name = text if many else key or head
-        if match.negated or match.defaulted:
+        if match.negated:
             section.remove(name)
-            if match.negated and (on or off):
+            if not match.defaulted and (on or off):
                 shell.store(Section(f"no {head if not many else text}", key=name, rank=rank))
         elif text in unprinted or (on and text == head):
             section.remove(name)
@@ -74,7 +74,7 @@ def group(
 
     def run(shell: Shell, match: Match) -> None:
         name = key(match) if key is not None else match.text
-        if match.negated or match.defaulted:
+        if match.negated:
             shell.section.remove(name)
             return
         held = shell.section.get(name)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from app.configtree import Grammar
 from app.plan.model import Plan
 from app.plan.request import DeviceRequest
-from app.platforms.base import Block, Lowered, Profile
+from app.platforms.base import Block, Lowered, Profile, QueueCount
 from app.platforms.catalyst_2950.blocks import blocks
 from app.platforms.catalyst_2950.capabilities import profile
+from app.platforms.catalyst_2950.counters import counter_commands, read_counters
 from app.platforms.catalyst_2950.grammar import GRAMMAR
 from app.platforms.catalyst_2950.lower import lower
 from app.platforms.catalyst_2950.parse import parse
@@ -33,6 +36,14 @@ class Catalyst2950:
         """See `app.platforms.base.Platform`."""
         del image  # what an SI image lacks, its configuration does not print either
         return parse(text, device)
+
+    def counter_commands(self, plan: Plan) -> tuple[str, ...]:
+        """See `app.platforms.base.Platform`."""
+        return counter_commands(plan)
+
+    def read_counters(self, answers: Mapping[str, str], plan: Plan) -> tuple[QueueCount, ...]:
+        """See `app.platforms.base.Platform`."""
+        return read_counters(answers, plan)
 
 
 PLATFORM = Catalyst2950()

@@ -18,7 +18,7 @@ from app.platforms.ios_switch.marks import (
     dscp_to_cos,
 )
 from app.platforms.ios_switch.notes import Notes
-from app.platforms.ios_switch.ports import flat, ingress, note_shared_cos, note_unsupported, provenance
+from app.platforms.ios_switch.ports import flat, ingress, note_shared_marks, note_unsupported, provenance
 from app.platforms.ios_switch.queues import Assignment, assign
 from app.platforms.service import fidelity, priority_findings, rate_findings, served, share_findings
 
@@ -39,7 +39,7 @@ def lower(request: DeviceRequest, running: Plan | None) -> Lowered:
         notes.extend(priority_findings(request))
         notes.extend(rate_findings(request))
         notes.extend(share_findings(request, shares))
-        note_shared_cos(marks, assignment, True, notes)
+        note_shared_marks(marks, assignment, True, notes)
         _note_box_wide(request, running, notes)
     return Lowered(
         plan=Plan(

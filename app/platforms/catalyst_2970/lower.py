@@ -10,7 +10,7 @@ from app.platforms.catalyst_2970.scheduling import default_shape, default_share,
 from app.platforms.ios_switch.classes import input_rules
 from app.platforms.ios_switch.marks import class_marks, cos_to_dscp, dscp_to_cos
 from app.platforms.ios_switch.notes import Notes
-from app.platforms.ios_switch.ports import flat, ingress, note_shared_cos, note_unsupported, provenance
+from app.platforms.ios_switch.ports import flat, ingress, note_shared_marks, note_unsupported, provenance
 from app.platforms.ios_switch.queues import assign
 from app.platforms.service import fidelity, priority_findings, rate_findings, served, share_findings
 
@@ -41,7 +41,7 @@ def lower(request: DeviceRequest, running: Plan | None) -> Lowered:
         notes.extend(priority_findings(request))
         notes.extend(rate_findings(request))
         notes.extend(share_findings(request, shares))
-        note_shared_cos(marks, assignment, False, notes)
+        note_shared_marks(marks, assignment, False, notes)
     _note_switched_on(request, running, notes)
     return Lowered(
         plan=Plan(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from app.configtree import Grammar
 from app.plan.model import Plan
 from app.plan.request import DeviceRequest
-from app.platforms.base import Block, Lowered, Profile
+from app.platforms.base import Block, Lowered, Profile, QueueCount
 from app.platforms.cisco_ios.blocks import blocks
+from app.platforms.cisco_ios.counters import counter_commands, read_counters
 from app.platforms.cisco_ios.grammar import GRAMMAR
 from app.platforms.cisco_ios.lower import lower
 from app.platforms.cisco_ios.parse import parse
@@ -33,6 +36,14 @@ class CiscoIos:
         """See `app.platforms.base.Platform`."""
         del image  # the trains differ in what they accept, not in how it reads
         return parse(text, device)
+
+    def counter_commands(self, plan: Plan) -> tuple[str, ...]:
+        """See `app.platforms.base.Platform`."""
+        return counter_commands(plan)
+
+    def read_counters(self, answers: Mapping[str, str], plan: Plan) -> tuple[QueueCount, ...]:
+        """See `app.platforms.base.Platform`."""
+        return read_counters(answers, plan)
 
 
 PLATFORM = CiscoIos()

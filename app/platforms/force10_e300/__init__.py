@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from app.configtree import Grammar
 from app.plan.model import Plan
 from app.plan.request import DeviceRequest
-from app.platforms.base import Block, Lowered, Profile
+from app.platforms.base import Block, Lowered, Profile, QueueCount
 from app.platforms.force10_e300.blocks import blocks
+from app.platforms.force10_e300.counters import counter_commands, read_counters
 from app.platforms.force10_e300.grammar import GRAMMAR
 from app.platforms.force10_e300.lower import lower
 from app.platforms.force10_e300.parse import parse
@@ -33,6 +36,14 @@ class Force10E300:
         """See `app.platforms.base.Platform`."""
         del image  # the releases differ in how long names may be, not in how they read
         return parse(text, device)
+
+    def counter_commands(self, plan: Plan) -> tuple[str, ...]:
+        """See `app.platforms.base.Platform`."""
+        return counter_commands(plan)
+
+    def read_counters(self, answers: Mapping[str, str], plan: Plan) -> tuple[QueueCount, ...]:
+        """See `app.platforms.base.Platform`."""
+        return read_counters(answers, plan)
 
 
 PLATFORM = Force10E300()

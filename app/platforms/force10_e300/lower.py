@@ -45,7 +45,14 @@ from app.platforms.force10_e300.limits import (
 from app.platforms.force10_e300.queues import Assignment, assign, marks, percentages, queue_findings
 from app.platforms.names import short_names, shorten
 from app.platforms.recognition import ports_only
-from app.platforms.service import fidelity, priority_findings, rate_findings, served, share_findings
+from app.platforms.service import (
+    fidelity,
+    priority_findings,
+    queue_names,
+    rate_findings,
+    served,
+    share_findings,
+)
 
 INPUT_POLICY = "QOSFORGE-IN"
 TRUST_POLICY = "QOSFORGE-TRUST"
@@ -64,6 +71,7 @@ def lower(request: DeviceRequest, running: Plan | None) -> Lowered:
     system = System(
         cos_to_queue=dot1p_to_queue(),
         dscp_to_queue=dscp_to_queue(),
+        queue_on_input=True,
         scheduler=default_scheduler(lowering.chosen.strict) if scheduled else None,
     )
     shares = (
@@ -114,6 +122,7 @@ class _Lowering:
         """What the box calls a class to the class's name."""
         called = {self.names[c.name]: c.name for c in self.request.classes}
         called |= {self.names[c.name] + _TEN: c.name for c in self.request.classes}
+        called |= queue_names(self.chosen.queue_of)
         return called | {self.mark_names[f"{c.name}-mark"]: c.name for c in self.request.classes}
 
     def interface(self, wanted: InterfaceRequest) -> InterfacePlan:

@@ -79,6 +79,7 @@ class _Reader:
         system = System(
             cos_to_queue=dot1p_to_queue(),
             dscp_to_queue=dscp_to_queue(),
+            queue_on_input=True,
             scheduler=default_scheduler(self.strict),
         )
         return Plan(

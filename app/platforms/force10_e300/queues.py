@@ -85,14 +85,6 @@ def queue_findings(request: DeviceRequest, chosen: Assignment) -> Iterator[Findi
             f"{len(weighted)} weighted classes for {len(_WEIGHTED_QUEUES)} queues: the last share one",
             mend="merge classes, or mark them so that their DSCPs differ in the top three bits",
         )
-    if request.classes[-1].treatment.priority:
-        yield _finding(
-            request,
-            "default-priority-unsupported",
-            Severity.ERROR,
-            "what no class matches goes to queue 0, which cannot be the strict queue",
-            mend="give another class priority",
-        )
     if chosen.by_map:
         yield from _fixed_map_findings(request, chosen)
     else:

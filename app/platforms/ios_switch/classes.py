@@ -49,8 +49,6 @@ def _rules(
     notes: Notes,
 ) -> Iterator[Rule]:
     terms = _application_terms(request, entry, notes)
-    listed = {d for term in entry.terms for d in term.dscp if not term.application}
-    points = [d for d in marks.code_points if d in listed]
     if terms and marks.dscp is None:
         notes.add(
             Severity.ERROR,
@@ -64,12 +62,12 @@ def _rules(
         yield _rule(f"{name}-A", terms, marks.dscp, cos_of)
     if marks.dscp is None:
         # Without a mark of the class every code point is kept as it is: a rule for each.
-        for point in points:
+        for point in marks.listed:
             yield _rule(f"{name}-D{point}", (Term(dscp=(point,)),), point, cos_of)
         return
-    for position in range(0, len(points), VALUES_PER_MATCH):
+    for position in range(0, len(marks.listed), VALUES_PER_MATCH):
         suffix = "D" if position == 0 else f"D{position // VALUES_PER_MATCH + 1}"
-        part = tuple(points[position : position + VALUES_PER_MATCH])
+        part = marks.listed[position : position + VALUES_PER_MATCH]
         yield _rule(f"{name}-{suffix}", (Term(dscp=part),), marks.dscp, cos_of)
 
 

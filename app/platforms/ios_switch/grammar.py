@@ -30,9 +30,10 @@ MAPS = (
     LineRule("cos-dscp", r"(?:no )?mls qos map cos-dscp.*", key="cos-dscp", negate="no mls qos map cos-dscp"),
     LineRule("dscp-cos", r"(?:no )?mls qos map dscp-cos.*", group="dscp-cos", reset="no mls qos map dscp-cos"),
 )
-"""Rules of the maps between CoS and DSCP; a ``no`` line in a target stands for the map as delivered."""
+"""Rules of the maps between CoS and DSCP; a ``no`` line stands for the map as delivered."""
 
-INTERFACE = LineRule("interface", r"interface (?P<name>\S.*)")
+INTERFACE = LineRule("interface", r"interface (?P<name>\S.*)", remove_first=True)
+"""A port has a policy or a trust, and attaching a policy takes the trust away: the old one goes first."""
 
 TRUST = LineRule(
     "trust",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from app.dscp import dscp_name
 from app.findings import Severity
@@ -21,9 +21,14 @@ CONTROL_DSCP = tuple(range(48, 64))
 
 @dataclass(frozen=True)
 class ClassMarks:
-    """Marks of one class: ``dscp`` is set where it is recognised, ``code_points`` and ``cos`` arrive on trunks."""
+    """Marks of one class that the box can hold.
+
+    ``dscp`` is set where the class is recognised, ``listed`` are the DSCPs it is recognised by; ``code_points``
+    and ``cos`` are what it arrives with on trunks.
+    """
 
     dscp: int | None
+    listed: tuple[int, ...]
     code_points: tuple[int, ...]
     cos: tuple[int, ...]
 
@@ -49,18 +54,20 @@ def class_marks(request: DeviceRequest, supported: frozenset[int], notes: Notes)
                 asked=dscp_name(value),
                 mend=f"use one of {', '.join(str(v) for v in sorted(supported))}",
             )
+        listed = {d for term in entry.terms for d in term.dscp if not term.application} & supported
         points = tuple(sorted(arriving & supported))
         stated = entry.mark.cos if entry.mark else None
         cos = (stated,) if stated is not None else ((dscp // 8,) if dscp is not None else ())
         result[entry.name] = ClassMarks(
             dscp=dscp if dscp in supported else None,
+            listed=tuple(sorted(listed)),
             code_points=points,
             cos=cos or tuple(sorted({p // 8 for p in points})),
         )
     # A mark belongs to the class that sets it, even if another one lists it too.
     return {
-        name: ClassMarks(m.dscp, tuple(p for p in m.code_points if set_by.get(p, name) == name), m.cos)
-        for name, m in result.items()
+        name: replace(entry, code_points=tuple(p for p in entry.code_points if set_by.get(p, name) == name))
+        for name, entry in result.items()
     }
 
 

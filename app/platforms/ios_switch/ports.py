@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from app.dscp import dscp_name
 from app.findings import Severity
 from app.intent.models import RESERVED_CLASS
 from app.plan.model import Ingress, InterfacePlan, Rule, Trust
@@ -10,6 +11,7 @@ from app.platforms.ios_switch.classes import INPUT_POLICY
 from app.platforms.ios_switch.marks import ClassMarks
 from app.platforms.ios_switch.notes import Notes
 from app.platforms.ios_switch.queues import Assignment
+from app.platforms.service import queue_names
 
 
 def ingress(wanted: InterfaceRequest, rules: tuple[Rule, ...], held: InterfacePlan | None, notes: Notes) -> Ingress:
@@ -31,21 +33,29 @@ def ingress(wanted: InterfaceRequest, rules: tuple[Rule, ...], held: InterfacePl
                 mend="enter 'no mls qos cos' on the port",
             )
         policy = (wanted.input_policy or INPUT_POLICY) if rules else None
+        _note_foreign_policy(wanted, policy, held, notes)
         return Ingress(policy=policy, trust=Trust.NONE, port_cos=port_cos, rules=rules)
     if wanted.trust:
-        if held and held.ingress.policy:
-            notes.add(
-                Severity.ERROR,
-                "policy-in-the-way",
-                f"policy {held.ingress.policy} on the port supersedes its trust",
-                interface=wanted.name,
-                direction="input",
-                mend=f"enter 'no service-policy input {held.ingress.policy}' on the port",
-            )
+        _note_foreign_policy(wanted, None, held, notes)
         return Ingress(trust=Trust.DSCP, port_cos=port_cos)
     if held is None or held.ingress.trust is Trust.KEEP:
         return Ingress(trust=Trust.NONE, port_cos=port_cos)
     return held.ingress
+
+
+def _note_foreign_policy(
+    wanted: InterfaceRequest, policy: str | None, held: InterfacePlan | None, notes: Notes
+) -> None:
+    present = held.ingress.policy if held else None
+    if present and policy is None:
+        notes.add(
+            Severity.ERROR,
+            "policy-in-the-way",
+            f"policy {present} on the port supersedes its trust",
+            interface=wanted.name,
+            direction="input",
+            mend=f"enter 'no service-policy input {present}' on the port",
+        )
 
 
 def note_unsupported(request: DeviceRequest, notes: Notes) -> None:
@@ -75,15 +85,27 @@ def note_unsupported(request: DeviceRequest, notes: Notes) -> None:
             )
 
 
-def note_shared_cos(marks: dict[str, ClassMarks], assignment: Assignment, only_cos: bool, notes: Notes) -> None:
-    """Classes of different queues with one CoS; an error where the box chooses queues by CoS alone.
+def note_shared_marks(marks: dict[str, ClassMarks], assignment: Assignment, only_cos: bool, notes: Notes) -> None:
+    """Classes of different queues with one mark; one CoS is an error where it alone chooses the queue.
 
     CoS 0 is the default class's: untagged and unmarked packets have it.
     """
-    owner = {0: RESERVED_CLASS}
+    by_dscp: dict[int, str] = {}
+    by_cos = {0: RESERVED_CLASS}
     for name, entry in marks.items():
+        first = by_dscp.setdefault(entry.dscp, name) if entry.dscp is not None else name
+        if assignment.queue_of[first] != assignment.queue_of[name]:
+            notes.add(
+                Severity.ERROR,
+                "mark-shared",
+                f"the mark is that of class {first} too, so the box cannot tell them apart",
+                traffic_class=name,
+                will_be=f"DSCP {dscp_name(entry.dscp or 0)} is served as {first}",
+                mend="give every class a mark of its own",
+            )
+            continue
         for cos in entry.cos:
-            first = owner.setdefault(cos, name)
+            first = by_cos.setdefault(cos, name)
             if assignment.queue_of[first] != assignment.queue_of[name]:
                 notes.add(
                     Severity.ERROR if only_cos else Severity.WARNING,
@@ -106,4 +128,4 @@ def provenance(rules: dict[str, tuple[Rule, ...]], assignment: Assignment | None
     named = {rule.name: name for name, entries in rules.items() for rule in entries}
     if assignment is None:
         return named
-    return named | {f"queue {number}": name for name, number in reversed(assignment.queue_of.items())}
+    return named | queue_names(assignment.queue_of)

@@ -77,8 +77,7 @@ impl Routes {
             }
         };
         let exceed = policer.and_then(|(_, marks)| marks.as_ref());
-        let exceed =
-            exceed.map(|m| self.step(walk, hop, out.with(m.dscp, m.cos), Some(rule_index)));
+        let exceed = exceed.map(|m| self.step(walk, hop, out.with(m), Some(rule_index)));
         let reception = self.reception(walk, hop, out);
         let rtp = (walk.header.application.as_ref()).is_some_and(|a| a.starts_with(RTP));
         let red = facts.red.get(rule.queue).and_then(|r| r.as_ref());
@@ -114,6 +113,7 @@ impl Routes {
         let arriving = Mark {
             dscp: mark.dscp,
             cos: if line.framing.tagged { mark.cos } else { 0 },
+            group: None,
         };
         let (rule_index, rule) = classify(&facts.ingress, walk.header, arriving);
         let inside = rule.mark(arriving);
@@ -134,7 +134,7 @@ impl Routes {
             rule: rule_index,
             policer: rule.police.as_ref().map(|(index, _)| *index),
             conform,
-            exceed: exceed.map(|m| next(inside.with(m.dscp, m.cos))),
+            exceed: exceed.map(|m| next(inside.with(m))),
             delay_ps: line.delay_ps + latency,
             hits: Hits::default(),
         }

@@ -17,7 +17,7 @@ pub struct Rule {
 
 impl Rule {
     pub fn mark(&self, mark: Mark) -> Mark {
-        mark.with(self.set.dscp, self.set.cos)
+        mark.with(&self.set)
     }
 }
 
@@ -48,6 +48,7 @@ impl RuleReader<'_> {
         let set = MarkSpec {
             dscp: rest.dscp,
             cos: rest.cos,
+            group: rest.group,
         };
         let at = format!("{path}.otherwise");
         check_marks(&set, &at)?;

@@ -9,6 +9,8 @@ pub struct MatchSpec {
     pub dscp: Option<Vec<u8>>,
     pub cos: Option<Vec<u8>>,
     pub precedence: Option<Vec<u8>>,
+    /// Set by the ingress of the same node.
+    pub group: Option<Vec<u8>>,
     pub application: Option<Vec<String>>,
     pub protocol: Option<Vec<u8>>,
     /// Prefixes, such as `10.0.0.0/8`; a bare address is a host.

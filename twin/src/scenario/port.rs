@@ -40,6 +40,7 @@ pub struct IngressRule {
 pub struct IngressOtherwise {
     pub dscp: Option<u8>,
     pub cos: Option<u8>,
+    pub group: Option<u8>,
     pub police: Option<PoliceSpec>,
 }
 
@@ -49,6 +50,8 @@ pub struct IngressOtherwise {
 pub struct MarkSpec {
     pub dscp: Option<u8>,
     pub cos: Option<u8>,
+    /// Does not leave the node.
+    pub group: Option<u8>,
 }
 
 /// A single-rate two-colour policer over frame bytes, shared by all flows that hit its rule.

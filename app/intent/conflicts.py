@@ -1,0 +1,67 @@
+"""What does not go together in an intent, found even where other parts of it are wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+from typing import Any
+
+from pydantic import ValidationError
+
+from app.errors import InputError
+from app.intent.applications import Catalogue
+from app.intent.models import Treatment, conflicts, policy_conflicts, unknown_classes
+from app.intent.yaml_source import Document
+from app.units import WRITTEN
+
+
+def find_conflicts(document: Document, catalogue: Catalogue) -> list[InputError]:
+    """Every conflict of a document, each at its place; parts of a wrong type are left out."""
+    data = document.data
+    classes = _mappings(data, "classes")
+    names = [_text(entry.get("name")) for entry in classes]
+    apply = _mappings(data, "apply")
+    found = [
+        *conflicts([(name, _treatment(entry)) for name, entry in zip(names, classes, strict=True)]),
+        *policy_conflicts([(_text(entry.get("direction")), _text(entry.get("policy"))) for entry in apply]),
+    ]
+    known = [name for name in names if name is not None]
+    for position, entry in enumerate(_mappings(data, "verify")):
+        found.extend(unknown_classes(position, _texts(entry, "classes"), _texts(entry, "beside"), known))
+    problems = [InputError(c.message, document.place(c.path), c.mend) for c in found]
+    return problems + list(_unknown_applications(document, classes, catalogue))
+
+
+def _treatment(entry: dict[str, Any]) -> Treatment | None:
+    try:
+        return Treatment.model_validate(entry.get("treatment", {}), context=WRITTEN)
+    except ValidationError:
+        return None
+
+
+def _unknown_applications(
+    document: Document, classes: list[dict[str, Any]], catalogue: Catalogue
+) -> Iterator[InputError]:
+    for position, entry in enumerate(classes):
+        for index, term in enumerate(_mappings(entry.get("match"), "any")):
+            for application in _texts(term, "application"):
+                if application not in catalogue:
+                    near = get_close_matches(application, list(catalogue), n=1)
+                    mend = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(catalogue)}"
+                    place = document.place(("classes", position, "match", "any", index, "application"))
+                    yield InputError(f"unknown application {application!r}", place, mend)
+
+
+def _mappings(data: Any, key: str) -> list[dict[str, Any]]:
+    """The list of mappings under a key; an empty one stands for what is no mapping, so that positions hold."""
+    entries = data.get(key) if isinstance(data, dict) else None
+    return [e if isinstance(e, dict) else {} for e in (entries if isinstance(entries, list) else ())]
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _texts(data: dict[str, Any], key: str) -> list[str]:
+    value = data.get(key, [])
+    return [v for v in (value if isinstance(value, list) else [value]) if isinstance(v, str)]

@@ -1,0 +1,20 @@
+"""Counters by class: the 2950 has none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from app.plan.model import Plan
+from app.platforms.base import QueueCount
+
+
+def counter_commands(plan: Plan) -> tuple[str, ...]:
+    """No show command of the box counts by class or queue."""
+    del plan
+    return ()
+
+
+def read_counters(answers: Mapping[str, str], plan: Plan) -> tuple[QueueCount, ...]:
+    """There is nothing to read."""
+    del answers, plan
+    return ()

@@ -1,0 +1,49 @@
+"""Nortel BayStack 5510 and ERS 5500: one predefined queue set for the switch, filters and trust by port group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from app.configtree import Grammar
+from app.plan.model import Plan
+from app.plan.request import DeviceRequest
+from app.platforms.base import Block, Lowered, Profile, QueueCount
+from app.platforms.nortel_5510.blocks import blocks
+from app.platforms.nortel_5510.counters import counter_commands, read_counters
+from app.platforms.nortel_5510.grammar import GRAMMAR
+from app.platforms.nortel_5510.lower import lower
+from app.platforms.nortel_5510.parse import parse
+
+
+class Nortel5510:
+    """The platform's face."""
+
+    id = "nortel_5510"
+    grammar: Grammar = GRAMMAR
+    batfish_format: str | None = None
+    # One frame in transmission; store and forward in hardware. Both unconfirmed.
+    profile = Profile(transmit_fifo=1, latency=10e-6, source="switch with store and forward in hardware")
+
+    def lower(self, request: DeviceRequest, running: Plan | None) -> Lowered:
+        """See `app.platforms.base.Platform`."""
+        return lower(request, running)
+
+    def blocks(self, plan: Plan, lowered: Lowered, request: DeviceRequest) -> tuple[Block, ...]:
+        """See `app.platforms.base.Platform`."""
+        return blocks(plan, lowered, request)
+
+    def parse(self, text: str, device: str, image: str) -> Plan:
+        """See `app.platforms.base.Platform`."""
+        del image  # the releases differ in what they print, and both forms are read
+        return parse(text, device)
+
+    def counter_commands(self, plan: Plan) -> tuple[str, ...]:
+        """See `app.platforms.base.Platform`."""
+        return counter_commands(plan)
+
+    def read_counters(self, answers: Mapping[str, str], plan: Plan) -> tuple[QueueCount, ...]:
+        """See `app.platforms.base.Platform`."""
+        return read_counters(answers, plan)
+
+
+PLATFORM = Nortel5510()

@@ -1,0 +1,241 @@
+"""Wrong intents: every mistake is told with its place, the value and the mend, and all of them at once."""
+
+import pytest
+
+from app.errors import InputError
+from app.intent.loader import parse_intent
+
+from .test_loader import EXAMPLE
+
+
+def problems(text: str) -> list[InputError]:
+    with pytest.raises(InputError) as caught:
+        parse_intent(text, "wrong.yaml")
+    assert caught.value.exit_code == 2
+    found = caught.value.problems()
+    assert found
+    for problem in found:
+        assert isinstance(problem, InputError)
+        assert problem.where.file == "wrong.yaml"
+        assert problem.where.line is not None
+        assert problem.where.column is not None
+        assert problem.mend, str(problem)
+    return found  # type: ignore[return-value]
+
+
+def changed(*replacements: tuple[str, str]) -> str:
+    text = EXAMPLE
+    for old, new in replacements:
+        assert old in text
+        text = text.replace(old, new, 1)
+    return text
+
+
+CASES = {
+    "unknown key": (("treatment: {priority", "treatmnt: {priority"), 7, "'treatmnt'", "did you mean 'treatment'?"),
+    "unknown key inside": (("{priority: {percent", "{priority: {pecent"), 7, "'pecent'", "did you mean 'percent'?"),
+    "key in the wrong place": (("mark: {dscp: af21}", "percent: 5"), 11, "'percent'", "known here: name"),
+    "unknown top key": (("version: 1", "version: 1\nverfy: []"), 2, "'verfy'", "did you mean 'verify'?"),
+    "missing key": (("intent: campus-collaboration\n", ""), 1, "'intent'", "add it"),
+    "percents over 100": (("remaining_percent: 70", "percent: 70"), 4, "mixed units", "one unit"),
+    "remaining over 100": (("remaining_percent: 70", "remaining_percent: 71"), 4, "sum to 101", "take away 1"),
+    "unknown class": (("classes: [voice-video]", "classes: [voice-vido]"), 21, "'voice-vido'", "'voice-video'?"),
+    "unknown class beside": (("beside: [web-and-file", "beside: [ftp"), 21, "'ftp'", "classes: voice-video"),
+    "bad unit": (("rate_below: 768 kb/s", "rate_below: 768 kB/s"), 16, "'768 kB/s'", "768 kb/s"),
+    "no unit": (("rate_below: 768 kb/s", "rate_below: 768"), 16, "768", "768 kb/s"),
+    "ratio without unit": (("loss: 0.1 %", "loss: 0.001"), 8, "0.001", "0.1 %"),
+    "time without unit": (("variation: 30 ms", "variation: 0.03"), 8, "0.03", "16 ms"),
+    "overlong number": (("768 kb/s", "9" * 400 + " kb/s"), 16, "9999", "768 kb/s"),
+    "newline in a name": (
+        ("name: voice-video", 'name: "voice\\nno service-policy"'),
+        4,
+        "'voice\\nno service-policy'",
+        "letters, digits",
+    ),
+    "newline in a text": (
+        ("intent: campus-collaboration", 'intent: a\ndescription: "a\\nb"'),
+        3,
+        "'a\\nb'",
+        "one line",
+    ),
+    "wrong type": (("percent: 50", "percent: [50]"), 7, "[50] is not a whole number", "such as 50"),
+    "text for a number": (("percent: 50", "percent: half"), 7, "'half'", "such as 50"),
+    "fraction for a number": (("percent: 50", "percent: 50.5"), 7, "50.5", "such as 50"),
+    "percent zero": (("percent: 50", "percent: 0"), 7, "0 is not possible", "greater than or equal to 1"),
+    "list for a mapping": (("treatment: {priority: {percent: 50}}", "treatment: [1]"), 7, "[1]", "{key: value}"),
+    "mapping for a list": (("verify:\n  - {from", "verify:\n  {from"), 21, "not a list", "[a, b]"),
+    "date for a name": (("intent: campus-collaboration", "intent: 2024-01-01"), 2, "datetime.date", "write text"),
+    "date for a rate": (("768 kb/s", "2024-01-01"), 16, "datetime.date", "768 kb/s"),
+    "infinite loss": (("loss: 0.1 %", "loss: .inf"), 8, "inf", "0.1 %"),
+    "no number for a delay": (("p95: 40 ms", "p95: .nan"), 8, "nan", "16 ms"),
+    "two defaults": (
+        ("link_efficiency:", "  - {name: default}\nlink_efficiency:"),
+        15,
+        "'default' is defined twice",
+        "rename",
+    ),
+    "priority and bandwidth": (
+        ("{priority: {percent: 50}}", "{priority: {percent: 50}, bandwidth: {percent: 5}}"),
+        7,
+        "by priority or by bandwidth",
+        "not both",
+    ),
+    "priority twice": (("{percent: 50}", "{percent: 50, rate: 1 Mb/s}"), 7, "percent and rate", "one of them"),
+    "bandwidth twice": (
+        ("{remaining_percent: 70}", "{remaining_percent: 70, percent: 1}"),
+        12,
+        "more than one unit",
+        "exactly one",
+    ),
+    "empty match": (("{dscp: [ef, af41]}", "{}"), 5, "empty match", "application, dscp or cos"),
+    "no alternatives": (
+        ("{any: [{application: [rtp-audio, rtp-video]}, {dscp: [ef, af41]}]}", "{any: []}"),
+        5,
+        "[]",
+        "at least 1",
+    ),
+    "no match": (
+        ("    match: {any: [{application: [http, ftp]}, {dscp: [af21]}]}\n", ""),
+        9,
+        "'web-and-file'",
+        "only 'default'",
+    ),
+    "default with a match": (
+        ("- name: default", "- name: default\n    match: {any: [{cos: 1}]}"),
+        13,
+        "'default'",
+        "no match",
+    ),
+    "unknown application": (("[http, ftp]", "[htp, ftp]"), 10, "'htp'", "did you mean 'http'?"),
+    "dscp out of range": (("dscp: af21", "dscp: 64"), 11, "DSCP 64", "0 to 63"),
+    "dscp negative": (("dscp: af21", "dscp: -1"), 11, "DSCP -1", "0 to 63"),
+    "dscp unknown": (("dscp: af21", "dscp: af51"), 11, "'af51'", "0 to 63"),
+    "cos out of range": (("cos: 5", "cos: 8"), 6, "8 is not possible", "less than or equal to 7"),
+    "no loss at all": (("loss: 0.1 %", "loss: 0 %"), 8, "0 %", "above 0 %"),
+    "all loss": (("loss: 0.1 %", "loss: 100 %"), 8, "100 %", "below 100 %"),
+    "quantile 100": (("p99: 60 ms", "p100: 60 ms"), 8, "'p100'", "p99.9"),
+    "quantile 0": (("p95: 40 ms", "p0: 40 ms"), 8, "'p0'", "p99.9"),
+    "quantiles falling": (("p99: 60 ms", "p99: 39 ms"), 8, "p99 of 39 ms is below p95 of 40 ms", "never shorter"),
+    "delay zero": (("p95: 40 ms", "p95: 0 ms"), 8, "0 cannot be kept", "above zero"),
+    "variation zero": (("variation: 30 ms", "variation: 0 ms"), 8, "0 cannot be kept", "above zero"),
+    "no objective": (
+        ("{delay: {p95: 40 ms, p99: 60 ms}, variation: 30 ms, loss: 0.1 %}", "{}"),
+        8,
+        "empty objective",
+        "delay",
+    ),
+    "confidence low": (("95 %", "50 %"), 21, "50 %", "above 50 %"),
+    "confidence certain": (("95 %", "100 %"), 21, "100 %", "below 100 %"),
+    "confidence beyond": (("95 %", "101 %"), 21, "'101 %'", "at most 100 %"),
+    "blocking delay zero": (
+        ("blocking_delay: 16 ms", "blocking_delay: 0 ms"),
+        16,
+        "0 cannot be kept",
+        "above zero",
+    ),
+    "verify with itself": (("to: vigo2", "to: vigo1"), 21, "'vigo1'", "two stations"),
+    "scope of nothing": (("role: [edge, middle]", "role: []"), 18, "[]", "at least 1"),
+    "one policy, two directions": (
+        (
+            "direction: output}\n  - {role: edge,",
+            "direction: output, policy: P}\n  - {policy: P, role: edge,",
+        ),
+        19,
+        "'P' is used for input and for output",
+        "name of its own",
+    ),
+    "version of the future": (("version: 1", "version: 2"), 1, "2 is not possible", "should be 1"),
+    "name too long": (("name: voice-video", "name: " + "v" * 41), 4, "vvv", "at most 40"),
+    "unknown direction": (("direction: input", "direction: inward"), 19, "'inward'", "'input' or 'output'"),
+    "key given twice": (
+        ("    mark: {dscp: af21}\n", "    mark: {dscp: af21, dscp: af22}\n"),
+        11,
+        "'dscp' is given twice",
+        "keep one",
+    ),
+    "foreign tag": (("percent: 50", "percent: !!python/object:os.system 5"), 7, "python/object", "plain values"),
+    "foreign tag on a mapping": (("{percent: 50}", "!!python/object:x {percent: 50}"), 7, "python/object", "plain"),
+    "tab": (("    mark: {dscp: af21}", "\tmark: {dscp: af21}"), 11, "'\\t'", "indentation"),
+    "alias of nothing": (("percent: 50", "percent: *fifty"), 7, "undefined alias", "brackets"),
+    "open bracket": (("[http, ftp]", "[http, ftp"), 10, "is not YAML", "brackets"),
+    "second document": (("verify:", "---\nverify:"), 20, "another document", "brackets"),
+    "impossible date": (("intent: campus-collaboration", "intent: 2024-13-41"), 2, "'2024-13-41'", "quote it"),
+    "key that is a list": (("version: 1", "version: 1\n? [a]\n: 1"), 2, "key that is not text", "plain words"),
+}
+
+
+@pytest.mark.parametrize(("change", "line", "says", "mend"), CASES.values(), ids=CASES.keys())
+def test_a_mistake_is_told_with_its_place_and_its_mend(
+    change: tuple[str, str], line: int, says: str, mend: str
+) -> None:
+    found = problems(changed(change))
+
+    matching = [p for p in found if says in p.message]
+    assert matching, [str(p) for p in found]
+    assert matching[0].where.line == line, str(matching[0])
+    assert mend in matching[0].mend, str(matching[0])
+
+
+def test_percents_are_summed_over_priority_and_bandwidth() -> None:
+    text = changed(("remaining_percent: 70", "percent: 40"), ("remaining_percent: 30", "percent: 30"))
+
+    (found,) = problems(text)
+
+    assert found.message == "the percents of all classes sum to 120"
+    assert found.where.path == "classes"
+    assert "take away 20" in found.mend
+
+
+def test_independent_mistakes_are_all_told_in_the_order_of_the_text() -> None:
+    text = changed(
+        ("dscp: af41, cos: 5", "dscp: 99, cos: 9"),
+        ("{priority: {percent: 50}}", "{priority: {percnt: 50}}"),
+        ("[http, ftp]", "[htpp, ftp]"),
+        ("remaining_percent: 70", "remaining_percent: 90"),
+        ("768 kb/s", "768"),
+        ("role: edge", "rolle: edge"),
+        ("beside: [web-and-file", "beside: [nobody"),
+    )
+
+    found = problems(text)
+
+    said = "\n".join(f"{p.where.line} {p.message}" for p in found)
+    for expected in (
+        "6 DSCP 99",
+        "6 9 is not",
+        "7 unknown key 'percnt'",
+        "10 unknown application 'htpp'",
+        "4 the remaining_percent of all classes sum to 120",
+        "16 768",
+        "19 unknown key 'rolle'",
+        "19 missing key 'role'",
+        "21 unknown class 'nobody'",
+    ):
+        assert expected in said, said
+    assert [p.where.line for p in found] == sorted(p.where.line for p in found)  # type: ignore[type-var]
+
+
+def test_an_unknown_key_is_told_where_the_key_stands_not_its_value() -> None:
+    text = changed(("    treatment: {priority: {percent: 50}}", "    treatmint:\n      priority: {percent: 50}"))
+
+    (found,) = problems(text)
+
+    assert (found.where.line, found.where.column) == (7, 5)
+    assert found.where.path == "classes[0].treatmint"
+
+
+def test_several_faults_of_the_text_itself_are_told_at_once() -> None:
+    text = changed(("version: 1", "version: 1\nversion: 1"), ("percent: 50", "percent: !!set {a}"))
+
+    assert [p.where.line for p in problems(text)] == [2, 8]
+
+
+def test_a_class_of_a_wrong_type_hides_no_other_mistake() -> None:
+    text = changed(
+        ("  - name: default", "  - 7\n  - name: default"), ("remaining_percent: 70", "remaining_percent: 80")
+    )
+
+    said = [(p.where.line, p.message) for p in problems(text)]
+
+    assert (13, "7 is not a mapping") in said
+    assert (4, "the remaining_percent of all classes sum to 110") in said

@@ -1,0 +1,47 @@
+"""A box that holds something else than the plan is seen when it is read back."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from app.compiler.candidate import differences
+
+from .catalyst_support import BOXES, booted, campus, delta, lowered, rendered, startup
+
+FAULTS = [
+    ("s2950", r" mls qos trust dscp\n", "", "ingress"),
+    ("s2950", r"mls qos trust dscp", "mls qos trust cos", "ingress"),
+    ("s2950", r" service-policy input QOSFORGE-IN\n", "", "ingress"),
+    ("s2950", r"wrr-queue bandwidth 30 70 3 0", "wrr-queue bandwidth 70 30 3 0", "scheduler"),
+    ("s2950", r"wrr-queue bandwidth 30 70 3 0", "wrr-queue bandwidth 30 70 3 1", "scheduler"),
+    ("s2950", r"wrr-queue cos-map 4 5\n", "", "cos_to_queue"),
+    ("s2950", r"mls qos map cos-dscp .*\n", "", "cos_to_dscp"),
+    ("s2950", r"mls qos map dscp-cos .*\n", "", "dscp_to_cos"),
+    ("s2950", r"  set ip dscp 34\n", "  set ip dscp 46\n", "ingress"),
+    ("s2950", r"range 16384 32767", "range 16384 16484", "ingress"),
+    ("s2970", r"mls qos\n", "", "egress"),
+    ("s2970", r" mls qos trust dscp\n", "", "ingress"),
+    ("s2970", r" priority-queue out\n", "", "egress"),
+    ("s2970", r"share 1 30 70 3", "share 1 70 30 3", "egress"),
+    ("s2970", r" srr-queue bandwidth shape 0 0 0 0\n", " srr-queue bandwidth shape 0 0 9 0\n", "egress"),
+    ("s2970", r"mls qos srr-queue output cos-map .*\n", "", "cos_to_queue"),
+    ("s2970", r"dscp-map queue 1 threshold 1 34", "dscp-map queue 4 threshold 1 34", "dscp_to_queue"),
+    ("s2970", r"mls qos map dscp-cos .*\n", "", "dscp_to_cos"),
+    ("s2970", r" match ip dscp af41 ef", " match ip dscp af41", "ingress"),
+]
+
+
+@pytest.mark.parametrize(("device", "pattern", "instead", "where"), FAULTS)
+def test_a_planted_fault_is_seen(device: str, pattern: str, instead: str, where: str, tmp_path: Path) -> None:
+    box = booted(device, tmp_path, startup(device))
+    request, result = lowered(device, campus(), box.running_text())
+    forward, _ = delta(BOXES[device].grammar, box.running_text(), rendered(device, request, result))
+    assert box.configure(forward) == []
+    text, count = re.subn(pattern, instead, box.running_text(), count=1)
+    assert count == 1
+    found = differences(result.plan, BOXES[device].parse(text, device, request.image))
+    assert found
+    assert any(re.match(rf"(\S+ )?{where}:", difference) for difference in found)

@@ -1,0 +1,228 @@
+"""What the E300 refuses or cannot do as asked, and what its configurations mean."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from app.errors import InputError
+from app.plan.model import Policer, PortRange, Term, Trust
+from app.plan.request import DeviceRequest
+from app.platforms.force10_e300 import PLATFORM
+from app.platforms.force10_e300.access import read_entry
+from app.platforms.force10_e300.capabilities import name_limit
+from app.platforms.force10_e300.queues import assign, percentages
+
+from .switch_support import (
+    REST,
+    VOICE,
+    WEB,
+    campus,
+    codes,
+    finding,
+    intent,
+    lowered,
+    marked,
+    port,
+    rendered,
+    request_for,
+    startup,
+)
+
+DEVICE = "e300"
+
+
+def lower(*classes: dict[str, Any]) -> dict[str, str]:
+    return codes(lowered(DEVICE, intent(*classes))[1])
+
+
+def test_two_priority_classes() -> None:
+    second = marked("signalling", 24, 3, priority={"percent": 5})
+    _, result = lowered(DEVICE, intent(VOICE, second, REST))
+    assert finding(result, "priority-queues-exceeded").traffic_class == "signalling"
+    assert codes(result)["priority-queues-exceeded"] == "error"
+
+
+def test_more_classes_than_queues() -> None:
+    # All in the top three bits of af41, so that the fixed map does not tell them apart.
+    many = [marked(f"c{n}", 32 + n, n, bandwidth={"percent": 10}) for n in range(1, 6)]
+    found = lower(VOICE, *many, {"name": "default"})
+    assert found["too-many-classes"] == "error"
+    assert "too-many-classes" not in lower(VOICE, *many[:4], {"name": "default"})
+
+
+def test_rate_shares() -> None:
+    found = lower(VOICE, {**WEB, "treatment": {"bandwidth": {"rate": "20 Mb/s"}}}, {"name": "default"})
+    assert found["rate-share-unsupported"] == "error"
+
+
+def test_cos_match() -> None:
+    assert lower(VOICE, {**WEB, "match": {"any": [{"cos": [2]}]}}, REST)["cos-match-unsupported"] == "error"
+
+
+def test_ports_and_dscp_in_one_alternative() -> None:
+    joined = {**WEB, "match": {"any": [{"application": ["http"], "dscp": [18]}]}}
+    assert lower(VOICE, joined, REST)["match-combination-unsupported"] == "error"
+
+
+def test_a_strict_queue_that_the_intent_does_not_know() -> None:
+    running = startup(DEVICE) + "strict-priority unicast 3\n"
+    _, result = lowered(DEVICE, intent(WEB, REST), running)
+    assert finding(result, "strict-queue-held").will_be == "queue 3 strict"
+    _, alike = lowered(DEVICE, campus(), running)
+    assert "strict-queue-held" not in codes(alike)
+
+
+def test_the_box_tries_higher_queues_first() -> None:
+    late = {**VOICE, "name": "late"}
+    _, result = lowered(DEVICE, intent(WEB, late, REST))
+    note = finding(result, "match-order-differs")
+    assert (note.traffic_class, note.asked) == ("late", "after web-and-file")
+
+
+@pytest.mark.parametrize("name", ["GigabitEthernet 0/0\nno hostname", "Vlan 4", "gi 0/0"])
+def test_ports_are_checked_before_they_reach_a_template(name: str) -> None:
+    request = request_for(DEVICE, campus())
+    first = request.interfaces[0].model_copy(update={"name": name})
+    with pytest.raises(InputError, match="not a port"):
+        PLATFORM.lower(request.model_copy(update={"interfaces": (first,)}), None)
+
+
+def _ten(request: DeviceRequest) -> DeviceRequest:
+    first = request.interfaces[0].model_copy(update={"name": "TenGigabitEthernet 1/0"})
+    return request.model_copy(update={"interfaces": (first, *request.interfaces[1:])})
+
+
+def test_faster_ports_have_profiles_of_their_own() -> None:
+    request = _ten(request_for(DEVICE, campus()))
+    result = PLATFORM.lower(request, None)
+    text = rendered(DEVICE, request, result)
+    assert "qos-policy-output default-te\n bandwidth-percentage 12\n wred green wred_teng_g" in text
+    assert "interface TenGigabitEthernet 1/0\n service-policy input QOSFORGE-TRUST\n" in text
+    assert " service-policy output QOSFORGE-OUT-te\n" in text
+    held = PLATFORM.parse(text, DEVICE, "6.5")
+    assert held.interface("TenGigabitEthernet 1/0") == result.plan.interfaces[0]
+
+
+def test_long_names_are_cut_and_stay_apart() -> None:
+    first = {**VOICE, "name": "synchronous-collaboration-of-campus-one"}
+    second = {**WEB, "name": "synchronous-collaboration-of-campus-two"}
+    request, result = lowered(DEVICE, intent(first, second, REST))
+    names = {rule.name for rule in port(result.plan, "GigabitEthernet 0/2").ingress.rules}
+    assert len(names) == 3
+    assert all(len(name) <= 13 for name in names)
+    assert {result.classes[name] for name in names} == {c.name for c in request.classes}
+    assert (name_limit("6.5"), name_limit("8.1.1"), name_limit("8.4.2.7")) == (16, 16, 32)
+
+
+def test_percentages_meet_odd_ratios_within_a_point() -> None:
+    third = marked("bulk", 10, 1, bandwidth={"remaining_percent": 13})
+    loaded = intent(
+        VOICE, {**WEB, "treatment": {"bandwidth": {"remaining_percent": 57}}}, third, REST
+    )  # 57 : 13 : 30
+    request = request_for(DEVICE, loaded)
+    asked = {"voice-video": 0.5, "web-and-file": 0.285, "bulk": 0.065, "default": 0.15}
+    table = percentages(request.classes, asked, assign(request))
+    assert sum(table) == 100
+    assert all(share >= 1 for share in table)
+    given = [table[2], table[1], table[0]]
+    for value, wanted in zip(given, (0.285, 0.065, 0.15), strict=True):
+        assert 0.5 * value / sum(given) == pytest.approx(wanted, abs=0.01)
+
+
+# -- reading --------------------------------------------------------------------------------------
+
+
+def test_what_is_not_printed() -> None:
+    held = PLATFORM.parse(startup(DEVICE), DEVICE, "6.5")
+    assert [i.name for i in held.interfaces] == [f"GigabitEthernet 0/{n}" for n in range(4)]
+    first = held.interfaces[0]
+    assert first.ingress.trust is Trust.KEEP
+    assert (first.egress.default_queue, first.egress.scheduler) == (0, None)
+    assert held.system.scheduler is not None
+    assert [q.share.value for q in held.system.scheduler.queues if q.share] == [1, 2, 3, 4, 5, 10, 25, 50]
+    assert held.system.cos_to_queue == (2, 0, 1, 3, 4, 5, 6, 7)
+    assert held.unknown == ()
+
+
+def test_trust_without_fallback_makes_class_maps_dead() -> None:
+    text = """\
+class-map match-any a
+ match ip precedence 5
+policy-map-input in
+ trust diffserv
+ service-queue 3 class-map a
+interface GigabitEthernet 0/0
+ service-policy input in
+"""
+    held = PLATFORM.parse(text, DEVICE, "8.4")
+    ingress = port(held, "GigabitEthernet 0/0").ingress
+    assert (ingress.trust, ingress.rules) == (Trust.DSCP, ())
+    assert [u.text for u in held.unknown] == ["service-queue 3 class-map a"]
+    alive = PLATFORM.parse(text.replace("diffserv", "dot1p fallback"), DEVICE, "8.4")
+    ingress = port(alive, "GigabitEthernet 0/0").ingress
+    assert (ingress.trust, [(r.name, r.queue) for r in ingress.rules]) == (Trust.COS, [("a", 3)])
+
+
+def test_class_maps_people_wrote() -> None:
+    text = """\
+ip access-list extended servers
+ remark the two servers
+ seq 5 permit tcp host 10.0.0.1 any range 80 81
+ seq 10 permit 47 10.1.0.0/16 any
+ seq 15 deny ip any any
+class-map match-all both
+ match ip access-group servers
+ match ip dscp 10 12
+qos-policy-input hold
+ rate-police 10 100
+policy-map-input in
+ service-queue 1 class-map both qos-policy hold
+interface gigabitethernet 0/0
+ service-policy input in
+ rate shape 100
+"""
+    held = PLATFORM.parse(text, DEVICE, "8.4")
+    (rule,) = port(held, "GigabitEthernet 0/0").ingress.rules
+    assert rule.any_of == (
+        Term(
+            protocol=6,
+            source="10.0.0.1/32",
+            destination_ports=(PortRange(first=80, last=81),),
+            dscp=(10, 12),
+        ),
+        Term(protocol=47, source="10.1.0.0/16", dscp=(10, 12)),
+    )
+    assert rule.police == Policer(rate=10_000_000, burst=100 * 1024)
+    assert [u.text for u in held.unknown] == ["seq 15 deny ip any any", "rate shape 100"]
+
+
+def test_queues_without_a_percentage_divide_the_rest() -> None:
+    text = """\
+strict-priority unicast 5
+wred-profile mine
+qos-policy-output half
+ bandwidth-percentage 50
+ wred yellow mine
+policy-map-output out
+ service-queue 2 qos-policy half
+interface GigabitEthernet 0/0
+ service-policy output out
+"""
+    scheduler = port(PLATFORM.parse(text, DEVICE, "8.4"), "GigabitEthernet 0/0").egress.scheduler
+    assert scheduler is not None
+    assert [q.share.value for q in scheduler.queues if q.share] == [7, 7, 50, 7, 7, 7, 7, 7]
+    assert [q.number for q in scheduler.queues if q.priority] == [5]
+    red = scheduler.queues[2].red
+    assert red is not None
+    # A new profile begins as wred_ge_g, and green keeps its default.
+    assert {(p.minimum, p.maximum) for p in red.profiles} == {(2048 * 1024, 4096 * 1024)}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["deny ip any any", "permit udp any any order 3", "permit", "permit gre any any", "permit ip any"],
+)
+def test_entries_that_a_term_cannot_hold(text: str) -> None:
+    assert read_entry(text) is None

@@ -1,0 +1,52 @@
+"""Tables of lines: cleared by one line, or line by line in the reverse order of the rules."""
+
+from __future__ import annotations
+
+from app.configtree import Grammar, LineRule, merge, transition
+
+GRAMMAR = Grammar(
+    rules=(
+        LineRule("group", r"group (?P<name>\S+)", defines="group {name}"),
+        LineRule("element", r"element (?P<id>\d+) .+", group="filters", negate="no element {id}"),
+        LineRule(
+            "policy",
+            r"policy (?P<id>\d+) (?P<name>\S+)",
+            group="filters",
+            refers=("group {name}",),
+            negate="no policy {id}",
+        ),
+        LineRule("row", r"map (?P<key>\d) \d", key="{key}", group="map", reset="default map"),
+    )
+)
+
+
+def step(current: str, target: str) -> list[str]:
+    return transition(GRAMMAR.parse(current), GRAMMAR.parse(target), GRAMMAR)
+
+
+def test_a_table_without_a_reset_is_taken_back_line_by_line() -> None:
+    before = "element 1 a\npolicy 1 g\ngroup g\n"
+    after = "element 1 b\npolicy 1 g\ngroup g\n"
+    assert step(before, after) == ["no policy 1", "no element 1", "element 1 b", "policy 1 g"]
+
+
+def test_additions_leave_the_rest_alone() -> None:
+    assert step("element 1 a\n", "element 1 a\nelement 2 b\n") == ["element 2 b"]
+    assert step("map 1 1\n", "map 1 1\nmap 2 2\n") == ["map 2 2"]
+
+
+def test_what_a_table_refers_to_is_made_before_and_goes_after() -> None:
+    filled = "policy 1 g\nelement 1 a\ngroup g\n"
+    assert step("", filled) == ["group g", "element 1 a", "policy 1 g"]
+    assert step(filled, "") == ["no policy 1", "no element 1", "no group g"]
+
+
+def test_a_table_with_a_reset() -> None:
+    assert step("map 1 1\nmap 2 2\n", "map 2 3\n") == ["default map", "map 2 3"]
+    assert step("map 1 1\n", "") == ["default map"]
+
+
+def test_merging_replaces_tables_as_a_whole() -> None:
+    current = GRAMMAR.parse("element 1 a\nmap 1 1\nother\n")
+    merged = merge(current, GRAMMAR.parse("policy 2 g\n"), GRAMMAR)
+    assert [line.text for line in merged] == ["map 1 1", "other", "policy 2 g"]

@@ -1,0 +1,108 @@
+"""The face of validation, on the small network and on the campus."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from app.compiler.compile import Compilation, CompiledDevice, compile_intent
+from app.findings import Severity, has_errors
+from app.intent.loader import load_intent
+from app.inventory.loader import load_network
+from app.plan.model import Efficiency, Ingress, Trust
+from app.resources import root
+from app.validation import validate
+from tests.validation.support import INTENT, RUNNING, compiled, with_device, with_interface
+
+
+def test_sound_compilation_has_only_the_word_on_batfish() -> None:
+    found = validate(compiled(running=RUNNING), RUNNING)
+    assert [(f.code, f.severity) for f in found] == [("batfish-not-checked", Severity.INFO)]
+
+
+def test_requiring_batfish_refuses() -> None:
+    assert has_errors(validate(compiled(), RUNNING, require_batfish=True))
+    assert not has_errors(validate(compiled(), RUNNING))
+
+
+def test_every_check_has_its_say() -> None:
+    intent = INTENT.replace("[cs6]", "[cs1]").replace("percent: 30}", "percent: 60}")
+    intent = intent.replace("p95: 100 ms", "p95: 1 ms").replace("beside: [web]", "beside: [web, control]")
+    wrong = with_interface(compiled(intent), "r3", "Multilink1", efficiency=Efficiency(multilink=True))
+    wrong = with_interface(wrong, "r2", "Serial0/1", ingress=Ingress(port_cos=3, trust=Trust.NONE))
+    assert {f.code for f in validate(wrong, RUNNING, batfish_host="127.0.0.1", batfish_port=1)} == {
+        "round-trip",
+        "one-sided-efficiency",
+        "mark-lost",
+        "priority-above-third",
+        "routing-unprotected",
+        "verify-no-traffic",
+        "objective-below-minimum",
+        "batfish-unreachable",
+    }
+
+
+CAMPUS: Path = root() / "inventories" / "campus"
+
+
+def _campus(policy: str, running: dict[str, str]) -> Compilation:
+    return compile_intent(load_intent(root() / "policies" / f"{policy}.yaml"), load_network(CAMPUS), running)
+
+
+def _startup() -> dict[str, str]:
+    devices = load_network(CAMPUS).devices
+    return {d.name: (CAMPUS / d.startup).read_text(encoding="utf-8") for d in devices if d.startup}
+
+
+@pytest.mark.parametrize("policy", ["campus-collaboration", "itesm-paper", "impossible"])
+@pytest.mark.parametrize("known", [True, False], ids=["running", "unknown"])
+def test_campus_stands(policy: str, known: bool) -> None:
+    running = _startup() if known else {}
+    compilation = _campus(policy, running)
+    found = validate(compilation, running)
+    serious = {f.code for f in found if f.severity is not Severity.INFO}
+    assert serious == ({"objective-below-minimum"} if policy == "impossible" else set()), found
+
+
+@pytest.mark.parametrize(
+    ("device", "interface"),
+    [
+        ("s2950", "GigabitEthernet0/1"),
+        ("r1", "FastEthernet0/0"),
+        ("e300", "GigabitEthernet 0/0"),
+        ("ers5510", "48"),
+    ],
+)
+def test_untrusted_trunk_on_the_campus_loses_the_marks(device: str, interface: str) -> None:
+    running = _startup()
+    wrong = with_interface(
+        _campus("campus-collaboration", running), device, interface, ingress=Ingress(trust=Trust.NONE)
+    )
+    lost = [f for f in validate(wrong, running) if f.code == "mark-lost"]
+    assert {(f.device, f.interface) for f in lost} == {(device, interface)}
+    assert {f.traffic_class for f in lost} == {"voice-video", "web-and-file"}
+
+
+@pytest.mark.parametrize(
+    ("device", "field"),
+    [
+        ("s2950", "cos_to_queue"),
+        ("s2970", "dscp_to_queue"),
+        ("e300", "dscp_to_queue"),
+        ("ers5510", "cos_to_queue"),
+    ],
+)
+def test_map_into_one_queue_on_the_campus_is_found(device: str, field: str) -> None:
+    running = _startup()
+
+    def flatten(result: CompiledDevice) -> CompiledDevice:
+        table = getattr(result.plan.system, field)
+        idle = result.plan.system.model_copy(update={field: (table[0],) * len(table)})
+        return replace(result, plan=result.plan.model_copy(update={"system": idle}))
+
+    found = validate(with_device(_campus("campus-collaboration", running), device, flatten), running)
+    lost = [f for f in found if f.code == "mark-lost"]
+    assert {(f.device, f.direction) for f in lost} == {(device, "output")}
+    assert "voice-video" in {f.traffic_class for f in lost}
