@@ -34,7 +34,8 @@ class LineRule:
     Templates (``key``, ``defines``, ``refers``, ``negate``) are formatted with the pattern's named groups and
     ``line``. ``owned`` objects are ours as a whole: what the target does not name below them goes. ``group``
     lines make up one table that only ``reset`` clears as a whole; without a ``reset`` the table's lines are
-    negated one by one, in the reverse order of the rules, before they are entered anew.
+    negated one by one, in the reverse order of the rules, before they are entered anew. ``booked`` is an amount that
+    the box sums over an object against a limit, ``unit`` what all amounts of an object must have in common.
     """
 
     id: str
@@ -51,6 +52,8 @@ class LineRule:
     remove_first: bool = False
     group: str = ""
     reset: str = ""
+    booked: str = ""
+    unit: str = ""
 
     @cached_property
     def regex(self) -> re.Pattern[str]:
@@ -238,7 +241,10 @@ def _operations(current: Tree, target: Tree, grammar: Grammar) -> Iterator[Opera
             _describe(entry, grammar, operation.creates, operation.adds)
             operation.lines = list(_entered(entry.line, grammar, 0))
         else:
-            operation.lines = list(_changed(old, entry, grammar, 0, operation))
+            operation.lines = _changed(old, entry, grammar, 0, operation)
+            # What refers to an object finds it as it will be.
+            operation.creates.add(entry.rule.defines.format(**entry.values))
+            operation.creates.discard("")
         if operation.lines:
             yield operation
     for key, entry in before.items():
@@ -291,53 +297,95 @@ def _entered(line: Line, grammar: Grammar, depth: int) -> Iterator[str]:
         yield " " * (depth + 1) + grammar.leave
 
 
-def _changed(old: _Entry, new: _Entry, grammar: Grammar, depth: int, operation: Operation) -> Iterator[str]:
+def _changed(old: _Entry, new: _Entry, grammar: Grammar, depth: int, operation: Operation) -> list[str]:
     """Lines that turn one setting or object into another with the same key."""
-    if old.line.text != new.line.text:
+    indent = " " * depth
+    renamed = old.line.text != new.line.text
+    if renamed and not (old.line.children or new.line.children):
         added: set[str] = set()
         dropped: set[str] = set()
         _describe(new, grammar, added, added)
         _describe(old, grammar, dropped, dropped)
         operation.adds |= added - dropped
         operation.drops |= dropped - added
-        if new.rule.negate_before_change:
-            yield " " * depth + old.negated
-        yield from _entered(new.line, grammar, depth)
-        return
+        return [indent + old.negated] * new.rule.negate_before_change + list(_entered(new.line, grammar, depth))
+    removals, entries = _below(old, new, grammar, depth + 1, operation)
+    below = removals + entries if new.rule.remove_first else entries + removals
+    return _section(new, below, grammar, depth) if below or renamed else []
+
+
+def _section(entry: _Entry, below: list[str], grammar: Grammar, depth: int) -> list[str]:
+    leave = [" " * (depth + 1) + grammar.leave] if grammar.leave else []
+    return [" " * depth + entry.line.text, *below, *leave]
+
+
+def _below(
+    old: _Entry, new: _Entry, grammar: Grammar, depth: int, operation: Operation
+) -> tuple[list[str], list[str]]:
+    """What is taken back and what is entered below one object; both in an order the box accepts."""
     before = _managed(old.line.children, old.rule.id, grammar)
     after = _managed(new.line.children, new.rule.id, grammar)
     shared = [k for k in before if k in after]
-    if new.rule.ordered and _reordered(before, after):
+    if new.rule.ordered and not _units(before, grammar) | _units(after, grammar) == _units(after, grammar):
+        shared = []
+    elif new.rule.ordered and _reordered(before, after):
         # A box keeps its classes in the order of entry: what stands behind the first difference is entered anew.
         position = next(i for i, (a, b) in enumerate(zip(before, after, strict=False)) if a != b)
         shared = list(before)[:position]
     gone = [before[k] for k in before if k not in after or (new.rule.ordered and k not in shared)]
     gone = [e for e in gone if not e.rule.implied or e.key not in after]
-    below: list[str] = []
-    removals = [" " * (depth + 1) + e.negated for e in reversed(gone) if not _superseded(e, after)]
+    indent = " " * depth
+    removals = [indent + e.negated for e in reversed(gone) if not _superseded(e, after)]
     for entry in gone:
         _describe(entry, grammar, operation.deletes, operation.drops)
     kept = [k for k in after if k in shared or (after[k].rule.implied and k in before)]
     # What a box checks as a sum (percents of a policy) must never be above it on the way: shrink before growing.
-    kept.sort(key=lambda k: _growth(before[k].line, after[k].line))
-    entries = [line for k in kept for line in _changed(before[k], after[k], grammar, depth + 1, operation)]
+    kept.sort(key=lambda k: _growth(before[k], after[k], grammar))
+    entries: list[str] = []
+    for key in kept:
+        was, will = before[key], after[key]
+        if will.rule.unit and _unit(was) != _unit(will):
+            removals.append(indent + was.negated)
+        if new.rule.remove_first and will.rule.remove_first and was.line.text == will.line.text:
+            # All that goes below an object goes before anything comes.
+            taken, put = _below(was, will, grammar, depth + 1, operation)
+            removals += _section(will, taken, grammar, depth) if taken else []
+            entries += _section(will, put, grammar, depth) if put else []
+        else:
+            entries += _changed(was, will, grammar, depth, operation)
     for key, entry in after.items():
         if key not in kept:
-            entries.extend(_new_child(entry, grammar, depth + 1, operation))
-    below = removals + entries if new.rule.remove_first else entries + removals
-    if below:
-        yield " " * depth + new.line.text
-        yield from below
-        if grammar.leave:
-            yield " " * (depth + 1) + grammar.leave
+            entries.extend(_new_child(entry, grammar, depth, operation))
+    return removals, entries
 
 
-def _growth(old: Line, new: Line) -> int:
-    """By how much the numbers at the ends of corresponding lines grow, summed over the tree."""
-    numbers = [re.search(r"(\d+)$", line.text) for line in (old, new)]
-    own = int(numbers[1][1]) - int(numbers[0][1]) if numbers[0] and numbers[1] else 0
-    pairs = zip(old.children, new.children, strict=False)
-    return own + sum(_growth(a, b) for a, b in pairs)
+def _booked(entry: _Entry | None, grammar: Grammar) -> int:
+    """What a line and all below it book."""
+    if entry is None:
+        return 0
+    own = entry.rule.booked.format(**entry.values)
+    below = _managed(entry.line.children, entry.rule.id, grammar).values()
+    return int(own or 0) + sum(_booked(child, grammar) for child in below)
+
+
+def _growth(old: _Entry, new: _Entry, grammar: Grammar) -> int:
+    """By how much more an object books than before, once all that goes is gone."""
+    before = _managed(old.line.children, old.rule.id, grammar)
+    after = _managed(new.line.children, new.rule.id, grammar)
+    if not after:
+        return _booked(new, grammar) - _booked(old, grammar)
+    return sum(_booked(entry, grammar) - _booked(before.get(key), grammar) for key, entry in after.items())
+
+
+def _unit(entry: _Entry) -> str:
+    return entry.rule.unit.format(**entry.values)
+
+
+def _units(entries: dict[str, _Entry], grammar: Grammar) -> set[str]:
+    """The units of what objects other than implied ones book."""
+    explicit = [e for e in entries.values() if not e.rule.implied]
+    children = [c for e in explicit for c in _managed(e.line.children, e.rule.id, grammar).values()]
+    return {_unit(child) for child in children if child.rule.unit}
 
 
 def _new_child(entry: _Entry, grammar: Grammar, depth: int, operation: Operation) -> Iterator[str]:

@@ -59,11 +59,11 @@ def differences(plan: Plan, held: Plan) -> tuple[str, ...]:
         if got is None:
             found.append(f"{wanted.name}: the box has no such interface")
             continue
-        for field in InterfacePlan.model_fields:
-            if getattr(wanted, field) != getattr(got, field):
-                found.append(
-                    f"{wanted.name} {field}: meant {getattr(wanted, field)!r}, holds {getattr(got, field)!r}"
-                )
+        found.extend(
+            f"{wanted.name} {field}: meant {getattr(wanted, field)!r}, holds {getattr(got, field)!r}"
+            for field in InterfacePlan.model_fields
+            if getattr(wanted, field) != getattr(got, field)
+        )
     for field in System.model_fields:
         meant = getattr(plan.system, field)
         if meant is not None and meant != getattr(held.system, field):

@@ -35,7 +35,7 @@ class SyntaxRefused(Exception):
 class Match:
     """A recognised line: canonical words, captured arguments, and whether it takes something back.
 
-    ``negated`` lines began with ``no`` or ``default``; ``defaulted`` ones with ``default``.
+    ``negated`` lines began with ``no``, ``defaulted`` ones with ``default``.
     """
 
     words: list[str]
@@ -48,6 +48,11 @@ class Match:
     def text(self) -> str:
         """The canonical line (without a leading ``no``)."""
         return " ".join(self.words)
+
+    @property
+    def undone(self) -> bool:
+        """True for a line with ``no`` or ``default`` in front."""
+        return self.negated or self.defaulted
 
     def __getitem__(self, name: str) -> str:
         return " ".join(self.args[name])
@@ -161,7 +166,7 @@ class Grammar(Generic[Handler]):
             if node.accepts is not None:
                 command, sign = cast(tuple[Command[Handler], str], node.accepts)
                 words = state.words[1:] if sign else state.words
-                return command, Match(words, state.args, bool(sign), sign == "default", line)
+                return command, Match(words, state.args, sign == "no", sign == "default", line)
         raise SyntaxRefused("incomplete", len(line), line)
 
     @staticmethod

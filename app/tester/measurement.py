@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, model_validator
+from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, model_validator
 
 from app.deltaq.distribution import LOST, DeltaQ
 from app.deltaq.objective import Evidence
@@ -96,19 +96,21 @@ class _Statistics(BaseModel):
 
 class FlowResult(_Statistics):
     """What one flow saw. ``samples`` and ``histogram`` may each be empty; where given they must agree with
-    the counts: one sample ``(sent_ps, delay_ps or -1)`` per packet sent, histogram bins
-    ``(upper_edge_ps, packets)`` that add up to the packets delivered.
+    the counts: one sample ``(sent_ps, delay_ps or -1)`` for every ``sample_every``-th packet sent, beginning with
+    the first, histogram bins ``(upper_edge_ps, packets)`` that add up to the packets delivered.
     """
 
     name: str
     samples: tuple[tuple[int, int], ...] = ()
+    sample_every: PositiveInt = 1
     histogram: tuple[tuple[int, int], ...] = ()
 
     @model_validator(mode="after")
     def _agree_with_counts(self) -> Self:
         if self.samples:
             lost = sum(1 for _, delay in self.samples if delay == LOST)
-            if len(self.samples) != self.sent or lost != self.lost:
+            wanted = -(-self.sent // self.sample_every)
+            if len(self.samples) != wanted or (self.sample_every == 1 and lost != self.lost):
                 raise ValueError(
                     f"flow {self.name}: {len(self.samples)} samples with {lost} lost, "
                     f"but {self.sent} packets sent with {self.lost} lost"
@@ -260,13 +262,13 @@ def pooled_deltaq(flows: Sequence[FlowResult]) -> DeltaQ:
 
     Raises ``ValueError`` when no packet was sent, or a flow delivered packets and kept neither.
     """
-    if all(flow.samples or not flow.sent for flow in flows):
+    if all((flow.samples and flow.sample_every == 1) or not flow.sent for flow in flows):
         return DeltaQ.from_delays(delay for flow in flows for _, delay in flow.samples)
     bins: list[tuple[int, int]] = []
     for flow in flows:
         if flow.delivered and not (flow.samples or flow.histogram):
             raise ValueError(f"flow {flow.name} has neither samples nor a histogram")
-        bins += flow.histogram or [(delay, 1) for _, delay in flow.samples if delay != LOST]
+        bins += flow.histogram or [(delay, flow.sample_every) for _, delay in flow.samples if delay != LOST]
     return DeltaQ.from_histogram(bins, sum(flow.lost for flow in flows))
 
 

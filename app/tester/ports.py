@@ -128,7 +128,8 @@ def _egress(plan: Plan, interface: InterfacePlan, rate: int) -> Json:
             "remove the port's bandwidth limit, or measure with another tester",
         )
     if scheduler is None:
-        return {"rules": [], "otherwise": {"queue": 0}, "queues": [_queue(Queue(number=0), "q0")], "scheduler": _FIFO}
+        only = _queue(Queue(number=0), "q0")
+        return {"rules": [], "otherwise": {"queue": 0}, "queues": [only], "scheduler": _FIFO}
     positions = {queue.number: position for position, queue in enumerate(scheduler.queues)}
     rules, otherwise = _selection(plan, interface.egress, positions)
     served = scheduler.discipline is not Discipline.FLOW_WFQ

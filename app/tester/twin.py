@@ -27,6 +27,8 @@ WARM_UP_SECONDS = 2
 """Left out of the figures: queues and TCP windows are still filling."""
 PHASE_SECONDS = 0.5
 """Flows begin at a random moment within this time, so that they are not in step."""
+MOST_SAMPLES = 20_000
+"""Packets of a judged flow that are kept one by one; of a faster flow, one in so many."""
 RECEIVE_WINDOW_BYTES = 17_520
 """TCP window of the greedy transfers: twelve segments, the default of hosts of the campus paper's time."""
 
@@ -65,7 +67,7 @@ class TwinTester:
             document = self.scenario(scenario, seconds, judged)
             answer = self._run(document)
             reference = answer["delay_reference"]
-            results.append(self._result(intent, scenario, answer))
+            results.append(self._result(intent, scenario, answer, seconds))
         return Measurement(
             when=when,
             evidence="emulated",
@@ -85,7 +87,9 @@ class TwinTester:
     def scenario(self, scenario: TrafficScenario, seconds: int, judged: set[tuple[str, str]]) -> Json:
         """The twin's scenario document."""
         flows = [
-            document for flow in scenario.flows for document in self._flows(flow, (flow.from_, flow.to) in judged)
+            document
+            for flow in scenario.flows
+            for document in self._flows(flow, (flow.from_, flow.to) in judged, seconds)
         ]
         return {
             "version": 1,
@@ -140,7 +144,7 @@ class TwinTester:
             for s in self.network.stations
         ]
 
-    def _flows(self, flow: TrafficFlow, samples: bool) -> list[Json]:
+    def _flows(self, flow: TrafficFlow, samples: bool, seconds: int) -> list[Json]:
         source, target = self.network.station(flow.from_), self.network.station(flow.to)
         path = self._path(source, target)
         documents = []
@@ -160,6 +164,7 @@ class TwinTester:
                 },
                 "source": _source(flow),
                 "samples": samples,
+                "sample_every": _sample_every(flow, seconds),
             }
             if flow.source.kind == "tcp":
                 document["return_path"] = self._path(target, source)
@@ -170,13 +175,19 @@ class TwinTester:
         hops = self.network.path(source.name, target.name)
         return [[source.name, STATION_PORT], *(list(hop) for hop in hops)]
 
-    def _result(self, intent: Intent, scenario: TrafficScenario, answer: Json) -> ScenarioResult:
+    def _result(self, intent: Intent, scenario: TrafficScenario, answer: Json, seconds: int) -> ScenarioResult:
         described = {}
         for flow in scenario.flows:
             for number in range(flow.count):
                 described[flow.name if flow.count == 1 else f"{flow.name}-{number + 1}"] = flow
-        flows = tuple(_flow_result(intent, described[entry["name"]], entry) for entry in answer["flows"])
+        flows = tuple(_flow_result(intent, described[entry["name"]], entry, seconds) for entry in answer["flows"])
         return ScenarioResult(name=scenario.name, title=scenario.title, flows=flows)
+
+
+def _sample_every(flow: TrafficFlow, seconds: int) -> int:
+    """One packet in how many is kept, so that a flow stays below ``MOST_SAMPLES``."""
+    rate = flow.source.rate or 0
+    return max(1, round(rate * seconds / (flow.source.ip_bytes * 8) / MOST_SAMPLES))
 
 
 def _source(flow: TrafficFlow) -> Json:
@@ -197,7 +208,7 @@ def _source(flow: TrafficFlow) -> Json:
     return {"kind": source.kind, "rate_bps": source.rate, "ip_bytes": source.ip_bytes, **common}
 
 
-def _flow_result(intent: Intent, flow: TrafficFlow, entry: Json) -> FlowResult:
+def _flow_result(intent: Intent, flow: TrafficFlow, entry: Json, seconds: int) -> FlowResult:
     delay = entry["delay_ps"]
     pace = entry["interarrival_ps"]
     heard = entry["delivered"] > 0
@@ -216,5 +227,6 @@ def _flow_result(intent: Intent, flow: TrafficFlow, entry: Json) -> FlowResult:
         interarrival_sd_ps=round(pace["sd"]) if entry["delivered"] > 2 else None,
         throughput_bps=round(entry["throughput_bps"]),
         samples=tuple((sent, delay) for sent, delay in entry.get("samples") or ()),
+        sample_every=_sample_every(flow, seconds),
         histogram=tuple((edge, count) for edge, count in entry["histogram"]),
     )

@@ -67,14 +67,18 @@ pub struct Meter {
     pub gaps: Moments,
     pub histogram: Histogram,
     pub samples: Option<Vec<Sample>>,
+    /// One packet in this many is sampled.
+    every: u64,
     last_delivery: Option<u64>,
     highest: Option<u64>,
 }
 
 impl Meter {
-    pub fn new(samples: bool) -> Self {
+    /// `every`: sample one packet in so many, beginning with the first; 0 samples none.
+    pub fn new(every: u64) -> Self {
         Self {
-            samples: samples.then(Vec::new),
+            samples: (every > 0).then(Vec::new),
+            every,
             ..Self::default()
         }
     }
@@ -83,7 +87,9 @@ impl Meter {
     pub fn sent(&mut self, now_ps: u64) -> u64 {
         let number = self.sent;
         self.sent += 1;
-        if let Some(samples) = &mut self.samples {
+        if let Some(samples) = &mut self.samples
+            && number.is_multiple_of(self.every)
+        {
             samples.push((now_ps, LOST));
         }
         number
@@ -104,7 +110,8 @@ impl Meter {
             _ => self.highest = Some(number),
         }
         if let Some(samples) = &mut self.samples
-            && let Some(sample) = samples.get_mut(number as usize)
+            && number.is_multiple_of(self.every)
+            && let Some(sample) = samples.get_mut((number / self.every) as usize)
         {
             sample.1 = i64::try_from(delay).unwrap_or(i64::MAX);
         }
@@ -128,7 +135,7 @@ mod tests {
 
     #[test]
     fn late_packets_are_reordered_and_lost_ones_stay_marked() {
-        let mut meter = Meter::new(true);
+        let mut meter = Meter::new(1);
         for at in 0..4 {
             meter.sent(at);
         }
@@ -138,5 +145,18 @@ mod tests {
         assert_eq!(meter.reordered, 1);
         let expected = vec![(0, 10), (1, 9), (2, LOST), (3, 7)];
         assert_eq!(meter.samples, Some(expected));
+    }
+
+    #[test]
+    fn one_packet_in_so_many_is_sampled() {
+        let mut meter = Meter::new(3);
+        for at in 0..7 {
+            meter.sent(at);
+        }
+        for number in [0, 2, 3] {
+            meter.delivered(number, number, 10, 100);
+        }
+        assert_eq!(meter.samples, Some(vec![(0, 10), (3, 7), (6, LOST)]));
+        assert_eq!((meter.sent, meter.delivered), (7, 3));
     }
 }

@@ -303,28 +303,28 @@ class Catalyst2950(IosSystem):
 
 
 def _wrr_bandwidth(shell: Shell, match: Match) -> None:
-    if match.negated:
+    if match.undone:
         shell.section.remove("wrr-queue bandwidth")
     else:
         shell.store(Section(match.text, key="wrr-queue bandwidth", rank=31))
 
 
 def _cos_map(shell: Shell, match: Match) -> None:
-    if match.negated:
+    if match.undone:
         WRR_COS.reset(shell)
     else:
         WRR_COS.assign(shell, [int(cos) for cos in match.values("cos")], match["queue"])
 
 
 def _cos_dscp(shell: Shell, match: Match) -> None:
-    if match.negated or tuple(map(int, match.values("v"))) == COS_DSCP:
+    if match.undone or tuple(map(int, match.values("v"))) == COS_DSCP:
         shell.section.remove("mls qos map cos-dscp")
     else:
         shell.store(Section(match.text, key="mls qos map cos-dscp", rank=33))
 
 
 def _dscp_cos(shell: Shell, match: Match) -> None:
-    if match.negated:
+    if match.undone:
         DSCP_COS.reset(shell)
     else:
         DSCP_COS.assign(shell, [int(dscp) for dscp in match.values("v")], match["cos"])
@@ -332,7 +332,7 @@ def _dscp_cos(shell: Shell, match: Match) -> None:
 
 def _no_trust(shell: Shell, match: Match) -> None:
     """Bare ``mls qos trust`` trusts the DSCP; ``no mls qos trust`` trusts nothing."""
-    if match.negated:
+    if match.undone:
         shell.section.remove("mls qos trust")
     else:
         shell.store(Section("mls qos trust dscp", key="mls qos trust", rank=70))

@@ -116,7 +116,7 @@ def _adapt_port(shell: Shell, policy: Section) -> None:
 
 def _bare_trust(shell: Shell, match: Match) -> None:
     """Bare ``mls qos trust`` trusts the DSCP; ``no mls qos trust`` trusts nothing."""
-    if match.negated:
+    if match.undone:
         shell.section.remove("mls qos trust")
     else:
         shell.store(Section("mls qos trust dscp", key="mls qos trust", rank=71))

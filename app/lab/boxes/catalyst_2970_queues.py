@@ -151,7 +151,7 @@ def thresholds(running: Section, number: int, queue: int) -> list[int]:
 
 def _eight(shell: Shell, match: Match) -> None:
     key = " ".join(match.words[:4])
-    if match.negated or tuple(map(int, match.values("v"))) == COS_DSCP:
+    if match.undone or tuple(map(int, match.values("v"))) == COS_DSCP:
         shell.section.remove(key)
     else:
         shell.store(Section(match.text, key=key, rank=32))
@@ -159,7 +159,7 @@ def _eight(shell: Shell, match: Match) -> None:
 
 def _table(table: TableMap) -> Run:
     def run(shell: Shell, match: Match) -> None:
-        if match.negated:
+        if match.undone:
             table.reset(shell)
         else:
             table.assign(shell, [int(value) for value in match.values("v")], match["to"])
@@ -173,7 +173,7 @@ def _mutation(shell: Shell, match: Match) -> None:
 
 def _queued(table: TableMap) -> Run:
     def run(shell: Shell, match: Match) -> None:
-        if match.negated:
+        if match.undone:
             table.reset(shell)
             return
         target = f"{match.get('queue', '1')}-{match.get('threshold', '1')}"
@@ -184,7 +184,7 @@ def _queued(table: TableMap) -> Run:
 
 def _buffers(shell: Shell, match: Match) -> None:
     key = f"mls qos queue-set output {match['set']} buffers"
-    if match.negated:
+    if match.undone:
         shell.section.remove(key)
         return
     values = tuple(map(int, match.values("a")))
@@ -199,7 +199,7 @@ def _buffers(shell: Shell, match: Match) -> None:
 def _threshold(shell: Shell, match: Match) -> None:
     queue = match.number("queue")
     key = f"mls qos queue-set output {match['set']} threshold {queue}"
-    if match.negated or tuple(map(int, match.values("v"))) == THRESHOLDS[queue]:
+    if match.undone or tuple(map(int, match.values("v"))) == THRESHOLDS[queue]:
         shell.section.remove(key)
     else:
         shell.store(Section(match.text, key=key, rank=37, order=(match["set"], queue)))
@@ -210,7 +210,7 @@ def _input(shell: Shell, match: Match) -> None:
     if name == "threshold":
         name = f"threshold {match['queue']}"
     key = f"mls qos srr-queue input {name}"
-    if match.negated or match.text == f"{key} {_ORDER[name]}":
+    if match.undone or match.text == f"{key} {_ORDER[name]}":
         shell.section.remove(key)
         return
     if name == "buffers" and sum(map(int, match.values("a"))) != 100:
@@ -220,7 +220,7 @@ def _input(shell: Shell, match: Match) -> None:
 
 def _input_priority(shell: Shell, match: Match) -> None:
     key = "mls qos srr-queue input priority-queue"
-    if match.negated or (match["queue"], match.get("share")) == ("2", "10"):
+    if match.undone or (match["queue"], match.get("share")) == ("2", "10"):
         shell.section.remove(key)
     else:
         shell.store(Section(match.text, key=key, rank=29))

@@ -93,7 +93,7 @@ class SwitchPolicies:
     def _class_map(self, shell: Shell, match: Match) -> None:
         name = match["name"]
         key = f"class-map {name}"
-        if match.negated:
+        if match.undone:
             if any(name in class_names(policy) for policy in policies(self._box)):
                 raise Refused(refusals.class_in_use(name))
             shell.section.remove(key)
@@ -104,7 +104,7 @@ class SwitchPolicies:
         )
 
     def _match(self, shell: Shell, match: Match) -> None:
-        if match.negated:
+        if match.undone:
             shell.section.remove(match.text)
             return
         if self._dialect.one_match and any(line.text != match.text for line in shell.section.starting("match ")):
@@ -114,7 +114,7 @@ class SwitchPolicies:
     def _policy_map(self, shell: Shell, match: Match) -> None:
         name = match["name"]
         key = f"policy-map {name}"
-        if match.negated:
+        if match.undone:
             if any(
                 held.value("service-policy input") == f"service-policy input {name}"
                 for held in self._box.interfaces()
@@ -127,7 +127,7 @@ class SwitchPolicies:
     def _class(self, shell: Shell, match: Match) -> None:
         name = match["name"]
         key = f"class {name}"
-        if match.negated:
+        if match.undone:
             shell.section.remove(key)
             return
         if name != "class-default" and f"class-map {name}" not in self._box.running:
@@ -136,7 +136,7 @@ class SwitchPolicies:
         shell.enter("pmap-c", shell.section.get(key) or shell.store(Section(key, rank=rank, mode="pmap-c")))
 
     def _set(self, shell: Shell, match: Match) -> None:
-        if match.negated:
+        if match.undone:
             shell.section.remove("set")
             return
         if "trust" in shell.section:
@@ -144,7 +144,7 @@ class SwitchPolicies:
         shell.store(Section(match.text, key="set", rank=10))
 
     def _trust(self, shell: Shell, match: Match) -> None:
-        if match.negated:
+        if match.undone:
             shell.section.remove("trust")
             return
         if "set" in shell.section:
@@ -152,7 +152,7 @@ class SwitchPolicies:
         shell.store(Section(f"trust {match.get('what', 'dscp')}", key="trust", rank=10))
 
     def _police(self, shell: Shell, match: Match) -> None:
-        if match.negated:
+        if match.undone:
             shell.section.remove("police")
             return
         text = match.text if "exceed" in match else f"{match.text} exceed-action drop"
@@ -165,7 +165,7 @@ class SwitchPolicies:
 
     def _attach(self, shell: Shell, match: Match) -> None:
         key = "service-policy input"
-        if match.negated:
+        if match.undone:
             shell.section.remove(key)
             return
         name = match["name"]

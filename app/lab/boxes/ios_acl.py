@@ -72,7 +72,7 @@ def _keep(shell: Shell, text: str) -> None:
 
 def _entry(shell: Shell, match: Match) -> None:
     text = canonical_entry(match["entry"])
-    if match.negated:
+    if match.undone:
         shell.section.remove(text)
     else:
         _keep(shell, text)
@@ -81,7 +81,7 @@ def _entry(shell: Shell, match: Match) -> None:
 def _numbered(shell: Shell, match: Match) -> None:
     name = f"access-list {match['number']}"
     root = shell.box.running
-    if match.negated:  # classic IOS forgets the whole list whatever entry was named
+    if match.undone:  # classic IOS forgets the whole list whatever entry was named
         for line in root.starting(f"{name} "):
             root.remove(line.key)
         return
@@ -103,7 +103,7 @@ def _rate_limit(shell: Shell, match: Match) -> None:
 
 
 def _incomplete(shell: Shell, match: Match) -> str | None:
-    if not match.negated:
+    if not match.undone:
         return "% Incomplete command.\n"
     _numbered(shell, match)
     return None
@@ -115,7 +115,7 @@ def _named(kind: str) -> Run:
         text = f"ip access-list {kind} {match['name']}"
         mode = "std-nacl" if kind == "standard" else "ext-nacl"
         held = shell.section.get(key)
-        if match.negated:
+        if match.undone:
             shell.section.remove(key)
             return None
         if held is not None and held.mode != mode:

@@ -60,7 +60,7 @@ class Attachments:
         interface, direction = shell.section, match["direction"]
         key = f"service-policy {direction}"
         present = interface.value(key).split()[2:]
-        if match.negated:
+        if match.undone:
             if "name" in match and present and [match["name"]] != present:
                 raise Refused(f"% policy map {match['name']} is not attached")
             interface.remove(key)

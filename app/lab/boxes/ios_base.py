@@ -185,7 +185,7 @@ class IosBox(Box):
         if name is None:
             raise SyntaxRefused("invalid", match.line.rfind(" ") + 1, match.line)
         key = f"interface {name}"
-        if match.negated:
+        if match.undone:
             self.drop_interface(name)
             return
         held = self.running.get(key)

@@ -82,7 +82,7 @@ class ClassMaps:
     def _class_map(self, shell: Shell, match: Match) -> None:
         name = match["name"]
         key = f"class-map {name}"
-        if match.negated:
+        if match.undone:
             if any(name in class_names(policy) for policy in policies(self._box)):
                 raise Refused(refusals.class_in_use(name))
             shell.section.remove(key)
@@ -111,7 +111,7 @@ class ClassMaps:
         if nested and f"class-map {match.words[-1]}" not in self._box.running:
             raise Refused(refusals.unknown_class(match.words[-1]))
         text = f"match {'not ' if 'inverse' in match else ''}{what}"
-        if match.negated:
+        if match.undone:
             shell.section.remove(text)
         else:
             shell.store(Section(text, rank=10))

@@ -258,7 +258,7 @@ def _ignored(shell: Shell, match: Match) -> None:
 
 
 def _hostname(box: IosBox, shell: Shell, match: Match) -> None:
-    if match.negated:
+    if match.undone:
         box.running.remove("hostname")
         box.hostname = "Router"
         return
@@ -268,14 +268,14 @@ def _hostname(box: IosBox, shell: Shell, match: Match) -> None:
 
 def _bandwidth(shell: Shell, match: Match) -> None:
     kind = shell.section.text.split()[1].rstrip("0123456789/.:")
-    if match.negated or match.number("kbps") == INTERFACE_KINDS[kind]:
+    if match.undone or match.number("kbps") == INTERFACE_KINDS[kind]:
         shell.section.remove("bandwidth")
     else:
         shell.store(Section(match.text, key="bandwidth", rank=2))
 
 
 def _address(shell: Shell, match: Match) -> None:
-    if match.negated:
+    if match.undone:
         if "secondary" in match.words:
             shell.section.remove(match.text)
         else:
@@ -296,7 +296,7 @@ def _plain_hdlc(shell: Shell, match: Match) -> None:
 
 def _banner(shell: Shell, match: Match) -> Reply | None:
     key = f"banner {match['kind']}"
-    if match.negated:
+    if match.undone:
         shell.section.remove(key)
         return None
     text = match["text"]

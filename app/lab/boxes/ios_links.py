@@ -112,7 +112,7 @@ def _policy(section: Section) -> None:
 
 def _fragment_delay(shell: Shell, match: Match) -> None:
     key = "ppp multilink fragment delay"
-    if match.negated:
+    if match.undone:
         shell.section.remove(key)
         return
     text = f"{key} {match['ms']}" + (f" {match['us']}" if "us" in match else "")
@@ -121,7 +121,7 @@ def _fragment_delay(shell: Shell, match: Match) -> None:
 
 def _fragment_disable(shell: Shell, match: Match) -> str | None:
     key = "ppp multilink fragment disable"
-    if match.negated:
+    if match.undone:
         shell.section.remove(key)
         return None
     shell.store(Section(key, rank=67))
@@ -134,7 +134,7 @@ def _fragment_disable(shell: Shell, match: Match) -> str | None:
 
 
 def _group(shell: Shell, match: Match) -> None:
-    if match.negated:
+    if match.undone:
         shell.section.remove("ppp multilink group")
         return
     shell.store(Section(f"ppp multilink group {match['n']}", key="ppp multilink group", rank=69))
@@ -142,7 +142,7 @@ def _group(shell: Shell, match: Match) -> None:
 
 def _ip_mtu(shell: Shell, match: Match) -> None:
     link = int(shell.section.value("mtu", "mtu 1500").split()[1])
-    if match.negated or match.number("n") == link:
+    if match.undone or match.number("n") == link:
         shell.section.remove("ip mtu")
         return
     if match.number("n") > link:
@@ -154,7 +154,7 @@ def _fair_queue(shell: Shell, match: Match) -> None:
     section = shell.section
     kind = section.text.split()[1].rstrip("0123456789/.:")
     by_default = kind in {"Serial", "BRI"}
-    if match.negated:
+    if match.undone:
         section.remove("fair-queue")
         if by_default:
             shell.store(Section("no fair-queue", key="fair-queue", rank=72))
@@ -167,7 +167,7 @@ def _fair_queue(shell: Shell, match: Match) -> None:
 
 
 def _queueing(shell: Shell, match: Match) -> None:
-    if match.negated:
+    if match.undone:
         shell.section.remove(match.words[0])
         return
     _policy(shell.section)
@@ -175,7 +175,7 @@ def _queueing(shell: Shell, match: Match) -> None:
 
 
 def _random_detect(shell: Shell, match: Match) -> None:
-    if match.negated:
+    if match.undone:
         for line in shell.section.starting("random-detect"):
             shell.section.remove(line.key)
         return

@@ -59,7 +59,7 @@ class Policers:
         ]
 
     def _one_line(self, shell: Shell, match: Match) -> None:
-        if match.negated:
+        if match.undone:
             shell.section.remove("police")
             return
         rate = match.number("rate")
@@ -107,7 +107,7 @@ class Policers:
     def _action(self, shell: Shell, match: Match) -> None:
         kind = match.words[0].removesuffix("-action")
         rank = ("conform", "exceed", "violate").index(kind)
-        if match.negated:
+        if match.undone:
             default = {"conform": "transmit", "exceed": "drop"}.get(kind)
             if default is None:
                 shell.section.remove(kind)

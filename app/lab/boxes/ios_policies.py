@@ -61,7 +61,7 @@ class PolicyMaps:
     def _policy_map(self, shell: Shell, match: Match) -> None:
         name = match["name"]
         key = f"policy-map {name}"
-        if match.negated:
+        if match.undone:
             children = [line.text for policy in policies(self._box) for line in policy.walk()]
             if self._attachments.of(name) or f"service-policy {name}" in children:
                 raise Refused(refusals.policy_in_use(name))
@@ -73,7 +73,7 @@ class PolicyMaps:
     def _class(self, shell: Shell, match: Match) -> None:
         name = match["name"]
         key = f"class {name}"
-        if match.negated:
+        if match.undone:
             shell.section.remove(key)
             return
         if name != "class-default" and f"class-map {name}" not in self._box.running:
@@ -105,7 +105,7 @@ class PolicyMaps:
 
     def _bandwidth(self, shell: Shell, match: Match) -> None:
         section = shell.section
-        if match.negated:
+        if match.undone:
             for needy in ("random-detect", "queue-limit"):
                 if needy in section and not _default(section) and "shape" not in section:
                     raise Refused(refusals.deconfigure(needy, "no bandwidth"))
@@ -128,7 +128,7 @@ class PolicyMaps:
 
     def _priority(self, shell: Shell, match: Match) -> None:
         section = shell.section
-        if match.negated:
+        if match.undone:
             section.remove("priority")
             return
         for other in ("bandwidth", "queue-limit", "random-detect", "fair-queue"):
@@ -145,7 +145,7 @@ class PolicyMaps:
 
     def _fair_queue(self, shell: Shell, match: Match) -> None:
         section = shell.section
-        if match.negated:
+        if match.undone:
             section.remove("fair-queue")
             return
         queues = match.number("queues", 16)
@@ -159,7 +159,7 @@ class PolicyMaps:
 
     def _queue_limit(self, shell: Shell, match: Match) -> None:
         section = shell.section
-        if match.negated:
+        if match.undone:
             section.remove("queue-limit")
             return
         if "priority" in section:
@@ -172,7 +172,7 @@ class PolicyMaps:
 
     def _child(self, shell: Shell, match: Match) -> None:
         section = shell.section
-        if match.negated:
+        if match.undone:
             section.remove("service-policy")
             return
         name = match["name"]
@@ -195,7 +195,7 @@ class PolicyMaps:
     def _set(self, shell: Shell, match: Match) -> None:
         words = [word for word in match.words if word != "ip"]
         key = f"set {words[1]}"
-        if match.negated:
+        if match.undone:
             shell.section.remove(key)
             return
         rival = {"dscp": "set precedence", "precedence": "set dscp"}.get(words[1])

@@ -48,9 +48,9 @@ def setting(
 
     def run(shell: Shell, match: Match) -> None:
         section = shell.section
-        text = form(match) if form is not None and not match.negated else match.text
+        text = form(match) if form is not None and not match.undone else match.text
         name = text if many else key or head
-        if match.negated:
+        if match.undone:
             section.remove(name)
             if not match.defaulted and (on or off):
                 shell.store(Section(f"no {head if not many else text}", key=name, rank=rank))
@@ -74,7 +74,7 @@ def group(
 
     def run(shell: Shell, match: Match) -> None:
         name = key(match) if key is not None else match.text
-        if match.negated:
+        if match.undone:
             shell.section.remove(name)
             return
         held = shell.section.get(name)

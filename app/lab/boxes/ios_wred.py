@@ -52,7 +52,7 @@ def lines(section: Section) -> list[Section]:
 
 
 def _plain(shell: Shell, match: Match) -> None:
-    if match.negated:
+    if match.undone:
         for line in lines(shell.section):
             shell.section.remove(line.key)
     else:
@@ -60,7 +60,7 @@ def _plain(shell: Shell, match: Match) -> None:
 
 
 def _based(shell: Shell, match: Match) -> None:
-    if match.negated:
+    if match.undone:
         for line in lines(shell.section):
             shell.section.remove(line.key)
     else:
@@ -87,7 +87,7 @@ def _require(section: Section) -> None:
 
 def _weight(shell: Shell, match: Match) -> None:
     key = "random-detect weight"
-    if match.negated or match.number("n") == WEIGHT:
+    if match.undone or match.number("n") == WEIGHT:
         shell.section.remove(key)
         return
     _require(shell.section)
@@ -95,7 +95,7 @@ def _weight(shell: Shell, match: Match) -> None:
 
 
 def _ecn(shell: Shell, match: Match) -> None:
-    if match.negated:
+    if match.undone:
         shell.section.remove("random-detect ecn")
         return
     _require(shell.section)
@@ -107,7 +107,7 @@ def _row(shell: Shell, match: Match) -> None:
     number = next((int(code) for code, name in DSCP_BY_NUMBER.items() if name == value), None)
     number = int(value) if number is None else number
     key = f"random-detect {kind} {value}"
-    if match.negated:
+    if match.undone:
         shell.section.remove(key)
         return
     _require(shell.section)

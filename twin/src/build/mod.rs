@@ -79,6 +79,14 @@ fn flow(
     network: &mut Network,
     routes: &mut Routes,
 ) -> Result<Flow, ScenarioError> {
+    if spec.sample_every == 0 {
+        let at = format!("{path}.sample_every");
+        return Err(ScenarioError::new(
+            at,
+            "is 0",
+            "use 1 to report every packet",
+        ));
+    }
     let mut stream = Stream::new(seed, &format!("flow {}", spec.name));
     let context = source::Context {
         duration_ps: scenario.duration_ps,
@@ -120,7 +128,7 @@ fn flow(
         stream,
         first,
         back,
-        meter: Meter::new(spec.samples),
+        meter: Meter::new(if spec.samples { spec.sample_every } else { 0 }),
     })
 }
 

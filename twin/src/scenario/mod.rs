@@ -87,9 +87,16 @@ pub struct FlowSpec {
     pub packet: PacketSpec,
     /// Read by `crate::source` according to its `kind`.
     pub source: Value,
-    /// Report every measured packet.
+    /// Report measured packets one by one.
     #[serde(default)]
     pub samples: bool,
+    /// With `samples`: one packet in this many, beginning with the first.
+    #[serde(default = "every_packet")]
+    pub sample_every: u64,
+}
+
+fn every_packet() -> u64 {
+    1
 }
 
 /// Header fields every packet of a flow leaves its host with.
