@@ -34,8 +34,8 @@ class LineRule:
     Templates (``key``, ``defines``, ``refers``, ``negate``) are formatted with the pattern's named groups and
     ``line``. ``owned`` objects are ours as a whole: what the target does not name below them goes. ``group``
     lines make up one table that only ``reset`` clears as a whole; without a ``reset`` the table's lines are
-    negated one by one, in the reverse order of the rules, before they are entered anew. ``booked`` is an amount that
-    the box sums over an object against a limit, ``unit`` what all amounts of an object must have in common.
+    negated one by one, in the reverse order of the rules, before they are entered anew. ``booked`` is an amount
+    that the box sums over an object against a limit, ``unit`` what all amounts of an object must have in common.
     """
 
     id: str
@@ -143,6 +143,14 @@ class _Entry:
     @property
     def negated(self) -> str:
         return self.rule.negate.format(**self.values)
+
+    @property
+    def booked(self) -> int:
+        return int(self.rule.booked.format(**self.values) or 0)
+
+    @property
+    def unit(self) -> str:
+        return self.rule.unit.format(**self.values)
 
     @property
     def absence(self) -> bool:
@@ -326,7 +334,7 @@ def _below(
     before = _managed(old.line.children, old.rule.id, grammar)
     after = _managed(new.line.children, new.rule.id, grammar)
     shared = [k for k in before if k in after]
-    if new.rule.ordered and not _units(before, grammar) | _units(after, grammar) == _units(after, grammar):
+    if new.rule.ordered and _units(after, grammar) and _units(before, grammar) - _units(after, grammar):
         shared = []
     elif new.rule.ordered and _reordered(before, after):
         # A box keeps its classes in the order of entry: what stands behind the first difference is entered anew.
@@ -335,7 +343,7 @@ def _below(
     gone = [before[k] for k in before if k not in after or (new.rule.ordered and k not in shared)]
     gone = [e for e in gone if not e.rule.implied or e.key not in after]
     indent = " " * depth
-    removals = [indent + e.negated for e in reversed(gone) if not _superseded(e, after)]
+    removals = [indent + e.negated for e in reversed(gone)]
     for entry in gone:
         _describe(entry, grammar, operation.deletes, operation.drops)
     kept = [k for k in after if k in shared or (after[k].rule.implied and k in before)]
@@ -344,7 +352,7 @@ def _below(
     entries: list[str] = []
     for key in kept:
         was, will = before[key], after[key]
-        if will.rule.unit and _unit(was) != _unit(will):
+        if was.unit != will.unit:
             removals.append(indent + was.negated)
         if new.rule.remove_first and will.rule.remove_first and was.line.text == will.line.text:
             # All that goes below an object goes before anything comes.
@@ -359,42 +367,24 @@ def _below(
     return removals, entries
 
 
-def _booked(entry: _Entry | None, grammar: Grammar) -> int:
-    """What a line and all below it book."""
-    if entry is None:
-        return 0
-    own = entry.rule.booked.format(**entry.values)
-    below = _managed(entry.line.children, entry.rule.id, grammar).values()
-    return int(own or 0) + sum(_booked(child, grammar) for child in below)
-
-
-def _growth(old: _Entry, new: _Entry, grammar: Grammar) -> int:
+def _growth(old: _Entry | None, new: _Entry, grammar: Grammar) -> int:
     """By how much more an object books than before, once all that goes is gone."""
-    before = _managed(old.line.children, old.rule.id, grammar)
+    before = _managed(old.line.children, old.rule.id, grammar) if old else {}
     after = _managed(new.line.children, new.rule.id, grammar)
-    if not after:
-        return _booked(new, grammar) - _booked(old, grammar)
-    return sum(_booked(entry, grammar) - _booked(before.get(key), grammar) for key, entry in after.items())
-
-
-def _unit(entry: _Entry) -> str:
-    return entry.rule.unit.format(**entry.values)
+    own = new.booked - (old.booked if old else 0)
+    return own + sum(_growth(before.get(key), entry, grammar) for key, entry in after.items())
 
 
 def _units(entries: dict[str, _Entry], grammar: Grammar) -> set[str]:
     """The units of what objects other than implied ones book."""
     explicit = [e for e in entries.values() if not e.rule.implied]
     children = [c for e in explicit for c in _managed(e.line.children, e.rule.id, grammar).values()]
-    return {_unit(child) for child in children if child.rule.unit}
+    return {child.unit for child in children if child.unit}
 
 
 def _new_child(entry: _Entry, grammar: Grammar, depth: int, operation: Operation) -> Iterator[str]:
     _describe(entry, grammar, operation.creates, operation.adds)
     yield from _entered(entry.line, grammar, depth)
-
-
-def _superseded(entry: _Entry, after: dict[str, _Entry]) -> bool:
-    return entry.key in after and not entry.rule.ordered and not entry.line.children and entry.rule.key != "{line}"
 
 
 def _reordered(before: dict[str, _Entry], after: dict[str, _Entry]) -> bool:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.configtree import Grammar, LineRule, as_text, merge, transition
+from app.configtree import as_text, merge, transition
 from app.platforms.cisco_ios.grammar import GRAMMAR
 
-SETTINGS = settings(max_examples=250, deadline=None, derandomize=True, database=None)
+SETTINGS = settings(max_examples=150, deadline=None, derandomize=True, database=None)
 CLASSES = ("CA", "CB", "CC", "CD")
 POLICIES = ("PA", "PB")
 INTERFACES = ("Serial0/0", "Serial0/1", "FastEthernet0/0")
@@ -162,7 +161,8 @@ class Router:
             case ["random-detect"] | ["queue-limit", _]:
                 served = "bandwidth" in actions or name == "class-default"
                 self._refuse(not served or "priority" in actions, "needs bandwidth")
-                self._refuse(bool({"random-detect", "queue-limit"} - {words[0]} & set(actions) & set()), "both")
+                rival = {"random-detect": "queue-limit", "queue-limit": "random-detect"}[words[0]]
+                self._refuse(rival in actions, f"deconfigure {rival} first")
                 actions[words[0]] = " ".join(words)
             case ["set", "dscp", _]:
                 actions["set dscp"] = " ".join(words)
@@ -325,3 +325,61 @@ def test_nothing_changes_where_nothing_differs(text: str) -> None:
 
     assert transition(tree, tree, GRAMMAR) == []
     assert transition(tree, GRAMMAR.parse(text.replace("\n", " \n!\n")), GRAMMAR) == []
+
+
+def test_lines_that_are_not_ours_are_left_alone() -> None:
+    ours = "class-map match-any CA\n match protocol http\n!\n"
+    here = GRAMMAR.parse(f"{UNMANAGED}{ours}interface Serial0/0\n ip address 10.0.0.1 255.255.255.0\n shutdown\n")
+    there = GRAMMAR.parse(f"hostname OTHER\n{ours}interface Serial0/0\n description far\n")
+
+    assert transition(here, there, GRAMMAR) == []
+
+
+def test_what_is_put_in_replaces_objects_and_settings_but_nothing_beside_them() -> None:
+    current = GRAMMAR.parse(
+        "hostname R1\n"
+        "class-map match-any CA\n match protocol http\n match ip dscp ef\n"
+        "class-map match-any MINE\n match protocol ftp\n"
+        "interface Serial0/0\n ip address 10.0.0.1 255.255.255.0\n service-policy output OLD\n"
+    )
+    desired = GRAMMAR.parse(
+        "class-map match-any CA\n match protocol http\n"
+        "interface Serial0/0\n service-policy output NEW\n ip rtp header-compression\n"
+    )
+
+    assert merge(current, desired, GRAMMAR) == GRAMMAR.parse(
+        "hostname R1\n"
+        "class-map match-any CA\n match protocol http\n"
+        "class-map match-any MINE\n match protocol ftp\n"
+        "interface Serial0/0\n ip address 10.0.0.1 255.255.255.0\n service-policy output NEW\n"
+        " ip rtp header-compression\n"
+    )
+
+
+def test_a_policy_is_swapped_by_adjacent_lines_after_the_new_one_exists() -> None:
+    old = "policy-map OLD\n class class-default\n  random-detect\n!\n"
+    old += "interface Serial0/0\n service-policy output OLD\n"
+
+    lines = transition(GRAMMAR.parse(old), GRAMMAR.parse(old.replace("OLD", "NEW")), GRAMMAR)
+
+    assert lines == [
+        "policy-map NEW",
+        " class class-default",
+        "  random-detect",
+        "interface Serial0/0",
+        " no service-policy output OLD",
+        " service-policy output NEW",
+        "no policy-map OLD",
+    ]
+
+
+def test_changing_the_unit_of_a_policy_enters_its_classes_anew() -> None:
+    text = (
+        UNMANAGED
+        + "class-map match-any CA\n match protocol http\n!\npolicy-map PA\n class CA\n  bandwidth percent 60\n"
+    )
+    text += "  random-detect\n class class-default\n  bandwidth percent 30\n"
+
+    router, _ = moved(text, text.replace("bandwidth", "bandwidth remaining"))
+
+    assert router.state() == Router(text.replace("bandwidth", "bandwidth remaining")).state()

@@ -83,6 +83,28 @@ def print_findings(findings: Iterable[Finding], least: Severity = Severity.INFO)
             out.print(Text(f"         {finding.mend}", style="dim"), soft_wrap=True)
 
 
+def print_finding_summary(findings: Iterable[Finding], run_id: str) -> None:
+    """Warnings and errors, one line for each code with the boxes it concerns; the rest as a count."""
+    grave: dict[str, list[Finding]] = {}
+    notes = 0
+    for finding in findings:
+        if finding.severity is Severity.INFO:
+            notes += 1
+        else:
+            grave.setdefault(finding.code, []).append(finding)
+    for code, entries in sorted(grave.items(), key=lambda item: (item[1][0].severity.value, item[0])):
+        first = entries[0]
+        boxes = ", ".join(dict.fromkeys(f.device for f in entries if f.device))
+        line = Text(f"{first.severity.value:<8}", style=SEVERITY[first.severity])
+        line.append(f"{code}  ", style="bold")
+        line.append(f"{boxes}: " if boxes else "")
+        line.append(first.message)
+        out.print(line, no_wrap=True, overflow="ellipsis")
+    if grave or notes:
+        total = f"{sum(map(len, grave.values()))} findings and {notes} for information"
+        out.print(Text(f"{total}: qosforge show {run_id}", style="dim"))
+
+
 def print_comparison(before: Measurement | None, after: Measurement | None) -> None:
     """Per scenario and class: before, after and the benefit."""
     groups = comparison_table(before, after, by_path=False)

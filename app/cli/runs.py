@@ -25,6 +25,7 @@ from app.cli.output import (
     STYLE,
     out,
     print_comparison,
+    print_finding_summary,
     print_findings,
     print_json,
     print_problems,
@@ -33,7 +34,6 @@ from app.cli.output import (
 )
 from app.deploy.fleet import Fleet
 from app.deploy.transaction import running
-from app.findings import Severity
 from app.platforms.base import platform
 from app.reports.model import RunReport
 from app.reports.run_report import render_run_report
@@ -106,10 +106,7 @@ def _report_recovered(ended: list[dict[str, Any]]) -> None:
 
 
 def _print_report(report: RunReport) -> None:
-    print_findings(report.findings, Severity.WARNING)
-    hidden = sum(f.severity is Severity.INFO for f in report.findings)
-    if hidden:
-        out.print(Text(f"{hidden} further findings for information: qosforge show {report.id}", style="dim"))
+    print_finding_summary(report.findings, report.id)
     out.print()
     print_comparison(report.before, report.after)
     print_verdicts(report.verdicts_before, report.verdicts_after)

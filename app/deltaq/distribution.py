@@ -21,7 +21,6 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.signal import fftconvolve
 
 LOST = -1
 """The delay of a packet that never arrived, in samples."""
@@ -162,7 +161,9 @@ class DeltaQ:
         dense[0][first // step] = self.masses
         dense[1][second // step] = other.masses
         # What the transform leaves below one part in 10^15 is its own rounding, not mass.
-        masses = fftconvolve(dense[0], dense[1])
+        size = sum(map(len, dense)) - 1
+        spectrum = np.fft.rfft(dense[0], fast := 1 << size.bit_length()) * np.fft.rfft(dense[1], fast)
+        masses = np.fft.irfft(spectrum, fast)[:size]
         cell = np.flatnonzero(masses > 1e-15)
         return _gather(origin + cell * step, masses[cell])
 

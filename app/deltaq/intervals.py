@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special, stats
+from scipy import special
 
 BATCHES = 20
 """Batches of consecutive packets from which dependence is estimated."""
@@ -60,7 +60,7 @@ def effective_size(exceeds: NDArray[np.bool_], confidence: float) -> float:
     if variance == 0:
         return float(n)
     independent = ratio * (1 - ratio) / variance
-    few = float(stats.t.ppf(confidence, n - 1) / stats.t.ppf(confidence, BATCHES - 1)) ** 2
+    few = float(special.stdtrit(n - 1, confidence) / special.stdtrit(BATCHES - 1, confidence)) ** 2
     return min(float(n), max(1.0, independent * few))
 
 

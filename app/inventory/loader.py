@@ -3,44 +3,50 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from nornir.core.inventory import Inventory
 from nornir.plugins.inventory import SimpleInventory
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from app.errors import InputError, InputErrors, Place
-from app.intent.yaml_source import Document, read_document
-from app.inventory.models import Device, Link, Network, Station, TrafficScenario
+from app.intent.problems import as_problem
+from app.intent.yaml_source import Document, Path_, read_document
+from app.inventory.consistency import inconsistencies
+from app.inventory.models import Device, Interface, Link, Network, Station, TrafficScenario
+from app.units import WRITTEN
+
+Entry = TypeVar("Entry", bound=BaseModel)
 
 
 def load_network(folder: Path) -> Network:
     """The network described in ``folder``.
 
     Raises:
-        InputError, InputErrors: a file is missing, is not YAML or describes no consistent network.
+        InputError: a file is missing or is not YAML.
+        InputErrors: it describes no consistent network; carries every problem found.
     """
     if not (folder / "hosts.yaml").is_file():
         raise InputError("no such network", Place(file=str(folder)), "name a folder with a hosts.yaml")
     inventory = simple_inventory(folder)
-    document = read_document(folder / "hosts.yaml")
-    devices = tuple(_device(name, host, document) for name, host in inventory.hosts.items())
+    hosts = read_document(folder / "hosts.yaml")
     links = read_document(folder / "links.yaml")
     traffic_file = folder / "traffic.yaml"
     traffic = read_document(traffic_file) if traffic_file.is_file() else None
-    try:
-        network = Network(
-            name=folder.resolve().name,
-            devices=devices,
-            links=tuple(Link.model_validate(entry) for entry in _entries(links, "links")),
-            stations=tuple(Station.model_validate(entry) for entry in _entries(links, "stations")),
-            traffic=tuple(TrafficScenario.model_validate(e) for e in _entries(traffic, "scenarios"))
-            if traffic
-            else (),
-        )
-    except ValidationError as error:
-        raise _inventory_errors(error, str(folder)) from None
-    _check(network, links)
+    problems: list[InputError] = []
+    network = Network(
+        name=folder.resolve().name,
+        devices=tuple(
+            device for name, host in inventory.hosts.items() if (device := _device(name, host, hosts, problems))
+        ),
+        links=_entries(links, "links", Link, problems),
+        stations=_entries(links, "stations", Station, problems),
+        traffic=_entries(traffic, "scenarios", TrafficScenario, problems) if traffic else (),
+    )
+    # Positions and names are those of the files only where every entry could be read.
+    problems = problems or list(inconsistencies(network, links, traffic))
+    if problems:
+        raise InputErrors("not a consistent network", Place(file=str(folder)), "", problems)
     return network
 
 
@@ -52,75 +58,67 @@ def simple_inventory(folder: Path) -> Inventory:
     """
     for name in ("hosts.yaml", "groups.yaml", "defaults.yaml"):
         if (folder / name).is_file():
-            read_document(folder / name)
+            document = read_document(folder / name)
+            if not isinstance(document.data, dict):
+                raise InputError("must be a mapping", document.place(()), "see inventories/campus")
     try:
         return SimpleInventory(
             host_file=str(folder / "hosts.yaml"),
             group_file=str(folder / "groups.yaml"),
             defaults_file=str(folder / "defaults.yaml"),
         ).load()
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise InputError(f"Nornir cannot read it: {error}", Place(file=str(folder))) from None
+    except KeyError as error:
+        place = Place(file=str(folder / "hosts.yaml"))
+        raise InputError(f"Nornir cannot read it: nothing is called {error}", place, "see groups.yaml") from None
+    except (TypeError, AttributeError, ValueError) as error:
+        place = Place(file=str(folder))
+        raise InputError(f"Nornir cannot read it: {error}", place, "see inventories/campus") from None
 
 
-def _device(name: str, host: Any, document: Document) -> Device:
+def _device(name: str, host: Any, document: Document, problems: list[InputError]) -> Device | None:
     data: dict[str, Any] = {}
     for group in reversed(list(host.groups)):
         data.update(group.data)
     data.update(host.data)
-    place = document.place((name,))
-    interfaces = data.pop("interfaces", {})
-    if not isinstance(interfaces, dict):
-        raise InputError("interfaces must be a mapping of names", place)
-    role = data.get("role")
-    try:
-        return Device(
-            name=name,
-            platform=host.platform or "",
-            interfaces=tuple({"role": role, **(body or {}), "name": key} for key, body in interfaces.items()),  # type: ignore[arg-type, misc]
-            **data,
+    own: Path_ = (name, "data") if (name, "data") in document.marks else (name,)
+    bodies = data.pop("interfaces", None) or {}
+    if not isinstance(bodies, dict):
+        problems.append(
+            InputError("interfaces must be a mapping of names", document.place((*own, "interfaces")), "")
         )
-    except ValidationError as error:
-        raise _inventory_errors(error, place.file or "", place) from None
+        return None
+    before = len(problems)
+    interfaces = []
+    for key, body in bodies.items():
+        base = (*own, "interfaces", str(key))
+        values = body if isinstance(body, dict) else {}
+        whole = {"role": data.get("role"), **values, "name": str(key)}
+        interfaces.append(_validated(Interface, whole, document, base, problems))
+    own_data = {**data, "name": name, "platform": host.platform or "", "interfaces": []}
+    device = _validated(Device, own_data, document, own, problems)
+    if device is None or len(problems) > before:
+        return None
+    return device.model_copy(update={"interfaces": tuple(i for i in interfaces if i is not None)})
 
 
-def _entries(document: Document, key: str) -> list[Any]:
-    entries = document.data.get(key, []) if isinstance(document.data, dict) else None
+def _entries(document: Document, key: str, model: type[Entry], problems: list[InputError]) -> tuple[Entry, ...]:
+    data = document.data
+    entries = data.get(key, []) if isinstance(data, dict) else None
     if not isinstance(entries, list):
-        raise InputError(f"{key} must be a list", document.place(()))
-    return entries
+        problems.append(InputError(f"{key} must be a list", document.place((key,)), "see inventories/campus"))
+        return ()
+    read = [_validated(model, entry, document, (key, i), problems) for i, entry in enumerate(entries)]
+    return tuple(entry for entry in read if entry is not None)
 
 
-def _inventory_errors(error: ValidationError, file: str, place: Place | None = None) -> InputErrors:
-    where = place or Place(file=file)
-    problems = [
-        InputError(f"{'.'.join(str(p) for p in e['loc'])}: {e['msg'].removeprefix('Value error, ')}", where)
-        for e in error.errors()
-    ]
-    return InputErrors("not a valid inventory", where, "", problems)
-
-
-def _check(network: Network, document: Document) -> None:
-    problems = []
-    ports = {(d.name, i.name) for d in network.devices for i in d.interfaces}
-    for key, entries in (
-        ("links", [(link.a, link.b) for link in network.links]),
-        ("stations", [(station.attach,) for station in network.stations]),
-    ):
-        for position, ends in enumerate(entries):
-            for port in ends:
-                if port not in ports:
-                    place = document.place((key, position))
-                    problems.append(InputError(f"{port[0]} has no interface {port[1]}", place, "see hosts.yaml"))
-    stations = {s.name for s in network.stations}
-    for scenario in network.traffic:
-        for flow in scenario.flows:
-            for end in (flow.from_, flow.to):
-                if end not in stations:
-                    problems.append(
-                        InputError(
-                            f"flow {flow.name}: no station {end}", Place(path=scenario.name), "see links.yaml"
-                        )
-                    )
-    if problems:
-        raise InputErrors("not a consistent network", Place(file=document.file), "", problems)
+def _validated(
+    model: type[Entry], data: Any, document: Document, base: Path_, problems: list[InputError]
+) -> Entry | None:
+    try:
+        return model.model_validate(data, context=WRITTEN)
+    except ValidationError as error:
+        known = base
+        while known not in document.marks:
+            known = known[:-1]
+        problems.extend(as_problem(document, details, model, known) for details in error.errors())
+        return None

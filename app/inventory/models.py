@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import ipaddress
+import re
 from collections import deque
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
-from app.units import Rate, Seconds
+from app.units import Rate, Seconds, shortened
 
 
 class Role(StrEnum):
@@ -35,17 +37,48 @@ class Model(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
+_PORT_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9 /.:_-]{0,61}[A-Za-z0-9])?")
+
+
+def _name(value: str) -> str:
+    if _NAME.fullmatch(value) is None:
+        raise ValueError(f"{shortened(value)} is not a name: letters, digits, '.', '-' and '_' only, at most 63")
+    return value
+
+
+def _port_name(value: str) -> str:
+    # Interface names reach device templates: one newline would be a command on a router.
+    if _PORT_NAME.fullmatch(value) is None:
+        raise ValueError(f"{shortened(value)} is not an interface: write it as the box does, like Serial0/0")
+    return value
+
+
+def _ip_address(value: str) -> str:
+    try:
+        return str(ipaddress.ip_address(value))
+    except ValueError:
+        raise ValueError(f"{shortened(value)} is not an IP address: write one like 192.0.2.10") from None
+
+
+Name = Annotated[str, AfterValidator(_name)]
+PortName = Annotated[str, AfterValidator(_port_name)]
+IpAddress = Annotated[str, AfterValidator(_ip_address)]
+PortNumber = Annotated[int, Field(ge=0, le=65535, strict=True)]
+Count = Annotated[int, Field(ge=1, strict=True)]
+
+
 class Interface(Model):
     """One interface of a device; rates are in bits per second."""
 
-    name: str
+    name: PortName
     rate: Rate
     contracted: Rate | None = None
     role: Role
     tags: frozenset[str] = frozenset()
     encapsulation: Framing = Framing.ETHERNET
     tagged: bool = False
-    member: str | None = None
+    member: PortName | None = None
 
     @property
     def usable(self) -> int:
@@ -56,8 +89,8 @@ class Interface(Model):
 class Device(Model):
     """A managed box."""
 
-    name: str
-    platform: str
+    name: Name
+    platform: Annotated[str, Field(min_length=1)]
     image: str
     role: Role
     features: frozenset[str] = frozenset()
@@ -94,8 +127,8 @@ class Link(Model):
 class Station(Model):
     """An end host, attached to a device's interface."""
 
-    name: str
-    address: str
+    name: Name
+    address: IpAddress
     attach: Port
     rate: Rate
 
@@ -105,24 +138,24 @@ class Source(Model):
 
     kind: Literal["cbr", "poisson", "video", "tcp"]
     rate: Rate | None = None
-    ip_bytes: int = 1500
-    frames_per_second: int | None = None
-    frame_bytes: int | None = None
-    frame_bytes_sd: int | None = None
+    ip_bytes: Annotated[int, Field(ge=20, le=65535, strict=True)] = 1500
+    frames_per_second: Count | None = None
+    frame_bytes: Count | None = None
+    frame_bytes_sd: Annotated[int, Field(ge=0, strict=True)] | None = None
 
 
 class TrafficFlow(Model):
     """One flow (or ``count`` like it) from station to station."""
 
-    name: str
+    name: Name
     from_: str = Field(alias="from")
     to: str
     application: str | None = None
     protocol: Literal["tcp", "udp"] = "udp"
-    dst_port: int
-    src_port: int = 20000
-    dscp: int = 0
-    cos: int = 0
+    dst_port: PortNumber
+    src_port: PortNumber = 20000
+    dscp: Annotated[int, Field(ge=0, le=63, strict=True)] = 0
+    cos: Annotated[int, Field(ge=0, le=7, strict=True)] = 0
     count: Annotated[int, Field(ge=1, le=256)] = 1
     source: Source
     start: Seconds = 0.0
@@ -137,7 +170,7 @@ def _tuples(value: object) -> object:
 class TrafficScenario(Model):
     """Traffic offered together; ``between`` names the station pairs whose classes it verifies."""
 
-    name: str
+    name: Name
     title: str
     between: Annotated[tuple[tuple[str, str], ...], BeforeValidator(_tuples)]
     flows: tuple[TrafficFlow, ...]

@@ -66,6 +66,10 @@ class Lowered:
     classes: Mapping[str, str] = field(default_factory=dict)
 
 
+Direction = Literal["input", "output"]
+"""Side of an interface."""
+
+
 @dataclass(frozen=True)
 class QueueCount:
     """What a box has counted so far for one class or queue.
@@ -78,7 +82,7 @@ class QueueCount:
     """
 
     interface: str
-    direction: Literal["input", "output"]
+    direction: Direction
     queue: str
     packets: int
     drops: int | None = None
@@ -95,6 +99,8 @@ class Platform(Protocol):
     profile: Profile
     batfish_format: str | None
     """What Batfish calls the text of this platform; none where it does not model it."""
+    counts: frozenset[Direction]
+    """On which sides of its interfaces the box counts by class or queue."""
 
     def lower(self, request: DeviceRequest, running: Plan | None) -> Lowered:
         """The plan for a request; ``running`` is what the box holds now, where it is known."""

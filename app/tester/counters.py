@@ -14,7 +14,7 @@ from napalm.base.base import NetworkDriver
 
 from app.errors import DeviceError, Place
 from app.plan.model import Plan
-from app.platforms.base import QueueCount, platform
+from app.platforms.base import Direction, QueueCount, platform
 from app.tester.offers import CLASS_DEFAULT, Expected, Key
 
 
@@ -71,17 +71,12 @@ def compare(
 
     Without an expectation (nobody knows what passed the box) growth is reported and nothing is judged.
     """
-    if not second:
-        message = "the box has no counters by class" if not _commands(plan) else "the box counted nothing by class"
-        missing = bool(expected and expected.packets and _commands(plan))
-        return (CounterNote(plan.device, "", "", "", None, None, message, contradiction=missing),)
+    counts = platform(plan.platform, plan.device).counts
+    if not counts:
+        return (CounterNote(plan.device, "", "", "", None, None, "the box has no counters by class"),)
     before = {_key(count): count for count in first}
     notes = [_note(plan.device, _growth(before.get(_key(count)), count), expected) for count in second]
-    return (*(note for note in notes if note is not None), *_uncounted(plan.device, second, expected))
-
-
-def _commands(plan: Plan) -> tuple[str, ...]:
-    return platform(plan.platform, plan.device).counter_commands(plan)
+    return (*(note for note in notes if note is not None), *_uncounted(plan.device, counts, second, expected))
 
 
 @dataclass(frozen=True)
@@ -148,13 +143,17 @@ def _problem(growth: _Growth, due: int, priority: bool) -> str:
     return ""
 
 
-def _uncounted(device: str, second: Sequence[QueueCount], expected: Expected | None) -> Iterator[CounterNote]:
-    """Classes that must have counted and have no counter, in the directions that the box counts."""
-    directions = {count.direction for count in second}
+def _uncounted(
+    device: str, counts: frozenset[Direction], second: Sequence[QueueCount], expected: Expected | None
+) -> Iterator[CounterNote]:
+    """Classes that must have counted and have no counter, on the sides that the box counts.
+
+    What no class takes need not have one.
+    """
     counted = {_key(count) for count in second}
-    everywhere = {(count.direction, count.queue) for count in second if not count.interface}
+    everywhere = {(key.direction, key.queue) for key in counted if not key.interface}
     for key, due in expected.packets.items() if expected else ():
-        if key.direction not in directions or key.queue == CLASS_DEFAULT or not due:
+        if key.direction not in counts or key.queue == CLASS_DEFAULT:
             continue
         if key not in counted and (key.direction, key.queue) not in everywhere:
             message = f"{key} has no counter, and the configuration says {due} packets"

@@ -17,7 +17,7 @@ import qosforge_twin
 from app.errors import Place, TesterError
 from app.inventory.models import Framing, Network
 from app.plan.model import Discipline, InterfacePlan, Plan
-from app.platforms.base import platform
+from app.platforms.base import Direction, platform
 from app.tester.ports import port
 
 Json = dict[str, Any]
@@ -61,7 +61,7 @@ class Key:
     """One counter of a box: a class's name or a queue's number, on an interface in a direction."""
 
     interface: str
-    direction: str
+    direction: Direction
     queue: str
 
     def __str__(self) -> str:

@@ -44,7 +44,7 @@ policy-map OLD
   set ip dscp 24
 interface FastEthernet0/1
  service-policy input OLD
-interface FastEthernet0/2
+interface GigabitEthernet0/2
  mls qos trust cos
 interface FastEthernet0/24
  mls qos trust cos

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from app.configtree import Grammar
 from app.plan.model import Plan
 from app.plan.request import DeviceRequest
-from app.platforms.base import Block, Lowered, Profile, QueueCount
+from app.platforms.base import Block, Direction, Lowered, Profile, QueueCount
 from app.platforms.catalyst_2950.blocks import blocks
 from app.platforms.catalyst_2950.capabilities import profile
 from app.platforms.catalyst_2950.counters import counter_commands, read_counters
@@ -23,6 +23,7 @@ class Catalyst2950:
     grammar: Grammar = GRAMMAR
     batfish_format: str | None = "cisco_ios"
     profile: Profile = profile()
+    counts: frozenset[Direction] = frozenset()
 
     def lower(self, request: DeviceRequest, running: Plan | None) -> Lowered:
         """See `app.platforms.base.Platform`."""

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Literal
 
 from app.plan.model import Plan
-from app.platforms.base import QueueCount
+from app.platforms.base import Direction, QueueCount
 
 COMMAND = "show policy-map interface"
 
@@ -38,7 +37,7 @@ def read_counters(answers: Mapping[str, str], plan: Plan) -> tuple[QueueCount, .
 
 def _counts(lines: list[str]) -> Iterator[QueueCount]:
     interface = ""
-    direction: Literal["input", "output"] | None = None
+    direction: Direction | None = None
     at = 0
     while at < len(lines):
         line = lines[at].rstrip()
@@ -57,7 +56,7 @@ def _counts(lines: list[str]) -> Iterator[QueueCount]:
             yield _count(interface, direction, match["name"], body)
 
 
-def _count(interface: str, direction: Literal["input", "output"], name: str, body: list[str]) -> QueueCount:
+def _count(interface: str, direction: Direction, name: str, body: list[str]) -> QueueCount:
     packets: int | None = None
     queued: int | None = None
     drops: int | None = None

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from app.configtree import Grammar
 from app.plan.model import Plan
 from app.plan.request import DeviceRequest
-from app.platforms.base import Block, Lowered, Profile, QueueCount
+from app.platforms.base import Block, Direction, Lowered, Profile, QueueCount
 from app.platforms.nortel_5510.blocks import blocks
 from app.platforms.nortel_5510.counters import counter_commands, read_counters
 from app.platforms.nortel_5510.grammar import GRAMMAR
@@ -23,6 +23,7 @@ class Nortel5510:
     batfish_format: str | None = None
     # One frame in transmission; store and forward in hardware. Both unconfirmed.
     profile = Profile(transmit_fifo=1, latency=10e-6, source="switch with store and forward in hardware")
+    counts: frozenset[Direction] = frozenset({"input"})
 
     def lower(self, request: DeviceRequest, running: Plan | None) -> Lowered:
         """See `app.platforms.base.Platform`."""

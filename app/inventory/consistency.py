@@ -1,0 +1,122 @@
+"""Whether the parts of a network fit together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+
+from app.errors import InputError
+from app.intent.applications import load_catalogue
+from app.intent.yaml_source import Document, Path_
+from app.inventory.models import Interface, Link, Network, Port, TrafficFlow, TrafficScenario
+
+
+def inconsistencies(network: Network, links: Document, traffic: Document | None) -> Iterator[InputError]:
+    """Every problem between the parts of a network; the documents say where the parts stand."""
+    yield from _ports(network, links)
+    for position, link in enumerate(network.links):
+        yield from _ends(network, link, links, position)
+    names = [s.name for s in network.stations]
+    yield from _twice(names, "station", links, "stations")
+    if traffic is None:
+        return
+    yield from _twice([s.name for s in network.traffic], "scenario", traffic, "scenarios")
+    for position, scenario in enumerate(network.traffic):
+        yield from _scenario(scenario, names, traffic, ("scenarios", position))
+
+
+def _ports(network: Network, document: Document) -> Iterator[InputError]:
+    """Ports that do not exist, and ports with more than one line."""
+    devices = {device.name: [i.name for i in device.interfaces] for device in network.devices}
+    used: dict[Port, str] = {}
+    ends: list[tuple[Path_, Port]] = []
+    for position, link in enumerate(network.links):
+        ends += [(("links", position, "a"), link.a), (("links", position, "b"), link.b)]
+    ends += [(("stations", position, "attach"), s.attach) for position, s in enumerate(network.stations)]
+    for path, port in ends:
+        place = document.place(path)
+        device, interface = port
+        if device not in devices:
+            yield InputError(f"there is no device {device!r}", place, _nearest(device, list(devices)))
+        elif interface not in devices[device]:
+            yield InputError(
+                f"{device} has no interface {interface!r}", place, _nearest(interface, devices[device])
+            )
+        elif port in used:
+            yield InputError(f"{device} {interface} has a line already ({used[port]})", place, "a port takes one")
+        else:
+            used[port] = f"line {place.line}"
+
+
+def _ends(network: Network, link: Link, document: Document, position: int) -> Iterator[InputError]:
+    """Ends that differ from their link: shares and delays would be computed for another line."""
+    for key, (device, name) in (("a", link.a), ("b", link.b)):
+        end = _interface(network, device, name)
+        if end is None:
+            continue
+        for what, one, other in (
+            ("rate", end.rate, link.rate),
+            ("framing", end.encapsulation, link.framing),
+            ("tagged", end.tagged, link.tagged),
+        ):
+            if one != other:
+                message = f"the link's {what} is not that of {device} {name} ({other} and {one})"
+                yield InputError(
+                    message, document.place(("links", position, key)), "make hosts.yaml and links.yaml agree"
+                )
+
+
+def _interface(network: Network, device: str, name: str) -> Interface | None:
+    found = next((d for d in network.devices if d.name == device), None)
+    return next((i for i in found.interfaces if i.name == name), None) if found else None
+
+
+def _scenario(
+    scenario: TrafficScenario, stations: list[str], document: Document, path: Path_
+) -> Iterator[InputError]:
+    for index, pair in enumerate(scenario.between):
+        for station in pair:
+            if station not in stations:
+                place = document.place((*path, "between", index))
+                yield InputError(f"there is no station {station!r}", place, _nearest(station, stations))
+    yield from _twice([f.name for f in scenario.flows], "flow", document, *path, "flows")
+    for index, flow in enumerate(scenario.flows):
+        yield from _flow(flow, stations, document, (*path, "flows", index))
+
+
+def _flow(flow: TrafficFlow, stations: list[str], document: Document, path: Path_) -> Iterator[InputError]:
+    for key, station in (("from", flow.from_), ("to", flow.to)):
+        if station not in stations:
+            place = document.place((*path, key))
+            yield InputError(
+                f"flow {flow.name}: there is no station {station!r}", place, _nearest(station, stations)
+            )
+    if flow.from_ == flow.to:
+        yield InputError(
+            f"flow {flow.name} goes from {flow.to!r} to itself", document.place(path), "name two stations"
+        )
+    catalogue = list(load_catalogue())
+    if flow.application is not None and flow.application not in catalogue:
+        place = document.place((*path, "application"))
+        message = f"flow {flow.name}: unknown application {flow.application!r}"
+        yield InputError(message, place, _nearest(flow.application, catalogue))
+    source = flow.source
+    place = document.place((*path, "source"))
+    if source.kind == "tcp" and flow.protocol != "tcp":
+        yield InputError(f"flow {flow.name}: a tcp source cannot be {flow.protocol}", place, "write protocol: tcp")
+    needs = {"cbr": ("rate",), "poisson": ("rate",), "video": ("frames_per_second", "frame_bytes"), "tcp": ()}
+    for need in needs[source.kind]:
+        if getattr(source, need) is None:
+            yield InputError(f"flow {flow.name}: a {source.kind} source needs {need}", place, f"add {need}")
+
+
+def _twice(names: list[str], what: str, document: Document, *path: str | int) -> Iterator[InputError]:
+    for position, name in enumerate(names):
+        if name in names[:position]:
+            place = document.place((*path, position, "name"))
+            yield InputError(f"{what} {name!r} is given twice", place, "rename one")
+
+
+def _nearest(name: str, known: list[str]) -> str:
+    near = get_close_matches(name, known, n=1)
+    return f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"

@@ -1,0 +1,87 @@
+"""The campus network as a running lab whose boxes hold the campus intent, read back over SSH."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from app.compiler.candidate import differences, make_candidate
+from app.compiler.compile import compile_intent
+from app.deploy.fleet import Fleet
+from app.deploy.transaction import running
+from app.emulation import offer_traffic, start_lab
+from app.intent.loader import load_intent
+from app.inventory.loader import load_network
+from app.inventory.models import Network
+from app.inventory.overlay import read_overlay
+from app.lab import control
+from app.plan.model import Plan
+from app.platforms.base import QueueCount, platform
+from app.tester.counters import CounterNote, compare, read
+from app.tester.offers import expected
+
+ROOT = Path(__file__).parents[2]
+INVENTORY = ROOT / "inventories" / "campus"
+
+
+@dataclass
+class Campus:
+    """A lab on the air; ``plans`` is what its boxes held when the tests began."""
+
+    network: Network
+    state: Path
+    fleet: Fleet
+    plans: Mapping[str, Plan]
+
+    def read(self, *names: str) -> dict[str, tuple[QueueCount, ...]]:
+        outcomes = self.fleet.run(names, lambda name, driver: read(driver, self.plans[name]))
+        for outcome in outcomes.values():
+            if outcome.error is not None:
+                raise outcome.error
+        return {name: outcome.value or () for name, outcome in outcomes.items()}
+
+    def notes(self, *names: str) -> tuple[CounterNote, ...]:
+        """Read, offer, read again, compare."""
+        first = self.read(*names)
+        offers = offer_traffic(self.network, self.state)
+        second = self.read(*names)
+        return tuple(
+            note
+            for name in names
+            for note in compare(
+                self.plans[name], first[name], second[name], expected(self.network, self.plans[name], offers)
+            )
+        )
+
+
+@pytest.fixture(scope="session")
+def campus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Campus]:
+    network = load_network(INVENTORY)
+    state = tmp_path_factory.mktemp("campus") / "state"
+    start_lab(network, INVENTORY, state)
+    try:
+        with Fleet(network, read_overlay(state), state) as fleet:
+            names = [device.name for device in network.devices]
+            texts = _held(fleet, names)
+            compilation = compile_intent(
+                load_intent(ROOT / "policies" / "campus-collaboration.yaml"), network, texts
+            )
+            for device in compilation.devices:
+                lines = make_candidate(device, texts[device.name]).text.splitlines()
+                assert control.configure(state, device.name, lines) == []
+            texts = _held(fleet, names)
+            plans = {d.name: platform(d.platform).parse(texts[d.name], d.name, d.image) for d in network.devices}
+            for device in compilation.devices:
+                assert not differences(device.plan, plans[device.name])
+            yield Campus(network, state, fleet, plans)
+    finally:
+        control.stop(state)
+
+
+def _held(fleet: Fleet, names: list[str]) -> dict[str, str]:
+    outcomes = fleet.run(names, lambda _name, driver: running(driver))
+    assert not [outcome.error for outcome in outcomes.values() if outcome.error]
+    return {name: outcome.value or "" for name, outcome in outcomes.items()}

@@ -1,0 +1,235 @@
+"""The passive tester's arithmetic, and the forms of counters that it reads, without a box."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from app.errors import DeviceError
+from app.plan.model import (
+    Discipline,
+    Egress,
+    Ingress,
+    InterfacePlan,
+    Plan,
+    Queue,
+    Rule,
+    Scheduler,
+    Share,
+    ShareUnit,
+    Term,
+)
+from app.platforms.base import QueueCount, platform
+from app.tester.counters import compare, read
+from app.tester.offers import Expected, Key
+
+SERIAL = "Serial0/0"
+VOICE = Key(SERIAL, "output", "VOICE")
+POLICY = Egress(
+    policy="WAN",
+    rules=(Rule(name="VOICE", any_of=(Term(dscp=(46,)),), queue=0),),
+    default_queue=1,
+    scheduler=Scheduler(
+        discipline=Discipline.LLQ_CBWFQ,
+        queues=(
+            Queue(number=0, name="VOICE", priority=True, share=Share(unit=ShareUnit.PERCENT, value=30)),
+            Queue(number=1, name="class-default"),
+        ),
+    ),
+)
+ROUTER = Plan(device="r1", platform="cisco_ios", interfaces=(InterfacePlan(name=SERIAL, egress=POLICY),))
+DUE = Expected({VOICE: 100}, frozenset({VOICE}))
+
+
+def voice(packets: int, queued: int | None = None, **rest: Any) -> QueueCount:
+    """The counter of the voice class, its queue having taken everything unless told otherwise."""
+    rest = {"priority": True, "drops": 0, **rest}
+    return QueueCount(SERIAL, "output", "VOICE", packets, queued=packets if queued is None else queued, **rest)
+
+
+def problems(first: QueueCount | None, second: QueueCount | None, due: Expected | None = DUE) -> list[str]:
+    notes = compare(ROUTER, [first] if first else [], [second] if second else [], due)
+    return [note.message for note in notes if note.contradiction]
+
+
+def test_growth_as_configured_is_a_note_with_both_figures() -> None:
+    (note,) = compare(ROUTER, [voice(40)], [voice(140)], DUE)
+    assert (note.grew, note.expected, note.contradiction) == (100, 100, False)
+    assert "served first" in note.message
+
+
+@pytest.mark.parametrize("grown", [0, 99, 101])
+def test_other_growth_contradicts(grown: int) -> None:
+    (problem,) = problems(voice(40), voice(40 + grown))
+    assert f"counted {grown} packets" in problem
+    assert "says 100" in problem
+
+
+def test_a_counter_that_is_not_due_must_stand_still() -> None:
+    assert not problems(voice(7), voice(7), Expected({}, frozenset()))
+    assert problems(voice(7), voice(8), Expected({}, frozenset()))
+
+
+def test_counters_that_overlap_may_count_more_but_never_less() -> None:
+    assert not problems(voice(0), voice(150, overlapping=True))
+    assert problems(voice(0), voice(99, overlapping=True))
+
+
+def test_a_counter_that_fell_was_cleared() -> None:
+    (problem,) = problems(voice(140), voice(40))
+    assert "lost 100" in problem
+
+
+def test_a_priority_class_that_its_queue_did_not_take() -> None:
+    (problem,) = problems(voice(0, queued=0), voice(100, queued=20))
+    assert "priority queue took 20" in problem
+
+
+def test_what_the_queue_dropped_did_reach_it() -> None:
+    assert not problems(voice(0), voice(100, queued=80, drops=20))
+
+
+def test_a_priority_queue_that_the_box_does_not_serve_first() -> None:
+    (problem,) = problems(voice(0), voice(100, priority=False))
+    assert "not served first" in problem
+
+
+def test_without_an_expectation_growth_is_told_and_nothing_judged() -> None:
+    (note,) = compare(ROUTER, [voice(0)], [voice(33, queued=0, priority=False)], None)
+    assert (note.grew, note.expected, note.contradiction) == (33, None, False)
+
+
+def test_a_class_that_is_due_and_has_no_counter() -> None:
+    other = QueueCount(SERIAL, "output", "class-default", 0)
+    notes = compare(ROUTER, [other], [other], DUE)
+    assert [note.contradiction for note in notes] == [True]
+    assert "has no counter" in notes[0].message
+    assert "has no counter" in problems(None, None)[0]
+
+
+def test_counters_of_no_interface_count_for_all() -> None:
+    rule = QueueCount("", "input", "web", 30)
+    due = Expected({Key("1", "input", "web"): 10, Key("2", "input", "web"): 20}, frozenset())
+    notes = compare(ROUTER, [QueueCount("", "input", "web", 0)], [rule], due)
+    assert [(n.grew, n.expected, n.contradiction) for n in notes] == [(30, 30, False)]
+
+
+def test_a_box_without_counters_is_told_not_judged() -> None:
+    plan = Plan(device="s1", platform="catalyst_2950")
+    assert read(FakeDriver({}), plan) == ()
+    (note,) = compare(plan, (), (), DUE)
+    assert note.message == "the box has no counters by class"
+    assert not note.contradiction
+
+
+class FakeDriver:
+    """A driver that answers what it was told to, and nothing else."""
+
+    def __init__(self, answers: dict[str, str]) -> None:
+        self.answers = answers
+
+    def cli(self, commands: list[str]) -> dict[str, str]:
+        return {command: self.answers[command] for command in commands}
+
+
+# The block of the command guide for images before HQF, with an input policy and a child policy added.
+SHOWN = """\
+ Serial0/0
+
+  Service-policy output: WAN
+
+    Class-map: VOICE (match-any)
+      120 packets, 24000 bytes
+      5 minute offered rate 0 bps, drop rate 0 bps
+      Match: ip dscp ef
+      Queueing
+        Strict Priority
+        Output Queue: Conversation 264
+        Bandwidth 128 (kbps) Burst 3200 (Bytes)
+        (pkts matched/bytes matched) 110/22000
+        (total drops/bytes drops) 10/2000
+
+    Class-map: class-default (match-any)
+      7 packets, 700 bytes
+      5 minute offered rate 0 bps, drop rate 0 bps
+      Match: any
+      Queueing
+        Output Queue: Conversation 265
+        Bandwidth 20 (%)
+        (pkts matched/bytes matched) 7/700
+        (depth/total drops/no-buffer drops) 5/3/1
+
+      Service-policy : CHILD
+
+        Class-map: BELOW (match-any)
+          5 packets, 500 bytes
+ FastEthernet0/0
+
+  Service-policy input: LAN
+
+    Class-map: VOICE (match-any)
+      9 packets, 900 bytes
+"""
+
+
+def test_ios_policies_are_read_by_interface_direction_and_class() -> None:
+    plan = ROUTER.model_copy(
+        update={
+            "interfaces": (*ROUTER.interfaces, InterfacePlan(name="FastEthernet0/0", ingress=Ingress(policy="L")))
+        }
+    )
+    assert read(FakeDriver({"show policy-map interface": SHOWN}), plan) == (
+        QueueCount(SERIAL, "output", "VOICE", 120, 10, priority=True, queued=110),
+        QueueCount(SERIAL, "output", "class-default", 7, 3, priority=False, queued=7),
+        QueueCount("FastEthernet0/0", "input", "VOICE", 9),
+    )
+
+
+@pytest.mark.parametrize("answer", ["% Invalid input detected at '^' marker.", "    Class-map: A (match-any)\n"])
+def test_what_is_no_counter_is_an_error_of_the_box(answer: str) -> None:
+    with pytest.raises(DeviceError) as raised:
+        read(FakeDriver({"show policy-map interface": answer}), ROUTER)
+    assert raised.value.where.device == "r1"
+
+
+PORT = "GigabitEthernet0/1"
+STATISTICS = """\
+GigabitEthernet0/1
+
+  output queues enqueued:
+ queue:    threshold1   threshold2   threshold3
+-----------------------------------------------
+ queue 0:         10            2            0
+ queue 1:          0            0            0
+ queue 2:          3            0            0
+ queue 3:          0            0            4
+
+  output queues dropped:
+ queue:    threshold1   threshold2   threshold3
+-----------------------------------------------
+ queue 0:          0            0            0
+ queue 1:          0            0            0
+ queue 2:          1            1            0
+ queue 3:          0            0            0
+
+Policer: Inprofile:            0 OutofProfile:            0
+"""
+
+
+@pytest.mark.parametrize("state", ["enabled", "disabled"])
+def test_a_2970_counts_queues_from_zero_and_tells_whether_the_first_is_expedited(state: str) -> None:
+    text = f"hostname S\nmls qos\ninterface {PORT}\n priority-queue out\n"
+    plan = platform("catalyst_2970").parse(text, "s1", "12.2")
+    commands = platform("catalyst_2970").counter_commands(plan)
+    answers = dict(zip(commands, [STATISTICS, f"{PORT}\nEgress Priority Queue : {state}\n"], strict=True))
+    counts = read(FakeDriver(answers), plan)
+    assert [(c.queue, c.packets, c.drops) for c in counts] == [("1", 12, 0), ("2", 0, 0), ("3", 3, 2), ("4", 4, 0)]
+    first = Key(PORT, "output", "1")
+    notes = compare(plan, counts, counts, Expected({}, frozenset({first})))
+    assert any(note.contradiction for note in notes) == (state == "disabled")
+
+
+def test_a_2970_whose_qos_is_off_has_nothing_to_ask() -> None:
+    plan = platform("catalyst_2970").parse(f"interface {PORT}\n priority-queue out\n", "s1", "12.2")
+    assert platform("catalyst_2970").counter_commands(plan) == ()

@@ -1,0 +1,131 @@
+"""The counters as a part of a run: what the phase keeps, and what a contradiction does to a push."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.deploy.transaction import running
+from app.emulation import start_lab, state_folder
+from app.inventory.loader import load_network
+from app.lab import control
+from app.runs import phases
+from app.runs.artifacts import ArtifactStore
+from app.runs.context import Context, Documents
+from app.runs.report import run_report
+from app.runs.store import RunStore
+from app.runs.tables import JournalAction, RunStatus
+
+from .conftest import INVENTORY, ROOT, Campus
+
+POLICY = ROOT / "policies" / "campus-collaboration.yaml"
+
+
+@pytest.fixture
+def context(campus: Campus, tmp_path: Path) -> Iterator[Context]:
+    """A run that stands after its read-back."""
+    artifacts = ArtifactStore(tmp_path / "artifacts")
+    with RunStore(f"sqlite:///{tmp_path / 'runs.sqlite'}") as store:
+        documents = Documents(
+            intent_file=str(POLICY),
+            intent_text=artifacts.put_text(POLICY.read_text()),
+            network=artifacts.put_text(campus.network.model_dump_json(by_alias=True)),
+            lab=str(campus.state),
+        )
+        run = store.create_run("campus", "campus-collaboration", "0" * 64, documents.as_json())
+        made = Context(run.id, documents, store, artifacts, lambda _stage, _line: None)
+        yield made
+        made.close()
+
+
+def held(context: Context, *names: str) -> dict[str, str]:
+    """What the boxes hold, as the read-back leaves it."""
+    outcomes = context.fleet.run(names, lambda _name, driver: running(driver))
+    return {name: context.artifacts.put_text(outcome.value or "") for name, outcome in outcomes.items()}
+
+
+def test_a_clean_phase_keeps_every_note_and_a_line_for_the_report(context: Context) -> None:
+    result = phases.counters(context, held(context, "r1", "s2950"))
+    assert result["errors"] == []
+    notes: list[dict[str, Any]] = context.artifacts.get_json(result["notes"])
+    assert {note["device"] for note in notes} == {"r1", "s2950"}
+    assert {(n["queue"], n["grew"]) for n in notes if n["device"] == "r1" and n["direction"] == "output"} == {
+        ("voice-video", 2000),
+        ("web-and-file", 1000),
+        ("class-default", 1000),
+    }
+    (stage,) = run_report(context.store, context.artifacts, context.run_id).stages
+    assert stage.summary == "6 classes and queues of 1 boxes counted; no counters by class: s2950"
+
+
+def test_a_contradiction_is_an_error_and_a_row_of_the_journal(context: Context, campus: Campus) -> None:
+    control.plant(campus.state, "r1", "ignore_priority")
+    try:
+        result = phases.counters(context, held(context, "r1", "r2"))
+    finally:
+        control.plant(campus.state, "r1", "clear")
+    assert [error["device"] for error in result["errors"]] == ["r1"]
+    assert "priority queue took 0" in result["errors"][0]["message"]
+    (row,) = context.store.journal.entries(context.run_id)
+    assert (row.device, row.action) == ("r1", JournalAction.FAILED)
+
+
+def test_a_box_that_cannot_be_asked_is_an_error(context: Context, campus: Campus) -> None:
+    after = held(context, "r1")
+    missing = {"ers5510": context.artifacts.put_text(_with_another_filter(campus))}
+    result = phases.counters(context, after | missing)
+    assert [error["device"] for error in result["errors"]] == ["ers5510"]
+    assert {note["device"] for note in context.artifacts.get_json(result["notes"])} == {"r1"}
+
+
+def _with_another_filter(campus: Campus) -> str:
+    """The 5510's configuration with a policy that the box does not have."""
+    text = str(control.request(campus.state, {"op": "running", "box": "ers5510"})["running"])
+    lines = text.splitlines()
+    at = max(i for i, line in enumerate(lines) if line.startswith("qos policy "))
+    words = lines[at].split()
+    number = int(words[2])
+    element = f"qos ip-element {number + 1} addr-type ipv4 ds-field 10"
+    classifier = (
+        f"qos classifier {number + 1} set-id {number + 1} name more element-type ip element-id {number + 1}"
+    )
+    policy = lines[at].replace(str(number), str(number + 1)).replace(words[-1], str(int(words[-1]) - 1))
+    return "\n".join([*lines[: at + 1], element, classifier, policy, *lines[at + 1 :]]) + "\n"
+
+
+def test_a_push_whose_counters_contradict_is_rolled_back(tmp_path: Path) -> None:
+    network = load_network(INVENTORY)
+    state = state_folder(tmp_path, network.name)
+    start_lab(network, INVENTORY, state)
+    try:
+        before = {device.name: _running(state, device.name) for device in network.devices}
+        control.plant(state, "r3", "ignore_priority")
+        pushed = subprocess.run(
+            [sys.executable, "-c", "from app.cli.main import main; main()", "push", str(POLICY), "--json"],
+            cwd=ROOT,
+            env={**os.environ, "QOSFORGE_VAR_DIR": str(tmp_path), "QOSFORGE_BATFISH_HOST": ""},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        after = {device.name: _running(state, device.name) for device in network.devices}
+    finally:
+        control.stop(state)
+    assert pushed.returncode == 3, pushed.stderr
+    told = json.loads(pushed.stdout)
+    assert told["status"] == RunStatus.ROLLED_BACK
+    assert [error["device"] for error in told["errors"]] == ["r3"]
+    assert "priority queue took 0" in told["errors"][0]["message"]
+    assert after == before
+
+
+def _running(state: Path, box: str) -> str:
+    return str(control.request(state, {"op": "running", "box": box})["running"])
