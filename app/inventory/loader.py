@@ -13,7 +13,7 @@ from app.errors import InputError, InputErrors, Place
 from app.intent.problems import as_problem
 from app.intent.yaml_source import Document, Path_, read_document
 from app.inventory.consistency import inconsistencies
-from app.inventory.models import Device, Interface, Link, Network, Station, TrafficScenario
+from app.inventory.models import Device, Interface, Link, Network, Role, Station, TrafficScenario
 from app.units import WRITTEN
 
 Entry = TypeVar("Entry", bound=BaseModel)
@@ -84,18 +84,21 @@ def _device(name: str, host: Any, document: Document, problems: list[InputError]
     bodies = data.pop("interfaces", None) or {}
     if not isinstance(bodies, dict):
         problems.append(
-            InputError("interfaces must be a mapping of names", document.place((*own, "interfaces")), "")
+            InputError(
+                "interfaces must be a mapping of names",
+                document.place((*own, "interfaces")),
+                "see hosts.yaml of campus",
+            )
         )
         return None
     before = len(problems)
-    interfaces = []
-    for key, body in bodies.items():
-        base = (*own, "interfaces", str(key))
-        values = body if isinstance(body, dict) else {}
-        whole = {"role": data.get("role"), **values, "name": str(key)}
-        interfaces.append(_validated(Interface, whole, document, base, problems))
     own_data = {**data, "name": name, "platform": host.platform or "", "interfaces": []}
     device = _validated(Device, own_data, document, own, problems)
+    role = device.role if device else Role.EDGE  # what is wrong with the device is told once, not at every port
+    interfaces = []
+    for key, body in bodies.items():
+        whole = {"role": role, **(body if isinstance(body, dict) else {}), "name": str(key)}
+        interfaces.append(_validated(Interface, whole, document, (*own, "interfaces", str(key)), problems))
     if device is None or len(problems) > before:
         return None
     return device.model_copy(update={"interfaces": tuple(i for i in interfaces if i is not None)})
