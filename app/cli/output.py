@@ -21,7 +21,7 @@ from app.tester.measurement import Measurement
 STYLE = {"met": "green", "broken": "red", "inconclusive": "yellow"}
 SEVERITY = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "dim"}
 
-WIDTH = 118
+WIDTH = 124
 """Columns where the output is no terminal: the widest table fits."""
 
 
@@ -110,9 +110,8 @@ def print_comparison(before: Measurement | None, after: Measurement | None) -> N
     groups = comparison_table(before, after, by_path=False)
     for scenario in dict.fromkeys((g.scenario, g.title) for g in groups):
         table = Table(title=scenario[1], title_justify="left", box=None, padding=(0, 1), title_style="bold")
-        table.add_column("class")
-        table.add_column("traffic")
-        table.add_column("")
+        for heading in ("class", "traffic", ""):
+            table.add_column(heading, no_wrap=True)
         for column in COLUMNS:
             heading = f"{column.short} {column.unit}".strip()
             table.add_column(heading, justify="right", no_wrap=True)
@@ -127,30 +126,41 @@ def print_comparison(before: Measurement | None, after: Measurement | None) -> N
         out.print()
 
 
-def print_verdicts(before: Iterable[ClassVerdict], after: Iterable[ClassVerdict]) -> None:
-    """Per judged class and path: every bound, and the verdict before and after."""
-    later = {(v.scenario, v.traffic_class, v.path): v for v in after}
-    earlier = {(v.scenario, v.traffic_class, v.path): v for v in before}
+def print_verdicts(before: Iterable[ClassVerdict], after: Iterable[ClassVerdict], every_bound: bool = True) -> None:
+    """Per judged class and path: the bounds (or the one nearest to its limit), and the verdict on both sides."""
+    earlier, later = ({(v.scenario, v.traffic_class, v.path): v for v in side} for side in (before, after))
     table = Table(box=None, padding=(0, 1), title="Verdicts", title_justify="left", title_style="bold")
-    for heading in ("scenario", "class", "path", "bound", "asked", "before", "after"):
-        table.add_column(heading)
+    for heading in ("scenario", "class", "path", "bound", "asked", "before", "", "after", ""):
+        table.add_column(heading, no_wrap=True)
     for key in dict.fromkeys([*earlier, *later]):
         sides = [earlier.get(key), later.get(key)]
-        known = next(v for v in sides if v is not None)
-        outcomes = [_outcome(v.verdict.outcome) if v else Text("–") for v in sides]
-        table.add_row(known.scenario, known.traffic_class, known.path or "", "", "", *outcomes)
-        for number, bound in enumerate(known.verdict.bounds):
-            seen = [
-                Text(
-                    amount(v.verdict.bounds[number].observed, bound.kind),
-                    style=STYLE[v.verdict.bounds[number].outcome],
-                )
-                if v
-                else Text("–")
-                for v in sides
-            ]
-            table.add_row("", "", "", bound.label, amount(bound.asked, bound.kind), *seen)
+        known = later.get(key) or earlier[key]
+        bounds = range(len(known.verdict.bounds)) if every_bound else [_nearest(known)]
+        for position, number in enumerate(bounds):
+            first = position == 0
+            bound = known.verdict.bounds[number]
+            name = (known.scenario, known.traffic_class, known.path or "") if first else ("", "", "")
+            cells = [cell for side in sides for cell in _side(side, number, with_outcome=first)]
+            table.add_row(*name, bound.label, amount(bound.asked, bound.kind), *cells)
     out.print(table)
+
+
+def _nearest(verdict: ClassVerdict) -> int:
+    """Position of the bound that is used up most."""
+
+    def used(number: int) -> float:
+        bound = verdict.verdict.bounds[number]
+        return (bound.observed.number() or 0.0) / bound.asked
+
+    return max(range(len(verdict.verdict.bounds)), key=used)
+
+
+def _side(verdict: ClassVerdict | None, number: int, *, with_outcome: bool) -> tuple[Text, Text]:
+    if verdict is None:
+        return Text("–"), Text("")
+    bound = verdict.verdict.bounds[number]
+    outcome = _outcome(verdict.verdict.outcome) if with_outcome else Text("")
+    return Text(amount(bound.observed, bound.kind), style=STYLE[bound.outcome]), outcome
 
 
 def _outcome(outcome: str) -> Text:

@@ -109,7 +109,8 @@ def _print_report(report: RunReport) -> None:
     print_finding_summary(report.findings, report.id)
     out.print()
     print_comparison(report.before, report.after)
-    print_verdicts(report.verdicts_before, report.verdicts_after)
+    print_verdicts(report.verdicts_before, report.verdicts_after, every_bound=False)
+    out.print()
     table = Table(box=None, padding=(0, 1), title="Boxes", title_justify="left", title_style="bold")
     for heading in ("box", "platform", "lines", "outcome"):
         table.add_column(heading)

@@ -56,8 +56,11 @@ class Line(BaseModel):
 
     def texts(self) -> tuple[str, ...]:
         """Return the figures as people read them: "∞" for infinity, "–" for what there is none of."""
-        decimals = [2 if self.what == "benefit" else column.decimals for column in COLUMNS]
-        return tuple(format_quantity(value, places) for value, places in zip(self.values, decimals, strict=True))
+        if self.what == "benefit":
+            return tuple(format_quantity(value, _benefit_decimals(value)) for value in self.values)
+        return tuple(
+            format_quantity(value, column.decimals) for value, column in zip(self.values, COLUMNS, strict=True)
+        )
 
 
 class Group(BaseModel):
@@ -117,6 +120,11 @@ def format_quantity(quantity: Quantity, decimals: int) -> str:
     if number is None:
         return "–"
     return "∞" if math.isinf(number) else f"{number:,.{decimals}f}"
+
+
+def _benefit_decimals(benefit: Quantity) -> int:
+    """The paper's two decimals; none where the figure has four digits before the point."""
+    return 2 if abs(benefit.number() or 0) < 1000 else 0
 
 
 def benefit_percent(before: Quantity, after: Quantity) -> Quantity:

@@ -142,7 +142,7 @@ CASES: dict[str, tuple[Change, str, str]] = {
     "check of nobody": (
         ("traffic.yaml", "between: [[vigo1,", "between: [[vigo0,"),
         "no station 'vigo0'",
-        "'vigo1'?",
+        "did you mean",
     ),
     "tcp by udp": (
         ("traffic.yaml", "application: ftp, protocol: tcp", "application: ftp, protocol: udp"),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from app.inventory.models import Framing
 from app.plan.model import Efficiency, Plan, Rule
 from app.plan.request import DeviceRequest
 from app.platforms.base import Block, Lowered
 from app.platforms.cisco_ios.capabilities import train
+from app.platforms.cisco_ios.grammar import CLASS_DEFAULT
 from app.templating import render
 
 
@@ -22,7 +24,8 @@ def blocks(plan: Plan, lowered: Lowered, request: DeviceRequest) -> tuple[Block,
 
     for interface in plan.interfaces:
         for rule in (*interface.ingress.rules, *interface.egress.rules):
-            add("class-map", rule.name, _class_map(rule), lowered.classes.get(rule.name))
+            if rule.name != CLASS_DEFAULT:
+                add("class-map", rule.name, _class_map(rule), lowered.classes.get(rule.name))
     for interface in plan.interfaces:
         if interface.ingress.policy:
             text = render(
@@ -34,9 +37,16 @@ def blocks(plan: Plan, lowered: Lowered, request: DeviceRequest) -> tuple[Block,
             queues = [q for q in interface.egress.scheduler.queues if q.share or q.red or q.number != default]
             text = render("cisco_ios/queueing_policy.j2", name=interface.egress.policy, queues=queues)
             add("policy-map", interface.egress.policy, text)
-    old = train(request.image) < (12, 3)
+    framings = {i.name: i.framing for i in request.interfaces}
+    old = train(request.image, request.device) < (12, 3)
     for interface in plan.interfaces:
-        text = render("cisco_ios/interface.j2", interface=interface, spelling="-" if old else " ", old=old)
+        text = render(
+            "cisco_ios/interface.j2",
+            interface=interface,
+            spelling="-" if old else " ",
+            # HDLC lines compress in the box's own format only (QoS guide, header compression).
+            compression="" if framings.get(interface.name) is Framing.HDLC else " iphc-format",
+        )
         if interface.ingress.policy or interface.egress.policy or interface.efficiency != Efficiency():
             add("interface", interface.name, text)
     return tuple(result)

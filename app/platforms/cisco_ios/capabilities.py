@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import Any
 
 from ruamel.yaml import YAML
 
+from app.errors import InputError, Place
 from app.plan.model import Red, RedProfile
 from app.resources import read_text
 
@@ -18,10 +20,17 @@ def capabilities() -> dict[str, Any]:
     return data
 
 
-def train(image: str) -> tuple[int, int]:
-    """Software train of an image name: ``12.4(15)T`` is (12, 4)."""
-    digits = image.split("(", maxsplit=1)[0].split(".")
-    return int(digits[0]), int("".join(c for c in digits[1] if c.isdigit()) or 0)
+def train(image: str, device: str | None = None) -> tuple[int, int]:
+    """Software train of an image name: ``12.4(15)T`` is (12, 4).
+
+    Raises:
+        InputError: the name states no train.
+    """
+    match = re.match(r"([0-9]{1,3})\.([0-9]{1,3})(?![0-9])", image)
+    if match is None:
+        place = Place(device=device)
+        raise InputError(f"image {image!r} states no software train", place, "write it like 12.4 or 12.4(15)T")
+    return int(match[1]), int(match[2])
 
 
 @cache

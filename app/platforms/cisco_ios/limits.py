@@ -5,15 +5,104 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from app.findings import Finding, Severity
-from app.plan.model import InterfacePlan, ShareUnit
-from app.plan.request import DeviceRequest, InterfaceRequest
+from app.inventory.models import Role
+from app.plan.model import InterfacePlan, Plan, ShareUnit
+from app.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from app.platforms.cisco_ios.capabilities import capabilities, train
 
 
-def check_bandwidth(
-    request: DeviceRequest, wanted: InterfaceRequest, held: InterfacePlan | None
+def check_image(request: DeviceRequest) -> Iterator[Finding]:
+    """What the software train must know for this request.
+
+    Raises:
+        InputError: the image states no train.
+    """
+    here = train(request.image, request.device)
+    for c in request.classes:
+        inspected = [t.application for t in c.terms if t.application] if not trusts_mark(request, c) else []
+        if inspected and here < train(capabilities()["nbar"]["since"]):
+            message = f"image {request.image} cannot recognise {', '.join(inspected)}"
+            yield _class_finding(
+                request, c, "image-cannot-recognise", message, "match by dscp, or load a newer image"
+            )
+        if c.treatment.priority and c.treatment.priority.percent is not None:
+            since = capabilities()["priority_percent"]["since"]
+            if here < train(since):
+                message = f"image {request.image} takes a priority in kb/s only"
+                yield _class_finding(request, c, "image-cannot-share", message, "give the priority as rate")
+
+
+def trusts_mark(request: DeviceRequest, wanted: ClassRequest) -> bool:
+    """Whether a class is told here by the mark that an edge has set."""
+    return request.role is not Role.EDGE and wanted.mark is not None and wanted.mark.dscp is not None
+
+
+def may_detect(wanted: ClassRequest) -> bool:
+    """Whether a class can have WRED: the box wants a bandwidth for it, but in the class of everything else."""
+    return wanted.is_default or wanted.treatment.bandwidth is not None
+
+
+def check_terms(request: DeviceRequest, wanted: ClassRequest) -> Iterator[Finding]:
+    """Alternatives that ask for several things at once: a match-any class-map has one condition a line."""
+    for term in wanted.terms:
+        fields = [name for name in ("application", "dscp", "cos") if getattr(term, name)]
+        if len(fields) > 1:
+            message = f"a packet cannot be matched by {' and '.join(fields)} together"
+            yield _class_finding(
+                request, wanted, "match-combination-unsupported", message, "list them as alternatives under 'any'"
+            )
+
+
+def check_treatments(request: DeviceRequest) -> Iterator[Finding]:
+    """Marks and WRED that the box cannot have."""
+    for c in request.classes:
+        wred = c.treatment.wred
+        if wred and not may_detect(c) and any(i.schedule for i in request.interfaces):
+            severity = Severity.WARNING if wred.prefer else Severity.ERROR
+            message = "WRED needs a bandwidth in its class"
+            yield _class_finding(
+                request, c, "wred-needs-bandwidth", message, "give the class a bandwidth", severity
+            )
+        if (
+            c.mark
+            and c.mark.cos is not None
+            and c.mark.dscp is None
+            and any(i.recognise for i in request.interfaces)
+        ):
+            message = f"CoS {c.mark.cos} cannot be set on input"
+            yield _class_finding(request, c, "cos-mark-unsupported", message, "mark the class with a dscp too")
+
+
+def check_policy_names(
+    request: DeviceRequest, wanted: InterfaceRequest, input_name: str, output_name: str
 ) -> Iterator[Finding]:
-    """Shares and fragment sizes are computed from the interface's ``bandwidth``: it must be the link's rate."""
+    """A box holds one policy of a name; ``input_name`` and ``output_name`` are those of scopes that give none."""
+    inputs = {i.input_policy or input_name for i in request.interfaces if i.recognise}
+    name = wanted.output_policy or output_name
+    if wanted.schedule and name in inputs:
+        yield Finding(
+            code="policy-name-taken",
+            severity=Severity.ERROR,
+            message=f"policy {name} would be both the input and the output policy",
+            device=request.device,
+            interface=wanted.name,
+            direction="output",
+            mend="give the scopes under 'apply' different policy names",
+        )
+
+
+def check_interface(request: DeviceRequest, wanted: InterfaceRequest, running: Plan | None) -> Iterator[Finding]:
+    """The interface must be there, and its ``bandwidth``, which shares and fragments follow, the link's rate."""
+    held = running.interface(wanted.name) if running else None
+    if running is not None and held is None:
+        yield Finding(
+            code="interface-missing",
+            severity=Severity.ERROR,
+            message=f"the box has no interface {wanted.name}",
+            device=request.device,
+            interface=wanted.name,
+            mend="correct its name in the inventory",
+        )
     if held is None or held.bandwidth_kbps is None or not (wanted.schedule or wanted.efficiency):
         return
     kbps = wanted.usable // 1000
@@ -53,15 +142,35 @@ def check_queues(request: DeviceRequest, wanted: InterfaceRequest, plan: Interfa
         elif queue.share.unit is ShareUnit.PERCENT:
             explicit += queue.share.value
     reserved = capabilities()["max_reserved_percent"]
-    until = train(reserved["until"])
-    if explicit > reserved["value"] and train(request.image) <= until:
+    old = train(request.image, request.device) <= train(reserved["until"]) and "hqf" not in request.features
+    limit = reserved["value"] if old else 100
+    if explicit > limit:
         yield _queue_finding(
             request,
             wanted,
             "",
             "reserved-bandwidth-exceeded",
-            f"classes reserve {explicit:.4g} % of the link, this image allows {reserved['value']} %",
+            f"classes reserve {explicit:.4g} % of the link, this image allows {limit} %",
         )
+
+
+def _class_finding(
+    request: DeviceRequest,
+    wanted: ClassRequest,
+    code: str,
+    message: str,
+    mend: str,
+    severity: Severity = Severity.ERROR,
+) -> Finding:
+    return Finding(
+        code=code,
+        severity=severity,
+        message=message,
+        device=request.device,
+        traffic_class=wanted.name,
+        line=wanted.line,
+        mend=mend,
+    )
 
 
 def _queue_finding(request: DeviceRequest, wanted: InterfaceRequest, name: str, code: str, message: str) -> Finding:

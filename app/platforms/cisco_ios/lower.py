@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from app.findings import Fidelity, Finding, Severity
 from app.inventory.models import Framing, Role
 from app.plan.model import (
@@ -18,11 +20,23 @@ from app.plan.model import (
     ShareUnit,
     Term,
 )
-from app.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
+from app.plan.request import ClassRequest, DeviceRequest, EfficiencyRequest, InterfaceRequest
+from app.plan.request import Term as Alternative
 from app.plan.shares import expected_shares
 from app.platforms.base import ClassFidelity, Lowered
 from app.platforms.cisco_ios.capabilities import capabilities, default_bandwidth, default_red
-from app.platforms.cisco_ios.limits import check_bandwidth, check_queues
+from app.platforms.cisco_ios.grammar import CLASS_DEFAULT
+from app.platforms.cisco_ios.limits import (
+    check_image,
+    check_interface,
+    check_policy_names,
+    check_queues,
+    check_terms,
+    check_treatments,
+    may_detect,
+    trusts_mark,
+)
+from app.platforms.names import short_names
 from app.units import format_rate
 
 OUTPUT_POLICY = "QOSFORGE-OUT"
@@ -31,13 +45,17 @@ INPUT_POLICY = "QOSFORGE-IN"
 
 def lower(request: DeviceRequest, running: Plan | None) -> Lowered:
     """The plan of an IOS router for a request."""
-    findings: list[Finding] = []
-    rules = {c.name: _rule(request, c, findings) for c in request.classes if not c.is_default}
+    findings: list[Finding] = list(check_image(request))
+    served = [c for c in request.classes if not c.is_default]
+    names = short_names((c.name for c in served), capabilities()["name_length"]["value"], (CLASS_DEFAULT,))
+    names[next(c.name for c in request.classes if c.is_default)] = CLASS_DEFAULT
+    rules = {c.name: _rule(request, c, names[c.name], findings) for c in request.classes}
+    findings.extend(check_treatments(request))
     interfaces = []
     fidelity: list[ClassFidelity] = []
     for wanted in request.interfaces:
-        held = running.interface(wanted.name) if running else None
-        findings.extend(check_bandwidth(request, wanted, held))
+        findings.extend(check_interface(request, wanted, running))
+        findings.extend(check_policy_names(request, wanted, INPUT_POLICY, OUTPUT_POLICY))
         plan = InterfacePlan(
             name=wanted.name,
             bandwidth_kbps=wanted.usable // 1000,
@@ -55,16 +73,19 @@ def lower(request: DeviceRequest, running: Plan | None) -> Lowered:
         plan=Plan(device=request.device, platform=request.platform, interfaces=tuple(interfaces)),
         findings=tuple(findings),
         fidelity=tuple(fidelity),
-        classes={"class-default" if c.is_default else c.name: c.name for c in request.classes},
+        classes={names[c.name]: c.name for c in request.classes},
     )
 
 
-def _rule(request: DeviceRequest, wanted: ClassRequest, findings: list[Finding]) -> Rule:
+def _rule(request: DeviceRequest, wanted: ClassRequest, name: str, findings: list[Finding]) -> Rule:
     """What a class's class-map matches here: the mark where an edge has set it, else what the intent lists."""
-    trusts = request.role is not Role.EDGE
-    if trusts and wanted.mark is not None and wanted.mark.dscp is not None:
-        return Rule(name=wanted.name, any_of=(Term(dscp=(wanted.mark.dscp,)),))
-    if trusts and any(t.application for t in wanted.terms):
+    if wanted.is_default:
+        return Rule(name=name, any_of=(Term(),))
+    if trusts_mark(request, wanted):
+        assert wanted.mark is not None
+        assert wanted.mark.dscp is not None
+        return Rule(name=name, any_of=(Term(dscp=(wanted.mark.dscp,)),))
+    if request.role is not Role.EDGE and any(t.application for t in wanted.terms):
         findings.append(
             Finding(
                 code="recognised-again",
@@ -76,8 +97,19 @@ def _rule(request: DeviceRequest, wanted: ClassRequest, findings: list[Finding])
                 mend="give the class a mark",
             )
         )
-    terms = tuple(Term(dscp=t.dscp, cos=t.cos, application=t.application) for t in wanted.terms)
-    return Rule(name=wanted.name, any_of=terms)
+    findings.extend(check_terms(request, wanted))
+    return Rule(name=name, any_of=tuple(term for t in wanted.terms for term in _lines(t)))
+
+
+def _lines(wanted: Alternative) -> Iterator[Term]:
+    """One term for each match line: the box takes a few values a line."""
+    if wanted.application is not None:
+        yield Term(application=wanted.application)
+        return
+    limits = capabilities()["values_per_match"]
+    for field, values in (("dscp", wanted.dscp), ("cos", wanted.cos)):
+        for start in range(0, len(values), limits[field]):
+            yield Term.model_validate({field: values[start : start + limits[field]]})
 
 
 def _ingress(request: DeviceRequest, wanted: InterfaceRequest, rules: dict[str, Rule]) -> Ingress:
@@ -86,7 +118,7 @@ def _ingress(request: DeviceRequest, wanted: InterfaceRequest, rules: dict[str, 
     marking = tuple(
         rules[c.name].model_copy(update={"set_dscp": c.mark.dscp})
         for c in request.classes
-        if not c.is_default and c.mark is not None and c.mark.dscp is not None
+        if c.mark is not None and c.mark.dscp is not None
     )
     return Ingress(policy=wanted.input_policy or INPUT_POLICY, rules=marking) if marking else Ingress()
 
@@ -95,7 +127,7 @@ def _egress(request: DeviceRequest, wanted: InterfaceRequest, rules: dict[str, R
     if not wanted.schedule:
         return default_egress(wanted.name, wanted.usable // 1000)
     served = [c for c in request.classes if not c.is_default]
-    queues = [_queue(number, c) for number, c in enumerate(request.classes)]
+    queues = [_queue(number, c, rules[c.name].name) for number, c in enumerate(request.classes)]
     chosen = tuple(rules[c.name].model_copy(update={"queue": number}) for number, c in enumerate(served))
     return Egress(
         policy=wanted.output_policy or OUTPUT_POLICY,
@@ -105,7 +137,7 @@ def _egress(request: DeviceRequest, wanted: InterfaceRequest, rules: dict[str, R
     )
 
 
-def _queue(number: int, wanted: ClassRequest) -> Queue:
+def _queue(number: int, wanted: ClassRequest, name: str) -> Queue:
     treatment = wanted.treatment
     share = None
     if treatment.priority:
@@ -115,12 +147,12 @@ def _queue(number: int, wanted: ClassRequest) -> Queue:
         share = _share(asked.percent, asked.remaining_percent, asked.rate)
     return Queue(
         number=number,
-        name="class-default" if wanted.is_default else wanted.name,
+        name=name,
         priority=treatment.priority is not None,
         capped=treatment.priority is not None,
         share=share,
         limit_packets=capabilities()["class_queue_limit"]["value"],
-        red=default_red() if treatment.wred else None,
+        red=default_red() if treatment.wred and may_detect(wanted) else None,
     )
 
 
@@ -168,24 +200,15 @@ def _efficiency(request: DeviceRequest, wanted: InterfaceRequest, findings: list
         return Efficiency(header_compression=asked.header_compression, multilink=bundle)
     # The box takes whole milliseconds and computes the size itself: bandwidth × delay / 8.
     delay = int(round(asked.blocking_delay * 1000, 6))
-    size = wanted.usable // 1000 * delay // 8
     limits = capabilities()["fragment_delay_ms"]
-    if not limits["minimum"] <= delay <= limits["maximum"] or size != asked.fragment_bytes:
-        findings.append(
-            Finding(
-                code="fragment-size-approximate",
-                severity=Severity.WARNING if asked.prefer else Severity.ERROR,
-                message="the box sizes fragments by whole milliseconds",
-                device=request.device,
-                interface=wanted.name,
-                direction="output",
-                asked=f"{asked.fragment_bytes} bytes",
-                will_be=f"{size} bytes",
-                mend=f"ask for a blocking delay of {limits['minimum']} to {limits['maximum']} whole milliseconds",
-            )
-        )
-        delay = min(max(delay, limits["minimum"]), limits["maximum"])
-        size = wanted.usable // 1000 * delay // 8
+    size = wanted.usable // 1000 * min(delay, limits["maximum"]) // 8
+    if delay < limits["minimum"] or size < capabilities()["fragment_bytes_minimum"]["value"]:
+        # The next larger fragment would block for longer than asked.
+        findings.append(_fragment_finding(request, wanted, asked, "fragment-size-unsupported", "no fragmentation"))
+        return Efficiency(header_compression=asked.header_compression, multilink=True)
+    delay = min(delay, limits["maximum"])
+    if size != asked.fragment_bytes:
+        findings.append(_fragment_finding(request, wanted, asked, "fragment-size-approximate", f"{size} bytes"))
     findings.append(
         Finding(
             code="fragment-size",
@@ -202,6 +225,23 @@ def _efficiency(request: DeviceRequest, wanted: InterfaceRequest, findings: list
         interleave=True,
         fragment_delay_ms=delay,
         fragment_bytes=size,
+    )
+
+
+def _fragment_finding(
+    request: DeviceRequest, wanted: InterfaceRequest, asked: EfficiencyRequest, code: str, will_be: str
+) -> Finding:
+    limits = capabilities()["fragment_delay_ms"]
+    return Finding(
+        code=code,
+        severity=Severity.WARNING if asked.prefer else Severity.ERROR,
+        message="the box sizes fragments by whole milliseconds",
+        device=request.device,
+        interface=wanted.name,
+        direction="output",
+        asked=f"{asked.fragment_bytes} bytes",
+        will_be=will_be,
+        mend=f"ask for a blocking delay of {limits['minimum']} to {limits['maximum']} whole milliseconds",
     )
 
 

@@ -25,10 +25,9 @@ from app.plan.model import (
     UnknownLine,
 )
 from app.platforms.cisco_ios.capabilities import capabilities, default_bandwidth, default_red
-from app.platforms.cisco_ios.grammar import GRAMMAR
+from app.platforms.cisco_ios.grammar import CLASS_DEFAULT, GRAMMAR
 from app.platforms.cisco_ios.lower import default_egress
 
-_BITS_PER_KBIT = 1000
 _QOS_ON_INTERFACE = re.compile(
     r"(?:service-policy|fair-queue|random-detect|rate-limit|traffic-shape|priority-group|custom-queue-list|"
     r"ip rtp|tx-ring-limit|max-reserved-bandwidth|ppp multilink|ip mtu)\b.*"
@@ -53,9 +52,14 @@ class _Reader:
         interfaces = [
             self._interface(line, match[1])
             for line in self.tree
-            if (match := re.fullmatch(r"interface (\S+)", line.text))
+            if (match := re.fullmatch(r"interface (\S+)(?: \S+)?", line.text))
         ]
-        return Plan(device=device, platform=platform, interfaces=tuple(interfaces), unknown=tuple(self.unknown))
+        return Plan(
+            device=device,
+            platform=platform,
+            interfaces=tuple(interfaces),
+            unknown=tuple(dict.fromkeys(self.unknown)),
+        )
 
     def _miss(self, line: Line, context: str) -> None:
         self.unknown.append(UnknownLine(line=line.number, text=line.text, context=context))
@@ -66,8 +70,10 @@ class _Reader:
             merged: dict[str, object] = {}
             for line in class_map.children:
                 term = self._term(line, class_map.text)
-                if term is not None:
-                    merged.update(term.model_dump(exclude_defaults=True))
+                fields = term.model_dump(exclude_defaults=True) if term is not None else {}
+                if merged.keys() & fields.keys():
+                    self._miss(line, class_map.text)
+                merged.update(fields)
             yield Term.model_validate(merged)
             return
         for line in class_map.children:
@@ -102,7 +108,7 @@ class _Reader:
         flow_wfq = True
         for line in interface.children:
             match line.text.split():
-                case ["bandwidth", kbps]:
+                case ["bandwidth", kbps] if kbps.isdecimal():
                     bandwidth = int(kbps)
                 case ["service-policy", "input", policy]:
                     ingress = self._input_policy(line, policy)
@@ -116,11 +122,16 @@ class _Reader:
                     efficiency["multilink"] = True
                 case ["ppp", "multilink", "interleave"]:
                     efficiency["interleave"] = True
-                case ["ppp", "multilink", "fragment", "delay", ms] | ["ppp", "multilink", "fragment-delay", ms]:
+                case ["ppp", "multilink", "fragment", "delay", ms] | [
+                    "ppp",
+                    "multilink",
+                    "fragment-delay",
+                    ms,
+                ] if ms.isdecimal():
                     efficiency["fragment_delay_ms"] = int(ms)
                 case ["ppp", "multilink", "group", _]:
                     pass
-                case ["ip", "mtu", size]:
+                case ["ip", "mtu", size] if size.isdecimal():
                     efficiency["ip_mtu"] = int(size)
                 case _ if _QOS_ON_INTERFACE.fullmatch(line.text):
                     self._miss(line, interface.text)
@@ -155,13 +166,14 @@ class _Reader:
             values: dict[str, int] = {}
             for action in entry.children:
                 match action.text.split():
-                    case ["set", "dscp", value] | ["set", "ip", "dscp", value]:
+                    case ["set", "dscp", value] | ["set", "ip", "dscp", value] if _is_dscp(value):
                         values["set_dscp"] = parse_dscp(value)
-                    case ["set", "cos", value]:
+                    case ["set", "cos", value] if value.isdecimal():
                         values["set_cos"] = int(value)
                     case _:
                         self._miss(action, entry.text)
-            rules.append(Rule(name=name, any_of=self.class_maps.get(name, ()), **values))
+            any_of = (Term(),) if name == CLASS_DEFAULT else self.class_maps.get(name, ())
+            rules.append(Rule(name=name, any_of=any_of, **values))
         return Ingress(policy=policy, rules=tuple(rules))
 
     def _output_policy(self, attach: Line, policy: str) -> Egress:
@@ -169,13 +181,13 @@ class _Reader:
         queues: list[Queue] = []
         default: Queue | None = None
         for entry, name in self._classes(attach, policy):
-            if name == "class-default":
+            if name == CLASS_DEFAULT:
                 default = self._queue(entry, name, 0)
                 continue
             rules.append(Rule(name=name, any_of=self.class_maps.get(name, ()), queue=len(queues)))
             queues.append(self._queue(entry, name, len(queues)))
         limit = capabilities()["class_queue_limit"]["value"]
-        last = default or Queue(number=0, name="class-default", limit_packets=limit)
+        last = default or Queue(number=0, name=CLASS_DEFAULT, limit_packets=limit)
         queues.append(last.model_copy(update={"number": len(queues)}))
         return Egress(
             policy=policy,
@@ -192,26 +204,36 @@ class _Reader:
                     values |= {"priority": True, "capped": True, "share": _share(rest)}
                 case ["bandwidth", *rest]:
                     values["share"] = _share(rest)
-                case ["queue-limit", count, *_]:
+                case ["queue-limit", count, *_] if count.isdecimal():
                     values["limit_packets"] = int(count)
                 case ["fair-queue", *_]:
                     values["fair"] = True
                 case ["random-detect"]:
                     values["red"] = default_red()
-                case ["random-detect", "precedence", precedence, low, high, *rest]:
+                case ["random-detect", "precedence", precedence, low, high, *rest] if "".join(
+                    [precedence, low, high, *rest]
+                ).isdecimal():
                     values["red"] = _row(values.get("red"), int(precedence), int(low), int(high), rest)
                 case _:
                     self._miss(action, entry.text)
         return Queue.model_validate({"number": number, "name": name, **values})
 
 
+def _is_dscp(value: str) -> bool:
+    try:
+        parse_dscp(value)
+    except ValueError:
+        return False
+    return True
+
+
 def _share(words: list[str]) -> Share | None:
     match words:
-        case ["percent", value, *_]:
+        case ["percent", value, *_] if value.isdecimal():
             return Share(unit=ShareUnit.PERCENT, value=int(value))
-        case ["remaining", "percent", value]:
+        case ["remaining", "percent", value] if value.isdecimal():
             return Share(unit=ShareUnit.REMAINING_PERCENT, value=int(value))
-        case [value, *_] if value.isdigit():
+        case [value, *_] if value.isdecimal():
             return Share(unit=ShareUnit.KBPS, value=int(value))
     return None
 

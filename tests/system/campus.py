@@ -1,0 +1,163 @@
+"""The campus lab of a test module, and what its boxes hold, seen without the code under test."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from netmiko import ConnectHandler
+from netmiko.base_connection import BaseConnection
+
+from app.deploy.credentials import credentials
+from app.emulation import start_lab, state_folder
+from app.inventory.loader import load_network
+from app.lab import control
+from app.runs.store import RunStore
+
+from .command import Command, Ended
+
+ROOT = Path(__file__).parents[2]
+INVENTORY = ROOT / "inventories" / "campus"
+POLICY = ROOT / "policies" / "campus-collaboration.yaml"
+IMPOSSIBLE = ROOT / "policies" / "impossible.yaml"
+SESSIONS = {"nortel_5510": "extreme_ers", "force10_e300": "dell_force10"}
+"""Netmiko's device type by platform; everything else is ``cisco_ios``."""
+
+
+class Campus:
+    """A run directory with a lab in it."""
+
+    def __init__(self, var: Path) -> None:
+        self.var = var
+        self.network = load_network(INVENTORY)
+        self.names = [device.name for device in self.network.devices]
+        self.state = state_folder(var, self.network.name)
+        self._numbers = itertools.count()
+
+    def start(self) -> None:
+        """Start the lab's process."""
+        start_lab(self.network, INVENTORY, self.state)
+
+    def stop(self) -> None:
+        """Stop it, if it runs."""
+        control.stop(self.state)
+
+    def reset(self) -> None:
+        """Every box as it was delivered: startup, running, timers, sessions, faults."""
+        for name in self.names:
+            folder = self.state / name
+            (folder / "startup-config").write_text((folder / "factory-config").read_text())
+            control.plant(self.state, name, "clear")
+            control.request(self.state, {"op": "reboot", "box": name})
+
+    # -- what the boxes hold, from the lab itself --------------------------------------------------------
+    def running(self, name: str) -> str:
+        """The running configuration of a box as it stands in the box."""
+        return str(control.request(self.state, {"op": "running", "box": name})["running"])
+
+    def all_running(self) -> dict[str, str]:
+        """Running configurations of every box."""
+        return {name: self.running(name) for name in self.names}
+
+    def type(self, name: str, *lines: str) -> list[str]:
+        """Type configuration lines on a box's console, as somebody else would; returns what it said."""
+        return control.configure(self.state, name, lines)
+
+    def startup(self, name: str) -> str:
+        """The startup configuration of a box."""
+        return (self.state / name / "startup-config").read_text()
+
+    @contextmanager
+    def session(self, name: str) -> Iterator[BaseConnection]:
+        """A plain Netmiko session on a box, enabled."""
+        login = credentials(name, self.state, {})
+        address = control.overlay(self.state).boxes[name]
+        with ConnectHandler(
+            device_type=SESSIONS.get(self.network.device(name).platform, "cisco_ios"),
+            host=address.hostname,
+            port=address.port,
+            username=login.username,
+            password=login.password,
+            secret=login.secret,
+            ssh_strict=True,
+            alt_host_keys=True,
+            alt_key_file=str(self.state / "known_hosts"),
+        ) as connection:
+            if not connection.check_enable_mode():
+                connection.enable()
+            yield connection
+
+    def ask(self, name: str, *commands: str) -> str:
+        """What a box answers over SSH."""
+        with self.session(name) as connection:
+            return "\n".join(connection.send_command(command) for command in commands)
+
+    def timers(self) -> list[str]:
+        """Boxes whose own dead-man switch is set."""
+        armed = []
+        for device in self.network.devices:
+            if device.driver == "ios":
+                quiet = "No Rollback Confirmed Change pending"
+                text = self.ask(device.name, "show archive config rollback timer")
+            elif device.driver == "ios_legacy":
+                quiet = "No reload is scheduled"
+                text = self.ask(device.name, "show reload")
+            else:
+                continue
+            if quiet not in text:
+                armed.append(device.name)
+        return armed
+
+    # -- the command -------------------------------------------------------------------------------------
+    def begin(self, *arguments: object, environment: Mapping[str, str] | None = None) -> Command:
+        """Start the command in a process of its own."""
+        return Command(
+            [str(argument) for argument in arguments],
+            {"QOSFORGE_VAR_DIR": str(self.var), **(environment or {})},
+            self.var / "printed" / str(next(self._numbers)),
+        )
+
+    def command(self, *arguments: object, environment: Mapping[str, str] | None = None) -> Ended:
+        """Run the command to its end."""
+        return self.begin(*arguments, environment=environment).wait()
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """For processes that are started otherwise."""
+        return {**os.environ, "QOSFORGE_VAR_DIR": str(self.var)}
+
+    @contextmanager
+    def store(self) -> Iterator[RunStore]:
+        """The run store, as another process reads it."""
+        with RunStore(f"sqlite:///{self.var / 'runs.sqlite'}") as store:
+            yield store
+
+
+def edited(policy: Path, target: Path, *changes: tuple[str, str]) -> Path:
+    """A copy of a policy in which words are replaced; every one of them must be there."""
+    text = policy.read_text()
+    for old, new in changes:
+        assert old in text, f"{policy.name} has no {old!r}"
+        text = text.replace(old, new)
+    target.write_text(text)
+    return target
+
+
+def with_checks(policy: Path, target: Path, *stations: str, seconds: int | None = None) -> Path:
+    """A copy of a policy that verifies only what begins at these stations, for fewer seconds if wanted."""
+    lines = policy.read_text().splitlines()
+    start = lines.index("verify:")
+    checks = [line for line in lines[start + 1 :] if any(f"{{from: {name}," in line for name in stations)]
+    assert checks, f"{policy.name} verifies nothing from {stations}"
+    if seconds is not None:
+        checks = [_shorter(line, seconds) for line in checks]
+    target.write_text("\n".join([*lines[: start + 1], *checks]) + "\n")
+    return target
+
+
+def _shorter(line: str, seconds: int) -> str:
+    head, _, tail = line.partition("seconds: ")
+    return f"{head}seconds: {seconds}{tail[len(tail.split(',')[0]) :]}"

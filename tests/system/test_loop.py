@@ -1,0 +1,260 @@
+"""The whole loop on all nine boxes, through the command line, looked at over SSH by another client."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .campus import IMPOSSIBLE, POLICY, ROOT, Campus, edited, with_checks
+
+Json = dict[str, Any]
+
+HELD = {
+    "r1": ("interface Serial0/0", " service-policy output QOSFORGE-OUT", "  priority percent 50"),
+    "r2": ("interface Multilink2", " ppp multilink fragment delay 16", " ppp multilink interleave"),
+    "r3": ("interface Serial0/1", " service-policy output QOSFORGE-OUT", "  bandwidth remaining percent 70"),
+    "b256": ("interface Multilink1", " ip rtp header-compression iphc-format", "  set dscp af41"),
+    "b56": ("interface Multilink1", " ppp multilink fragment-delay 16", " service-policy input QOSFORGE-IN"),
+    "s2950": ("wrr-queue bandwidth 30 70 3 0", "wrr-queue cos-map 4 5", " mls qos trust dscp"),
+    "s2970": ("mls qos", " priority-queue out", " srr-queue bandwidth share 1 30 70 3"),
+    "ers5510": ("ds 34 1p 5", "if-assign", "1p 5 queue 1"),
+    "e300": ("strict-priority unicast 4", " service-policy output QOSFORGE-OUT", " bandwidth-percentage 28"),
+}
+"""By box, lines that ``show running-config`` must print once the campus intent is kept."""
+
+
+@pytest.fixture(scope="module")
+def kept(campus: Campus) -> Json:
+    """The first run of the campus intent on boxes as they were delivered: what the command itself printed."""
+    ended = subprocess.run(
+        [Path(sys.executable).with_name("qosforge"), "run", "policies/campus-collaboration.yaml", "--json"],
+        cwd=ROOT,
+        env=campus.environment,
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    document: Json = json.loads(ended.stdout)
+    return document
+
+
+@pytest.fixture(scope="module")
+def holding(campus: Campus, kept: Json) -> dict[str, str]:
+    """What the boxes hold after the first run."""
+    del kept
+    return campus.all_running()
+
+
+def outcomes(verdicts: list[Json]) -> dict[tuple[str, str, str], str]:
+    return {(v["scenario"], v["traffic_class"], v["path"]): v["verdict"]["outcome"] for v in verdicts}
+
+
+# -- the campus intent, kept ------------------------------------------------------------------------------
+def test_every_class_is_broken_before_and_met_after(kept: Json) -> None:
+    before, after = outcomes(kept["verdicts"]["before"]), outcomes(kept["verdicts"]["after"])
+    assert (kept["status"], kept["before"], kept["after"], kept["errors"]) == ("kept", "broken", "met", [])
+    assert len(before) == 11
+    assert set(before.values()) == {"broken"}
+    assert after == dict.fromkeys(before, "met")
+    assert {scenario for scenario, _, _ in after} == {"layer-3", "branches", "layer-2"}
+
+
+def test_every_box_was_given_lines_and_confirmed(campus: Campus, kept: Json) -> None:
+    assert sorted(kept["devices"]) == sorted(campus.names)
+    assert {name: entry["outcome"] for name, entry in kept["devices"].items()} == dict.fromkeys(
+        kept["devices"], "confirmed"
+    )
+    assert all(len(entry["lines"]) > 20 for entry in kept["devices"].values())
+
+
+@pytest.mark.parametrize("name", HELD)
+def test_every_box_says_over_ssh_that_it_holds_the_configuration(
+    campus: Campus, holding: Mapping[str, str], name: str
+) -> None:
+    del holding
+    text = campus.ask(name, "show running-config")
+    assert [line for line in HELD[name] if line not in text] == []
+
+
+def test_the_policy_stands_on_the_serial_of_r1(campus: Campus, holding: Mapping[str, str]) -> None:
+    del holding
+    section = campus.ask("r1", "show running-config interface Serial0/0")
+    assert " service-policy output QOSFORGE-OUT" in section
+    assert "service-policy input" not in section
+
+
+@pytest.mark.parametrize("name", HELD)
+def test_every_box_has_saved_what_it_holds(campus: Campus, holding: Mapping[str, str], name: str) -> None:
+    assert campus.startup(name) == holding[name]
+
+
+def test_no_dead_man_switch_is_left_set(campus: Campus, holding: Mapping[str, str]) -> None:
+    del holding
+    assert campus.timers() == []
+
+
+def test_running_it_again_changes_nothing(campus: Campus, kept: Json, holding: Mapping[str, str]) -> None:
+    again = campus.command("run", POLICY, "--json")
+    assert again.code == 0, again.stderr
+    document = json.loads(again.stdout)
+    assert (document["status"], document["before"], document["after"]) == ("nothing_to_do", "met", None)
+    assert {name: entry["lines"] for name, entry in document["devices"].items()} == dict.fromkeys(campus.names, [])
+    assert {entry["outcome"] for entry in document["devices"].values()} == {"nothing to change"}
+    assert campus.all_running() == holding
+    assert outcomes(document["verdicts"]["before"]) == outcomes(kept["verdicts"]["after"])
+
+
+# -- looking, without touching ----------------------------------------------------------------------------
+def test_diff_is_empty_and_shows_what_somebody_took_away(campus: Campus, holding: Mapping[str, str]) -> None:
+    same = campus.command("diff", POLICY, "--json")
+    assert same.code == 0, same.stderr
+    assert {entry["device"]: entry["delta"] for entry in json.loads(same.stdout)} == dict.fromkeys(campus.names, [])
+    assert campus.command("diff", POLICY, "-d", "r3").stdout.count("nothing to change") == 1
+    lines = ["interface Serial0/1", "no service-policy output QOSFORGE-OUT"]
+    assert campus.type("r3", *lines) == []
+    try:
+        (entry,) = json.loads(campus.command("diff", POLICY, "--device", "r3", "--json").stdout)
+    finally:
+        campus.type("r3", lines[0], lines[1].removeprefix("no "))
+    assert [line.strip() for line in entry["delta"]] == [lines[0], lines[1].removeprefix("no "), "exit"]
+    assert lines[1] in [line.strip() for line in entry["inverse"]]
+    assert campus.all_running() == holding
+
+
+def test_measure_judges_what_the_boxes_do_now(campus: Campus, holding: Mapping[str, str], tmp_path: Path) -> None:
+    short = with_checks(POLICY, tmp_path / "short.yaml", "vigo1", "phone56", seconds=60)
+    met = campus.command("measure", short, "--json")
+    assert met.code == 0, met.stderr
+    document = json.loads(met.stdout)
+    assert document["outcome"] == "met"
+    assert {flow["traffic_class"] for flow in document["measurement"]["scenarios"][0]["flows"]} == {
+        "voice-video", "web-and-file", "default",
+    }  # fmt: skip
+    impossible = campus.command("measure", with_checks(IMPOSSIBLE, tmp_path / "not.yaml", "vigo1", seconds=60))
+    assert impossible.code == 1
+    assert "broken" in impossible.stdout
+    assert campus.all_running() == holding
+
+
+def test_validate_reads_the_boxes_and_says_that_batfish_did_not_check(
+    campus: Campus, holding: Mapping[str, str]
+) -> None:
+    live = campus.command("validate", POLICY, "--live", "--json")
+    assert live.code == 0, live.stderr
+    findings = json.loads(live.stdout)["findings"]
+    assert "error" not in {finding["severity"] for finding in findings}
+    assert [f["severity"] for f in findings if "batfish" in f["code"]] == ["info"]
+    required = campus.command("validate", POLICY, "--live", "--require-batfish", "--json")
+    assert required.code == 1
+    assert [f["severity"] for f in json.loads(required.stdout)["findings"] if "batfish" in f["code"]] == ["error"]
+    assert campus.all_running() == holding
+
+
+def test_a_run_that_needs_batfish_is_refused_without_it(campus: Campus, holding: Mapping[str, str]) -> None:
+    refused = campus.command("run", POLICY, "--require-batfish", "--json")
+    assert refused.code == 1
+    document = json.loads(refused.stdout)
+    assert (document["status"], document["devices"]) == ("refused", {})
+    assert campus.all_running() == holding
+
+
+# -- what was done ----------------------------------------------------------------------------------------
+def test_runs_lists_and_show_tells_every_stage(campus: Campus, kept: Json) -> None:
+    listed = json.loads(campus.command("runs", "--json").stdout)
+    mine = next(entry for entry in listed if entry["run"] == kept["run"])
+    assert (mine["status"], mine["verdict"], mine["policy"]) == ("kept", "met", "campus-collaboration")
+    assert kept["run"] in campus.command("runs").stdout
+    shown = json.loads(campus.command("show", kept["run"][:13], "--json").stdout)
+    assert shown["id"] == kept["run"]
+    assert [stage["name"] for stage in shown["stages"]] == [
+        "read", "compile", "validate", "prepare", "measure-before", "push", "read-back", "counters", "measure-after",
+        "keep",
+    ]  # fmt: skip
+    assert {stage["outcome"] for stage in shown["stages"]} == {"done"}
+    assert all(stage["seconds"] > 0 for stage in shown["stages"])
+
+
+def test_the_report_holds_configurations_diffs_findings_and_the_plot(
+    campus: Campus, kept: Json, tmp_path: Path
+) -> None:
+    page = tmp_path / "run.html"
+    shown = campus.command("show", kept["run"], "--html", page)
+    assert shown.code == 0, shown.stderr
+    text = page.read_text()
+    assert text == Path(kept["report"]).read_text()
+    assert all(f"{name}" in text for name in campus.names)
+    assert "ppp multilink fragment delay 16" in text  # a configuration
+    assert "+ service-policy output QOSFORGE-OUT" in text  # a difference
+    assert "@@" in text
+    assert "priority-cap-not-enforced" in text  # a finding
+    assert text.count("<svg") >= 3  # a plot for every scenario
+    assert "voice-video" in text
+    assert "objective" in text
+
+
+# -- the intent that no box can meet ----------------------------------------------------------------------
+def test_what_cannot_be_met_is_rolled_back_to_what_was_kept(
+    campus: Campus, holding: Mapping[str, str], tmp_path: Path
+) -> None:
+    changes = [("priority: {percent: 50}", "priority: {percent: 45}"), ("delay: 16 ms", "delay: 14 ms")]
+    policy = edited(IMPOSSIBLE, tmp_path / "other.yaml", *changes)
+    policy = with_checks(policy, tmp_path / "impossible.yaml", "vigo1", seconds=60)
+    ended = campus.command("run", policy, "--json")
+    assert ended.code == 1, ended.stderr
+    document = json.loads(ended.stdout)
+    assert (document["status"], document["after"], document["errors"]) == ("rolled_back", "broken", [])
+    changed = [name for name, entry in document["devices"].items() if entry["lines"]]
+    assert {"r1", "r2", "r3", "b256", "b56", "e300"} <= set(changed)
+    assert {document["devices"][name]["outcome"] for name in changed} == {"undone"}
+    assert campus.all_running() == holding
+    assert {name: campus.startup(name) for name in campus.names} == holding
+    assert campus.timers() == []
+
+
+def test_what_cannot_be_met_changes_nothing_where_there_is_nothing_to_change(
+    campus: Campus, holding: Mapping[str, str], tmp_path: Path
+) -> None:
+    policy = with_checks(IMPOSSIBLE, tmp_path / "impossible.yaml", "vigo1", seconds=60)
+    ended = campus.command("run", policy, "--json")
+    assert (ended.code, json.loads(ended.stdout)["status"]) == (1, "nothing_to_do")
+    assert campus.all_running() == holding
+
+
+def test_what_cannot_be_met_leaves_delivered_boxes_byte_for_byte(campus: Campus, kept: Json) -> None:
+    del kept
+    campus.reset()
+    before = campus.all_running()
+    startups = {name: campus.startup(name) for name in campus.names}
+    ended = campus.command("run", IMPOSSIBLE, "--json")
+    assert ended.code == 1, ended.stderr
+    document = json.loads(ended.stdout)
+    assert (document["status"], document["after"], document["errors"]) == ("rolled_back", "broken", [])
+    assert {entry["outcome"] for entry in document["devices"].values()} == {"undone"}
+    assert campus.all_running() == before
+    assert campus.timers() == []
+    for name in campus.names:
+        assert commands(campus.startup(name)) == commands(startups[name])
+
+
+def commands(text: str) -> list[str]:
+    """A configuration without comments; a box prints what it was delivered with in its own order of blanks."""
+    return [line.rstrip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith("!")]
+
+
+def test_push_changes_and_saves_without_measuring(campus: Campus, holding: Mapping[str, str]) -> None:
+    campus.reset()
+    pushed = campus.command("push", POLICY, "--json")
+    assert pushed.code == 0, pushed.stderr
+    document = json.loads(pushed.stdout)
+    assert (document["status"], document["before"], document["after"]) == ("kept", None, None)
+    assert "measure" not in pushed.stderr
+    assert campus.all_running() == holding
+    assert {name: campus.startup(name) for name in campus.names} == holding
