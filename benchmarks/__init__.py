@@ -1,0 +1,1 @@
+"""Speed, as ratios against a baseline measured in the same run: ``make bench``."""
