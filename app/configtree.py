@@ -32,10 +32,10 @@ class LineRule:
     """What a line means to the transition.
 
     Templates (``key``, ``defines``, ``refers``, ``negate``) are formatted with the pattern's named groups and
-    ``line``. ``owned`` objects are ours as a whole: what the target does not name below them goes. ``group``
-    lines make up one table that only ``reset`` clears as a whole; without a ``reset`` the table's lines are
-    negated one by one, in the reverse order of the rules, before they are entered anew. ``booked`` is an amount
-    that the box sums over an object against a limit, ``unit`` what all amounts of an object must have in common.
+    ``line``. ``owned`` objects are ours as a whole: what the target does not name below them goes. ``group`` lines
+    make up one table that only ``reset`` clears as a whole; without it they are negated one by one, in the reverse
+    order of the rules, before they are entered anew. ``booked`` is an amount that the box sums over an object
+    against a limit, ``unit`` what all amounts of an object must have in common.
     """
 
     id: str
@@ -171,8 +171,8 @@ def _managed(tree: Iterable[Line], context: str, grammar: Grammar) -> dict[str, 
 def merge(current: Tree, desired: Tree, grammar: Grammar, context: str = "") -> Tree:
     """What ``current`` becomes when ``desired`` is put into it.
 
-    Owned objects are replaced as a whole, tables (``group``) likewise, other settings by their key; everything
-    else stays. A desired line that takes a setting back (``no ...``) stands for its absence.
+    Owned objects are replaced but for lines without a rule, tables (``group``) as a whole, other settings by their
+    key; everything else stays. A desired line that takes a setting back (``no ...``) stands for its absence.
     """
     wanted = _managed(desired, context, grammar)
     groups = {e.rule.group.format(**e.values) for e in wanted.values() if e.rule.group}
@@ -191,7 +191,8 @@ def merge(current: Tree, desired: Tree, grammar: Grammar, context: str = "") -> 
         if new.absence:
             continue
         if new.rule.owned:
-            result.append(new.line)
+            beside = tuple(c for c in line.children if grammar.find(c.text, new.rule.id) is None)
+            result.append(Line(new.line.text, beside + new.line.children, line.number))
         else:
             below = merge(line.children, new.line.children, grammar, new.rule.id)
             result.append(Line(new.line.text, below, line.number))
@@ -251,8 +252,7 @@ def _operations(current: Tree, target: Tree, grammar: Grammar) -> Iterator[Opera
         else:
             operation.lines = _changed(old, entry, grammar, 0, operation)
             # What refers to an object finds it as it will be.
-            operation.creates.add(entry.rule.defines.format(**entry.values))
-            operation.creates.discard("")
+            operation.creates |= {entry.rule.defines.format(**entry.values)} - {""}
         if operation.lines:
             yield operation
     for key, entry in before.items():
@@ -307,24 +307,22 @@ def _entered(line: Line, grammar: Grammar, depth: int) -> Iterator[str]:
 
 def _changed(old: _Entry, new: _Entry, grammar: Grammar, depth: int, operation: Operation) -> list[str]:
     """Lines that turn one setting or object into another with the same key."""
-    indent = " " * depth
     renamed = old.line.text != new.line.text
     if renamed and not (old.line.children or new.line.children):
-        added: set[str] = set()
-        dropped: set[str] = set()
+        added, dropped = set[str](), set[str]()
         _describe(new, grammar, added, added)
         _describe(old, grammar, dropped, dropped)
         operation.adds |= added - dropped
         operation.drops |= dropped - added
-        return [indent + old.negated] * new.rule.negate_before_change + list(_entered(new.line, grammar, depth))
+        gone = [" " * depth + old.negated] if new.rule.negate_before_change else []
+        return [*gone, *_entered(new.line, grammar, depth)]
     removals, entries = _below(old, new, grammar, depth + 1, operation)
     below = removals + entries if new.rule.remove_first else entries + removals
     return _section(new, below, grammar, depth) if below or renamed else []
 
 
 def _section(entry: _Entry, below: list[str], grammar: Grammar, depth: int) -> list[str]:
-    leave = [" " * (depth + 1) + grammar.leave] if grammar.leave else []
-    return [" " * depth + entry.line.text, *below, *leave]
+    return [" " * depth + entry.line.text, *below, *([" " * (depth + 1) + grammar.leave] if grammar.leave else [])]
 
 
 def _below(
@@ -364,7 +362,8 @@ def _below(
     for key, entry in after.items():
         if key not in kept:
             entries.extend(_new_child(entry, grammar, depth, operation))
-    return removals, entries
+    # What is entered anew in another place goes first, lest it be taken back after it has come.
+    return ([], removals + entries) if any(e.key in after for e in gone) else (removals, entries)
 
 
 def _growth(old: _Entry | None, new: _Entry, grammar: Grammar) -> int:
@@ -393,6 +392,18 @@ def _reordered(before: dict[str, _Entry], after: dict[str, _Entry]) -> bool:
     new = [k for k, e in after.items() if not e.rule.implied]
     common = [k for k in old if k in new]
     return [k for k in new if k in before] != common or new[: len(common)] != common
+
+
+def unmanaged(tree: Iterable[Line], grammar: Grammar, context: str = "") -> tuple[Line, ...]:
+    """What of a tree no rule speaks of, below the lines that hold it."""
+    rest: list[Line] = []
+    for line in tree:
+        found = grammar.find(line.text, context)
+        if found is None:
+            rest.append(Line(line.text, line.children))
+        elif below := unmanaged(line.children, grammar, found[0].id):
+            rest.append(Line(line.text, below))
+    return tuple(rest)
 
 
 def as_text(lines: Sequence[str]) -> str:

@@ -28,9 +28,13 @@ def parse_dscp(value: object) -> int:
     return int(value)
 
 
+_UNKNOWN_TO_BOXES = frozenset({"cs0", "voice-admit", "le"})
+"""Names that devices neither take nor print: cs0 is written default, the others are younger than they."""
+
+
 def dscp_name(value: int) -> str:
-    """The usual name of a code point, or its number as text."""
+    """The name of a code point as devices write it, or its number as text."""
     for name, number in DSCP_NAMES.items():
-        if number == value and name != "cs0":
+        if number == value and name not in _UNKNOWN_TO_BOXES:
             return name
     return str(value)

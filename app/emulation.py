@@ -33,7 +33,7 @@ def start_lab(network: Network, folder: Path, state: Path, clock_scale: float = 
     ``folder`` is the inventory's, which holds the startup configurations.
 
     Raises:
-        InputError: a device has no startup configuration.
+        InputError: a device has no startup configuration, or the lab's credentials cannot be used.
         ServiceError: the lab does not start.
     """
     login = _credentials(state)
@@ -65,17 +65,23 @@ def start_lab(network: Network, folder: Path, state: Path, clock_scale: float = 
 
 def _credentials(state: Path) -> dict[str, str]:
     path = state / "credentials.json"
-    if path.is_file():
-        held: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))
-        return held
-    state.mkdir(parents=True, exist_ok=True, mode=0o700)
-    made = {
-        "username": USERNAME,
-        "password": secrets.token_urlsafe(12),
-        "secret": secrets.token_urlsafe(12),
-    }
-    path.touch(mode=0o600)
-    path.write_text(json.dumps(made), encoding="utf-8")
+    try:
+        if path.is_file():
+            held = json.loads(path.read_text(encoding="utf-8"))
+            return {key: held[key] for key in ("username", "password", "secret")}
+        state.mkdir(parents=True, exist_ok=True, mode=0o700)
+        made = {
+            "username": USERNAME,
+            "password": secrets.token_urlsafe(12),
+            "secret": secrets.token_urlsafe(12),
+        }
+        path.touch(mode=0o600)
+        path.write_text(json.dumps(made), encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"cannot be used: {error.strerror}", Place(file=str(path))) from None
+    except (ValueError, KeyError, TypeError):
+        mend = "forget the lab and start it anew: qosforge lab clean, qosforge lab up"
+        raise InputError("does not hold the lab's credentials", Place(file=str(path)), mend) from None
     return made
 
 

@@ -3,8 +3,10 @@
     QosforgeError                 anything a user can be told, with where it stands and how to mend it
     ├── InputError                wrong intent, inventory, file or option            (exit 2)
     ├── RefusedError              the compiler or a validator has error findings     (exit 1)
+    ├── Interrupted               the user stopped the command                       (exit 130)
     └── ServiceError              something outside failed                           (exit 3)
         ├── DeviceError           a box: unreachable, refused a line, read back wrong
+        ├── DeviceErrors          several of them at once
         ├── TesterError           a tester could not measure
         ├── StoreError            run store, artifacts, migrations
         └── EngineBusy            another process owns the run engine
@@ -14,7 +16,8 @@ Exit codes are those of the command line (``docs/cli.md``); REST maps the same c
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,13 @@ class QosforgeError(Exception):
         """Every single problem this error carries (itself, unless it is a collection)."""
         return [self]
 
+    def document(self) -> dict[str, Any]:
+        """This problem as plain JSON: ``device`` (empty where none), ``message``, ``mend``, and what else is known
+        of its place.
+        """
+        place = {name: value for name, value in asdict(self.where).items() if value is not None}
+        return {**place, "device": self.where.device or "", "message": self.message, "mend": self.mend}
+
 
 @dataclass(eq=False)
 class InputError(QosforgeError):
@@ -93,6 +103,13 @@ class RefusedError(QosforgeError):
 
 
 @dataclass(eq=False)
+class Interrupted(QosforgeError):
+    """The user stopped the command; what it had begun can be finished or undone."""
+
+    exit_code = 130  # as a shell tells a process that SIGINT ended
+
+
+@dataclass(eq=False)
 class ServiceError(QosforgeError):
     """Something outside qosforge failed."""
 
@@ -100,6 +117,19 @@ class ServiceError(QosforgeError):
 @dataclass(eq=False)
 class DeviceError(ServiceError):
     """A box could not be reached, refused a line or does not hold what it was given."""
+
+
+@dataclass(eq=False)
+class DeviceErrors(ServiceError):
+    """Several boxes failed, each in its own way."""
+
+    errors: list[QosforgeError] = field(default_factory=list)
+
+    def problems(self) -> list[QosforgeError]:
+        return list(self.errors)
+
+    def __str__(self) -> str:
+        return "\n".join(str(e) for e in self.errors) or self.message
 
 
 @dataclass(eq=False)

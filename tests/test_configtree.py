@@ -199,7 +199,7 @@ class Router:
     def state(self) -> object:
         """What is held, with order where order means something."""
         return (
-            {n: (how, sorted(lines)) for n, (how, lines) in self.class_maps.items()},
+            dict(self.class_maps),
             {n: list(body.items()) for n, body in self.policies.items()},
             {n: (i.policies, i.lines) for n, i in self.interfaces.items()},
             self.others,

@@ -1,4 +1,4 @@
-"""Commands about the lab: up, down, clean, status."""
+"""Commands about the lab: up, down, clean."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ app = typer.Typer(no_args_is_help=True)
 @app.command()
 def up(
     network: NetworkFolder = None,
-    clock_scale: Annotated[float, typer.Option(help="How much faster the boxes' own timers run.")] = 1.0,
+    clock_scale: Annotated[float, typer.Option(min=0.001, help="How much faster the boxes' own timers run.")] = 1.0,
     as_json: AsJson = False,
 ) -> None:
     """Start an emulated box for every device of a network; one that runs is left as it is."""
@@ -44,17 +44,23 @@ def up(
 
 
 @app.command()
-def down(network: NetworkFolder = None) -> None:
+def down(network: NetworkFolder = None, as_json: AsJson = False) -> None:
     """Stop the lab; its boxes keep what they saved."""
     stopped = _controlled(network, clean=False)
-    out.print("stopped" if stopped else "no lab is running")
+    if as_json:
+        print_json({"stopped": stopped})
+    else:
+        out.print("stopped" if stopped else "no lab is running")
 
 
 @app.command()
-def clean(network: NetworkFolder = None) -> None:
+def clean(network: NetworkFolder = None, as_json: AsJson = False) -> None:
     """Stop the lab and forget everything its boxes kept."""
     _controlled(network, clean=True)
-    out.print("clean")
+    if as_json:
+        print_json({"clean": True})
+    else:
+        out.print("clean")
 
 
 def _controlled(network: NetworkFolder, *, clean: bool) -> bool:

@@ -7,12 +7,14 @@ from typing import Annotated
 
 import typer
 
+from app.deploy.traits import traits
 from app.emulation import state_folder
 from app.errors import InputError, Place
 from app.intent.loader import LoadedIntent, load_intent
 from app.inventory.loader import load_network
 from app.inventory.models import Network
 from app.inventory.overlay import Overlay, read_overlay
+from app.platforms.base import platform
 from app.resources import root
 from app.settings import Settings
 
@@ -23,7 +25,7 @@ NetworkFolder = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Treat warnings as errors.")]
 RequireBatfish = Annotated[bool, typer.Option("--require-batfish", help="Fail when Batfish does not check.")]
-Seed = Annotated[int, typer.Option("--seed", help="Seed of the tester's random streams.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, max=2**64 - 1, help="Seed of the tester's random streams.")]
 
 
 def network_folder(given: Path | None) -> Path:
@@ -35,9 +37,13 @@ def load(policy: Path, network: Path | None) -> tuple[LoadedIntent, Network]:
     """Intent and network.
 
     Raises:
-        InputError, InputErrors: either is wrong.
+        InputError, InputErrors: either is wrong, or a device has a platform or driver that is not installed.
     """
-    return load_intent(policy), load_network(network_folder(network))
+    loaded, net = load_intent(policy), load_network(network_folder(network))
+    for device in net.devices:
+        platform(device.platform, device.name)
+        traits(device.driver, device.name)
+    return loaded, net
 
 
 def policy_text(policy: Path) -> str:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from app.errors import QosforgeError
+from app.errors import InputError, Place, QosforgeError
 from app.findings import Finding, Severity
 from app.reports.run_report import amount
 from app.reports.table import COLUMNS, comparison_table
@@ -36,7 +37,7 @@ err = _console(stderr=True)
 
 def progress(stage: str, text: str) -> None:
     """One line of progress."""
-    err.print(Text.assemble((f"  {stage:<16}", "cyan"), text))
+    err.print(Text.assemble((f"  {stage:<15} ", "cyan"), text))
 
 
 def print_json(document: Any) -> None:
@@ -44,8 +45,25 @@ def print_json(document: Any) -> None:
     sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
 
 
-def print_error(error: QosforgeError) -> None:
-    """Every problem of an error: where, what, how to mend it."""
+def write_file(path: Path, text: str) -> None:
+    """Write a file that the user asked for, with the folders above it.
+
+    Raises:
+        InputError: it cannot be written there.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(
+            f"cannot be written: {error.strerror}", Place(file=str(path)), "name a place that can be written"
+        ) from None
+
+
+def print_error(error: QosforgeError, *, as_json: bool = False) -> None:
+    """Every problem of an error: where, what, how to mend it; as the one document too where JSON was asked for."""
+    if as_json:
+        print_json({"errors": [problem.document() for problem in error.problems()]})
     for problem in error.problems():
         where = str(problem.where)
         line = Text("error: ", style="red")

@@ -10,12 +10,14 @@ import typer
 from rich.syntax import Syntax
 
 from app.cli.options import AsJson, NetworkFolder, Policy, RequireBatfish, Strict, load, reach
-from app.cli.output import out, print_findings, print_json, print_problems
+from app.cli.output import out, print_findings, print_json, write_file
 from app.compiler.candidate import make_candidate
 from app.compiler.compile import Compilation, compile_intent
 from app.deploy.fleet import Fleet
-from app.deploy.transaction import running
+from app.errors import InputError
 from app.findings import Finding, Severity
+from app.inventory.models import Network
+from app.runs.live import read_running
 from app.settings import load_settings
 from app.validation import validate
 
@@ -32,6 +34,19 @@ def register(app: typer.Typer) -> None:
 def _judged(findings: tuple[Finding, ...], strict: bool) -> int:
     against = {Severity.ERROR, Severity.WARNING} if strict else {Severity.ERROR}
     return 1 if any(f.severity in against for f in findings) else 0
+
+
+def _chosen(device: list[str] | None, network: Network) -> set[str]:
+    """The devices that ``--device`` names; all without one.
+
+    Raises:
+        InputError: the network has no such device.
+    """
+    known = [d.name for d in network.devices]
+    for name in device or ():
+        if name not in known:
+            raise InputError(f"{network.name} has no device {name!r}", mend=f"one of {', '.join(known)}")
+    return set(device or known)
 
 
 def _findings_json(findings: tuple[Finding, ...]) -> list[Any]:
@@ -62,12 +77,12 @@ def compile_(
 ) -> None:
     """Compile an intent into the configuration of every box. Nothing is contacted."""
     loaded, net = load(policy, network)
+    names = _chosen(device, net)
     compilation = compile_intent(loaded, net)
-    chosen = [d for d in compilation.devices if not device or d.name in device]
+    chosen = [d for d in compilation.devices if d.name in names]
     if output is not None:
-        output.mkdir(parents=True, exist_ok=True)
         for entry in chosen:
-            (output / f"{entry.name}.cfg").write_text(entry.text, encoding="utf-8")
+            write_file(output / f"{entry.name}.cfg", entry.text)
     if as_json:
         print_json(_compilation_json(compilation, [d.name for d in chosen]))
     else:
@@ -113,7 +128,7 @@ def validate_(
     if live:
         overlay, state = reach(settings, net)
         with Fleet(net, overlay, state) as fleet:
-            texts = _read(fleet)
+            texts = read_running(fleet)
     compilation = compile_intent(loaded, net, texts)
     findings = (
         *compilation.findings,
@@ -135,11 +150,12 @@ def validate_(
 def diff(policy: Policy, network: NetworkFolder = None, device: Only = None, as_json: AsJson = False) -> None:
     """Show what would be entered into every box, and what would undo it. The boxes are only read."""
     loaded, net = load(policy, network)
+    names = _chosen(device, net)
     overlay, state = reach(load_settings(), net)
     with Fleet(net, overlay, state) as fleet:
-        texts = _read(fleet)
+        texts = read_running(fleet)
     compilation = compile_intent(loaded, net, texts)
-    candidates = [make_candidate(d, texts[d.name]) for d in compilation.devices if not device or d.name in device]
+    candidates = [make_candidate(d, texts[d.name]) for d in compilation.devices if d.name in names]
     if as_json:
         print_json([{"device": c.device, "delta": list(c.delta), "inverse": list(c.inverse)} for c in candidates])
         sys.exit(_judged(compilation.findings, False))
@@ -153,14 +169,3 @@ def diff(policy: Policy, network: NetworkFolder = None, device: Only = None, as_
             out.print(Syntax("\n".join(candidate.inverse), "cisco", background_color="default"))
     print_findings(compilation.findings, Severity.WARNING)
     sys.exit(_judged(compilation.findings, False))
-
-
-def _read(fleet: Fleet) -> dict[str, str]:
-    outcomes = fleet.run([d.name for d in fleet.network.devices], lambda _name, driver: running(driver))
-    problems = [
-        {"device": o.device, "message": o.error.message, "mend": o.error.mend} for o in outcomes.values() if o.error
-    ]
-    if problems:
-        print_problems(problems)
-        sys.exit(3)
-    return {name: o.value for name, o in outcomes.items() if o.value is not None}

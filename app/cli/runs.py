@@ -31,19 +31,17 @@ from app.cli.output import (
     print_problems,
     print_verdicts,
     progress,
+    write_file,
 )
 from app.deploy.fleet import Fleet
-from app.deploy.transaction import running
-from app.platforms.base import platform
 from app.reports.model import RunReport
 from app.reports.run_report import render_run_report
+from app.runs import live
 from app.runs.artifacts import ArtifactStore
 from app.runs.report import run_report
 from app.runs.service import Finished, Request, open_service
 from app.runs.store import RunStore
 from app.settings import load_settings
-from app.tester.judging import overall, verdicts
-from app.tester.twin import TwinTester
 
 
 def register(app: typer.Typer) -> None:
@@ -151,32 +149,25 @@ def _run_json(finished: Finished, report: RunReport) -> dict[str, Any]:
 def measure(policy: Policy, network: NetworkFolder = None, seed: Seed = 1, as_json: AsJson = False) -> None:
     """Measure what the boxes do now against an intent's objectives. The boxes are only read."""
     loaded, net = load(policy, network)
+    live.require_checks(loaded)
     overlay, state = reach(load_settings(), net)
     with Fleet(net, overlay, state) as fleet:
         progress("read", f"{len(net.devices)} boxes over SSH")
-        outcomes = fleet.run([d.name for d in net.devices], lambda _name, driver: running(driver))
-    problems = [
-        {"device": o.device, "message": o.error.message, "mend": o.error.mend} for o in outcomes.values() if o.error
-    ]
-    if problems:
-        print_problems(problems)
-        sys.exit(3)
-    plans = {d.name: platform(d.platform).parse(outcomes[d.name].value or "", d.name, d.image) for d in net.devices}
+        texts = live.read_running(fleet)
     progress("measure", "twin of the configuration read back")
-    measurement = TwinTester(net, plans, seed).measure(loaded.intent, "before")
-    found = verdicts(loaded.intent, net, measurement)
+    judged = live.measure(loaded.intent, net, texts, seed=seed)
     if as_json:
         print_json(
             {
-                "outcome": overall(found),
-                "verdicts": [v.model_dump(mode="json") for v in found],
-                "measurement": measurement.model_dump(mode="json"),
+                "outcome": judged.outcome,
+                "verdicts": [v.model_dump(mode="json") for v in judged.verdicts],
+                "measurement": judged.measurement.model_dump(mode="json"),
             }
         )
     else:
-        print_comparison(measurement, None)
-        print_verdicts(found, ())
-    sys.exit(0 if overall(found) == "met" else 1)
+        print_comparison(judged.measurement, None)
+        print_verdicts(judged.verdicts, ())
+    sys.exit(0 if judged.outcome == "met" else 1)
 
 
 def recover(as_json: AsJson = False) -> None:
@@ -189,12 +180,11 @@ def recover(as_json: AsJson = False) -> None:
         out.print("nothing to recover")
     for entry in ended if not as_json else ():
         out.print(f"run {entry['run']}: {entry['status'].replace('_', ' ')}")
-        for problem in entry["errors"]:
-            out.print(f"  {problem}", soft_wrap=True)
+        print_problems(entry["errors"])
     sys.exit(3 if any(entry["status"] in ("needs_recovery", "failed") for entry in ended) else 0)
 
 
-def runs(limit: Annotated[int, typer.Option(help="How many.")] = 20, as_json: AsJson = False) -> None:
+def runs(limit: Annotated[int, typer.Option(min=1, help="How many.")] = 20, as_json: AsJson = False) -> None:
     """List the newest runs."""
     settings = load_settings()
     settings.make_var_dir()
@@ -237,7 +227,7 @@ def show(
     with RunStore(settings.database_url) as store:
         report = run_report(store, ArtifactStore(settings.artifacts_dir), run_id)
     if html is not None:
-        html.write_text(render_run_report(report), encoding="utf-8")
+        write_file(html, render_run_report(report))
     if as_json:
         print_json(report.model_dump(mode="json"))
         return

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from app.compiler.compile import CompiledDevice
 from app.configtree import as_text, merge, transition
-from app.plan.model import InterfacePlan, Plan, System
+from app.plan.model import Egress, Ingress, InterfacePlan, Plan, System
 from app.platforms.base import platform
 
 
@@ -62,10 +62,19 @@ def differences(plan: Plan, held: Plan) -> tuple[str, ...]:
         found.extend(
             f"{wanted.name} {field}: meant {getattr(wanted, field)!r}, holds {getattr(got, field)!r}"
             for field in InterfacePlan.model_fields
-            if getattr(wanted, field) != getattr(got, field)
+            if _canonical(getattr(wanted, field)) != _canonical(getattr(got, field))
         )
     for field in System.model_fields:
         meant = getattr(plan.system, field)
         if meant is not None and meant != getattr(held.system, field):
             found.append(f"{field}: meant {meant!r}, holds {getattr(held.system, field)!r}")
     return tuple(found)
+
+
+def _canonical(value: object) -> object:
+    """A side of an interface with the alternatives of its rules in one order: theirs means nothing, and a box keeps
+    the order in which they were entered."""
+    if not isinstance(value, Ingress | Egress):
+        return value
+    rules = [r.model_copy(update={"any_of": tuple(sorted(r.any_of, key=repr))}) for r in value.rules]
+    return value.model_copy(update={"rules": tuple(rules)})

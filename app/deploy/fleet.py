@@ -18,7 +18,7 @@ from nornir.core.inventory import ConnectionOptions, Defaults, Groups, Host, Hos
 from nornir.core.plugins.connections import ConnectionPluginRegister
 from nornir.core.task import Result, Task
 from nornir.plugins.runners import ThreadedRunner
-from paramiko.ssh_exception import SSHException
+from paramiko.ssh_exception import BadHostKeyException, SSHException
 
 from app.deploy.credentials import credentials
 from app.errors import DeviceError, InputError, Place, QosforgeError
@@ -92,8 +92,7 @@ class Fleet:
         except (ConnectAuthError, NetmikoAuthenticationException):
             problem = DeviceError("the box refuses the credentials", place, "check user name, password and secret")
         except (ConnectionException, NetmikoTimeoutException) as caught:
-            reason = next((line for line in str(caught).splitlines() if line.strip()), type(caught).__name__)
-            problem = DeviceError(f"cannot be reached: {reason}", place, "is it up, and its address right?")
+            problem = _unreached(caught, place)
         except NapalmException as caught:
             problem = DeviceError(str(caught), place, "nothing further was sent to it")
         except (SSHException, OSError, EOFError) as caught:
@@ -150,3 +149,19 @@ class Fleet:
                 "napalm": ConnectionOptions(extras={"timeout": 60, "optional_args": optional}),
             },
         )
+
+
+def _unreached(caught: BaseException, place: Place) -> DeviceError:
+    """Why a session did not come about; drivers wrap what really happened, and say less."""
+    first: BaseException | None = caught
+    while first is not None:
+        if isinstance(first, BadHostKeyException):
+            return DeviceError(
+                "it shows another host key than the one that is known of it",
+                place,
+                "somebody answers in its place, or it has a new key: then replace the known one",
+            )
+        root, first = first, first.__cause__ or first.__context__
+    said = [line.removeprefix("[Errno None] ") for error in (caught, root) for line in str(error).splitlines()[:1]]
+    reason = ": ".join(dict.fromkeys(filter(None, said))) or type(caught).__name__
+    return DeviceError(f"cannot be reached: {reason}", place, "is it up, and its address right?")

@@ -6,6 +6,7 @@ journal row is written.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -14,9 +15,10 @@ from napalm.base.base import NetworkDriver
 from napalm.base.exceptions import MergeConfigException
 
 from app.compiler.candidate import undo
-from app.configtree import as_text
+from app.configtree import as_text, unmanaged
 from app.deploy.traits import Traits
 from app.errors import DeviceError, Place
+from app.platforms.base import platform
 
 
 class Journal(Protocol):
@@ -29,7 +31,8 @@ class Journal(Protocol):
 @dataclass(frozen=True)
 class Target:
     """One box in a transaction. ``original`` is its running configuration before the first touch;
-    ``meets`` says whether a running configuration holds the plan.
+    ``meets`` says whether a running configuration holds the plan; ``saved`` whether the change was confirmed, so
+    that the startup configuration has to go back too.
     """
 
     device: str
@@ -38,6 +41,7 @@ class Target:
     original: str
     delta: tuple[str, ...]
     meets: Callable[[str], bool]
+    saved: bool = False
 
 
 def running(driver: NetworkDriver) -> str:
@@ -92,14 +96,21 @@ def apply(driver: NetworkDriver, target: Target, journal: Journal, revert_second
 
 
 def confirm(driver: NetworkDriver, target: Target, journal: Journal) -> None:
-    """Keep the change: disarm the dead-man switch and save.
+    """Keep the change: disarm the dead-man switch and save. What is saved is what was judged, or nothing.
 
     Raises:
-        DeviceError: the box went back by itself before it was confirmed.
+        DeviceError: the box went back by itself before it was confirmed, or somebody changed it.
     """
-    if target.traits.native_rollback and not driver.has_pending_commit() and running(driver) == target.original:
-        journal.record(target.device, "failed", note="the box went back by itself")
-        raise DeviceError("it went back by itself before the verdict", Place(device=target.device))
+    held = running(driver)
+    if not target.meets(held):
+        went_back = held == target.original
+        problem = "it went back by itself" if went_back else "its configuration was changed"
+        journal.record(target.device, "failed", note=f"{problem} before the verdict")
+        raise DeviceError(
+            f"{problem} before the verdict, so it was not saved",
+            Place(device=target.device),
+            "run it again when nobody else works on the box",
+        )
     driver.confirm_commit()
     journal.record(target.device, "confirmed")
 
@@ -107,35 +118,53 @@ def confirm(driver: NetworkDriver, target: Target, journal: Journal) -> None:
 def restore(driver: NetworkDriver, target: Target, journal: Journal) -> str:
     """Bring the box back to what it was, and prove it by reading.
 
+    Lines outside the platform's grammar that somebody else entered meanwhile are left alone and noted: the
+    box's own way back would take them along, so the inverse is entered instead.
+
     Returns:
-        The running configuration afterwards, equal to the original.
+        The running configuration afterwards; equal to the original but for such lines.
 
     Raises:
-        DeviceError: it does not read as it did.
+        DeviceError: what we manage does not read as it did.
     """
     journal.record(target.device, "undoing", before=target.original)
     pending = target.traits.revert_timer and driver.has_pending_commit()
-    if pending and target.traits.native_rollback:
+    touched = running(driver)
+    if pending and target.traits.native_rollback and _ours_alone(target, touched):
         driver.rollback()
     else:
-        lines = undo(target.platform, running(driver), target.original)
+        if pending and target.traits.native_rollback:
+            # The driver takes no further commit while one is pending; the inverse follows at once.
+            driver.confirm_commit()
+        lines = undo(target.platform, touched, target.original)
         if lines:
             _enter(driver, lines, target)
             journal.record(target.device, "inverse_applied", delta=as_text(lines))
     held = running(driver)
+    note = ""
     if held != target.original:
         difference = first_difference(target.original, held)
-        journal.record(target.device, "failed", note=f"not as before: {difference}")
-        raise DeviceError(
-            f"does not read as before: {difference}",
-            Place(device=target.device),
-            "compare it with the configuration kept in the run, then run: qosforge recover",
-        )
-    if pending and not target.traits.native_rollback:
-        # The reload timer still runs; confirming stops it. What it saves is the original.
+        if _ours_alone(target, held) or undo(target.platform, held, target.original):
+            journal.record(target.device, "failed", note=f"not as before: {difference}")
+            raise DeviceError(
+                f"does not read as before: {difference}",
+                Place(device=target.device),
+                "compare it with the configuration kept in the run, then run: qosforge recover",
+            )
+        note = f"somebody else changed lines that are not ours: {difference}"
+    if (pending or target.saved) and not target.traits.native_rollback:
+        # A reload timer still runs, or startup holds the change: confirming stops the one and saves the original.
+        # (A driver with a rollback of its own saves with it, and with every commit that sets no timer.)
         driver.confirm_commit()
-    journal.record(target.device, "undone")
+    journal.record(target.device, "undone", note=note)
     return held
+
+
+def _ours_alone(target: Target, touched: str) -> bool:
+    """Whether nothing but our lines differs from the original: entering the inverse would give it back whole."""
+    grammar = platform(target.platform).grammar
+    now, then = (unmanaged(grammar.parse(text), grammar) for text in (touched, target.original))
+    return Counter(now) == Counter(then)
 
 
 def _enter(driver: NetworkDriver, lines: Sequence[str], target: Target) -> None:

@@ -243,13 +243,23 @@ class LinkEfficiencyRule(Model):
 Listed = Annotated[tuple[Name, ...], BeforeValidator(_listed), Field(min_length=1), AfterValidator(_distinct)]
 
 
+OWN_PREFIX = "QOSFORGE"
+"""How the names begin that objects get on a box where the intent gives none."""
+
+
+def _own(value: str) -> str:
+    if value.upper().startswith(OWN_PREFIX):
+        raise ValueError(f"{value!r} begins like the names that are given where none is: choose another")
+    return value
+
+
 class Scope(Model):
     """Where an intent applies: devices by role, their interfaces by tag, one direction."""
 
     role: Listed
     interfaces: Listed
     direction: Literal["input", "output"]
-    policy: Name | None = None
+    policy: Annotated[Name, AfterValidator(_own)] | None = None
 
 
 class Verify(Model):
@@ -345,7 +355,11 @@ def unknown_classes(
         for index, name in enumerate(names):
             if name not in known:
                 near = get_close_matches(name, known, n=1)
-                mend = f"did you mean {near[0]!r}?" if near else f"classes: {', '.join(known)}"
+                mend = (
+                    f"did you mean {near[0]!r}?"
+                    if near
+                    else f"classes: {', '.join(filter(str.isprintable, known))}"
+                )
                 yield Conflict(("verify", position, key, index), f"unknown class {name!r}", mend)
 
 

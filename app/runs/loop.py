@@ -74,6 +74,10 @@ class Loop:
         context = Context(run_id, Documents(**params), self.store, self.artifacts, self.observe)
         try:
             return _Course(context, self.engine).go()
+        except Exception:
+            # The error goes on to the caller; the store must not say for ever that a process is at it.
+            self.engine.run_step("status-stopped", phases.set_stopped, context)
+            raise
         finally:
             context.close()
 
@@ -99,7 +103,10 @@ class _Course:
         if prepared["refused"]:
             return self._end(RunStatus.REFUSED, **result)
         if self.context.documents.measure:
-            result["before"] = self._measured("before", held)
+            try:
+                result["before"] = self._measured("before", held)
+            except QosforgeError as error:
+                return self._end(RunStatus.FAILED, errors=[error.document()], **result)
         changing = [name for name, entry in prepared["devices"].items() if not entry["empty"]]
         if not changing:
             outcome = result["before"]["outcome"] if "before" in result else None
@@ -108,30 +115,32 @@ class _Course:
         try:
             self._step("lock", phases.lock, changing)
         except StoreError as error:
-            return self._end(RunStatus.FAILED, errors=[_problem(error)])
+            return self._end(RunStatus.FAILED, errors=[error.document()])
         try:
-            return self._touch(held, devices, result)
-        finally:
+            ended = self._touch(held, devices, result)
+        except Exception:
             self._step("release", phases.release)
+            raise
+        # Not in a `finally`: an interrupted run goes on later, and must find the steps in the same order.
+        self._step("release", phases.release)
+        return ended
 
     def _touch(self, held: dict[str, str], devices: dict[str, Json], result: Json) -> Json:
         pushed = self._step("push", phases.push, held, devices, list(devices))
         result["pushed"] = pushed["running"]
         if pushed["errors"]:
             return self._undo(held, devices, result, pushed["errors"])
-        counted = self._step("counters", phases.counters, pushed["running"])
-        if counted["errors"]:
-            return self._undo(held, devices, result, counted["errors"])
         outcome = None
-        if self.context.documents.measure:
-            try:
+        try:
+            problems = self._step("counters", phases.counters, pushed["running"])["errors"]
+            if not problems and self.context.documents.measure:
                 result["after"] = self._measured("after", held | pushed["running"])
-            except QosforgeError as error:
-                # Without a verdict nothing is kept.
-                return self._undo(held, devices, result, [_problem(error)])
-            outcome = result["after"]["outcome"]
-            if outcome != Verdict.MET:
-                return self._undo(held, devices, result, [], outcome)
+                outcome = result["after"]["outcome"]
+        except QosforgeError as error:
+            # Without a verdict nothing is kept.
+            problems = [error.document()]
+        if problems or outcome not in (None, Verdict.MET):
+            return self._undo(held, devices, result, problems, outcome)
         kept = self._step("keep", phases.keep, held, devices)
         if kept["errors"]:
             return self._undo(held, devices, result, kept["errors"])
@@ -166,7 +175,3 @@ class _Course:
     ) -> Json:
         self._status(status, outcome)
         return {"status": status.value, "verdict": outcome, "errors": errors or [], **rest}
-
-
-def _problem(error: QosforgeError) -> Json:
-    return {"device": error.where.device or "", "message": error.message, "mend": error.mend}

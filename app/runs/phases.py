@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from napalm.base.base import NetworkDriver
@@ -18,14 +19,13 @@ from app.errors import DeviceError, Place, ServiceError, StoreError
 from app.findings import Finding, Severity
 from app.plan.model import Plan
 from app.platforms.base import QueueCount, platform
+from app.runs import live
 from app.runs.context import Context
-from app.runs.tables import RunStatus, Verdict
+from app.runs.tables import JournalAction, RunStatus, Verdict
 from app.tester.counters import CounterNote, compare
 from app.tester.counters import read as read_counters
-from app.tester.judging import overall, verdicts
 from app.tester.measurement import When
 from app.tester.offers import expected
-from app.tester.twin import TwinTester
 from app.validation import validate
 
 Json = dict[str, Any]
@@ -36,11 +36,7 @@ LEASE_SECONDS = 1800
 
 
 def _errors(outcomes: Mapping[str, Outcome[Any]]) -> list[Json]:
-    return [
-        {"device": o.device, "message": o.error.message, "mend": o.error.mend}
-        for o in outcomes.values()
-        if o.error is not None
-    ]
+    return [{**o.error.document(), "device": o.device} for o in outcomes.values() if o.error is not None]
 
 
 def read(context: Context) -> Json:
@@ -106,27 +102,23 @@ def _refused(findings: tuple[Finding, ...], strict: bool) -> bool:
     return any(f.severity in against for f in findings)
 
 
-def _plans(context: Context, held: Mapping[str, str]) -> dict[str, Plan]:
-    """What the boxes hold, by the configurations they gave."""
-    plans = {}
-    for name, text in running_texts(context, held).items():
-        device = context.network.device(name)
-        plans[name] = platform(device.platform, name).parse(text, name, device.image)
-    return plans
-
-
 def measure(context: Context, held: Mapping[str, str], when: When, stretch: int) -> Json:
     """Run the tester on what the boxes hold, and judge."""
     name = f"measure-{when}" if stretch == 1 else f"measure-{when}-x{stretch}"
     with context.store.stage(context.run_id, name) as record:
         context.observe(name, "twin of the configuration read back" + (f", {stretch}× as long" * (stretch > 1)))
-        tester = TwinTester(context.network, _plans(context, held), context.documents.seed)
-        measurement = tester.measure(context.intent.intent, when, stretch)
-        found = verdicts(context.intent.intent, context.network, measurement)
+        judged = live.measure(
+            context.intent.intent,
+            context.network,
+            running_texts(context, held),
+            seed=context.documents.seed,
+            when=when,
+            stretch=stretch,
+        )
         result: Json = {
-            "measurement": context.artifacts.put_text(measurement.model_dump_json()),
-            "verdicts": context.artifacts.put_json([v.model_dump(mode="json") for v in found]),
-            "outcome": overall(found),
+            "measurement": context.artifacts.put_text(judged.measurement.model_dump_json()),
+            "verdicts": context.artifacts.put_json([v.model_dump(mode="json") for v in judged.verdicts]),
+            "outcome": judged.outcome,
         }
         record.update(result)
     return result
@@ -147,6 +139,14 @@ def release(context: Context) -> Json:
 def set_status(context: Context, status: str, verdict: str | None) -> Json:
     """Write where the run stands."""
     context.store.set_status(context.run_id, RunStatus(status), Verdict(verdict) if verdict else None)
+    return {}
+
+
+def set_stopped(context: Context) -> Json:
+    """Write how a run stands that an error stopped on its way."""
+    if not context.store.get_run(context.run_id).status.final:
+        left = context.store.journal.open_touches(context.run_id)
+        context.store.set_status(context.run_id, RunStatus.NEEDS_RECOVERY if left else RunStatus.FAILED)
     return {}
 
 
@@ -204,7 +204,7 @@ def _compare(context: Context, held: Mapping[str, str], after: Mapping[str, str]
                 Place(device=device.name),
                 "the box took the lines and did not keep them: compare the read-back with the configuration",
             )
-            found.append({"device": device.name, "message": error.message, "mend": error.mend})
+            found.append(error.document())
         else:
             context.record(device.name, "read_back", note="holds the plan")
     return found
@@ -217,7 +217,7 @@ def counters(context: Context, after: Mapping[str, str]) -> Json:
     """
     with context.store.stage(context.run_id, "counters") as summary:
         context.observe("counters", "each box's own, by class, twice")
-        notes, errors = _counted(context, _plans(context, after))
+        notes, errors = _counted(context, live.plans_held(context.network, running_texts(context, after)))
         for note in notes:
             if note.contradiction:
                 context.record(note.device, "failed", note=note.message)
@@ -249,8 +249,7 @@ def _counted(context: Context, plans: Mapping[str, Plan]) -> tuple[list[CounterN
                 due = expected(context.network, plans[name], offers) if emulated else None
                 notes += compare(plans[name], before, outcome.value, due)
     except ServiceError as error:
-        problem = {"device": error.where.device or "", "message": error.message, "mend": error.mend}
-        return [], [*_errors(first), problem]
+        return [], [*_errors(first), error.document()]
     return notes, [*_errors(first), *_errors(second)]
 
 
@@ -271,10 +270,25 @@ def keep(context: Context, held: Mapping[str, str], prepared: Mapping[str, Json]
 
 
 def roll_back(context: Context, held: Mapping[str, str], prepared: Mapping[str, Json]) -> Json:
-    """Undo every touched box, and prove by reading that it is as before."""
-    touched = {touch.device for touch in context.store.journal.open_touches(context.run_id)}
+    """Undo every touched box, a confirmed one too, and prove by reading that it is as before."""
+    saved = _confirmed(context)
+    touched = {touch.device for touch in context.store.journal.open_touches(context.run_id)} | saved
     targets = _targets(context, held, prepared)
-    return _restored(context, {name: target for name, target in targets.items() if name in touched})
+    return _restored(
+        context,
+        {name: replace(target, saved=name in saved) for name, target in targets.items() if name in touched},
+    )
+
+
+def _confirmed(context: Context) -> set[str]:
+    """Boxes on which this run saved its change, and has not undone it since."""
+    saved: set[str] = set()
+    for entry in context.store.journal.entries(context.run_id):
+        if entry.action is JournalAction.CONFIRMED:
+            saved.add(entry.device)
+        elif entry.action is JournalAction.UNDONE:
+            saved.discard(entry.device)
+    return saved
 
 
 def _restored(context: Context, targets: Mapping[str, Target]) -> Json:
@@ -293,6 +307,7 @@ def _restored(context: Context, targets: Mapping[str, Target]) -> Json:
 def settle(context: Context) -> Json:
     """Undo what an ended run left open, from what its journal kept of every box."""
     open_now = {touch.device: touch for touch in context.store.journal.open_touches(context.run_id)}
+    saved = _confirmed(context)
     targets = {}
     for name, touch in open_now.items():
         device = context.network.device(name)
@@ -305,5 +320,6 @@ def settle(context: Context) -> Json:
             original=context.artifacts.get_text(touch.before),
             delta=(),
             meets=lambda _text: False,
+            saved=name in saved,
         )
     return _restored(context, targets)

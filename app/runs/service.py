@@ -15,6 +15,7 @@ from app.reports.run_report import render_run_report
 from app.runs.artifacts import ArtifactStore
 from app.runs.context import Documents, Observer
 from app.runs.dbos_engine import DbosEngine
+from app.runs.live import require_checks
 from app.runs.loop import Loop
 from app.runs.report import run_report
 from app.runs.store import RunStore
@@ -71,7 +72,13 @@ class Service:
         self.loop.register()
 
     def run(self, request: Request) -> Finished:
-        """Carry out a run to its end."""
+        """Carry out a run to its end.
+
+        Raises:
+            InputError: it should measure, and the intent says nothing to judge.
+        """
+        if request.measure:
+            require_checks(request.intent)
         documents = Documents(
             intent_file=request.intent.document.file,
             intent_text=self.artifacts.put_text(request.text),
@@ -98,7 +105,7 @@ class Service:
                 {
                     "run": recovered.run_id,
                     "status": (recovered.result or {}).get("status", "failed"),
-                    "errors": [str(error)] if error else (recovered.result or {}).get("errors", []),
+                    "errors": [error.document()] if error else (recovered.result or {}).get("errors", []),
                 }
             )
             if recovered.workflow == "loop":

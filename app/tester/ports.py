@@ -8,6 +8,7 @@ from app.errors import Place, TesterError
 from app.inventory.models import Link
 from app.plan.model import (
     Discipline,
+    Efficiency,
     Egress,
     Ingress,
     InterfacePlan,
@@ -29,18 +30,40 @@ DSCPS = range(64)
 COSES = range(8)
 PRIORITY_BURST_SECONDS = 0.2
 """Burst that a policed priority queue may send (IOS QoS guide: 200 ms of its rate)."""
+ETHERNET_MTU = 1500
+"""Bytes of the largest packet that the twin's sources send; an IP MTU from here on changes nothing."""
 
 
-def port(plan: Plan, interface: InterfacePlan, link: Link | None, rate: int, profile: Profile) -> Json:
-    """One interface as a twin port."""
+def port(
+    plan: Plan,
+    interface: InterfacePlan,
+    link: Link | None,
+    rate: int,
+    profile: Profile,
+    *,
+    far: Efficiency | None = None,
+) -> Json:
+    """One interface as a twin port; ``rate`` is the line's, ``far`` the link efficiency of its other end.
+
+    Raises:
+        TesterError: the interface does what the twin does not model.
+    """
     efficiency = interface.efficiency
+    if link is not None and efficiency.ip_mtu is not None and efficiency.ip_mtu < ETHERNET_MTU:
+        raise TesterError(
+            f"the twin does not model fragments of an IP MTU of {efficiency.ip_mtu} bytes",
+            Place(device=plan.device, interface=interface.name),
+            "remove 'ip mtu' from the interface, or measure with another tester",
+        )
     egress = _egress(plan, interface, rate)
     egress["tx_fifo_packets"] = profile.transmit_fifo
     if link is not None and efficiency.multilink:
         egress["fragment_bytes"] = efficiency.fragment_bytes
         egress["interleave"] = efficiency.interleave
-    egress["header_compression"] = efficiency.header_compression
-    return {"name": interface.name, "ingress": _ingress(plan.system, interface.ingress), "egress": egress}
+    # Both ends have to hold the context; where one is not configured they agree on none.
+    egress["header_compression"] = efficiency.header_compression and far is not None and far.header_compression
+    tagged = link is not None and link.tagged
+    return {"name": interface.name, "ingress": _ingress(plan.system, interface.ingress, tagged), "egress": egress}
 
 
 def _term(term: Term) -> Json:
@@ -67,17 +90,25 @@ def _match(rule: Rule) -> Json:
     return {"any": [_term(term) for term in rule.any_of]}
 
 
-def _ingress(system: System, ingress: Ingress) -> Json:
-    """Rules of the policy first, then what trust makes of everything else."""
-    rules = [
-        {"match": _match(rule), "set": _marks(system, rule)} | _police(rule)
-        for rule in ingress.rules
-        if rule.any_of
-    ]
+def _ingress(system: System, ingress: Ingress, tagged: bool) -> Json:
+    """Rules of the policy first, then what trust makes of everything else.
+
+    A port that trusts no mark clears what a rule does not set too.
+    """
     otherwise: Json = {"dscp": None, "cos": None}
+    cleared: Json = {}
     if ingress.trust is Trust.NONE:
         cos = ingress.port_cos
         otherwise = {"dscp": system.cos_to_dscp[cos] if system.cos_to_dscp and cos else 0, "cos": cos}
+        cleared = otherwise
+    rules = [
+        {"match": _match(rule), "set": cleared | _marks(system, rule)} | _police(rule)
+        for rule in ingress.rules
+        if rule.any_of
+    ]
+    if ingress.trust is Trust.COS and not tagged:
+        cos = ingress.port_cos  # what has no tag has the port's own CoS
+        otherwise = {"cos": cos} | _trusted(system, "cos", cos)
     elif ingress.trust is Trust.COS:
         rules += [{"match": {"cos": [cos]}, "set": _trusted(system, "cos", cos)} for cos in COSES]
     elif ingress.trust is Trust.DSCP:
@@ -137,7 +168,8 @@ def _egress(plan: Plan, interface: InterfacePlan, rate: int) -> Json:
         "rules": rules if served else [],
         "otherwise": {"queue": otherwise if served else 0},
         "queues": [_queue(queue, _called(scheduler, queue)) for queue in scheduler.queues] if served else [],
-        "scheduler": _scheduler(scheduler, rate),
+        # A box takes its percentages of what it believes its rate to be.
+        "scheduler": _scheduler(scheduler, interface.bandwidth_kbps * 1000 if interface.bandwidth_kbps else rate),
     }
 
 
@@ -199,7 +231,8 @@ def _red(red: Red) -> Json:
         {
             **({"match_dscp": list(p.dscp)} if p.dscp else {"precedence": list(p.precedence)}),
             "min": p.minimum,
-            "max": p.maximum,
+            # A profile that drops everything has 0 here; the least the twin takes is one.
+            "max": max(1, p.maximum),
             "mark_denominator": p.denominator,
         }
         for p in red.profiles
@@ -208,7 +241,7 @@ def _red(red: Red) -> Json:
     rest = next((p for p in red.profiles if not p.dscp and not p.precedence), None)
     result: Json = {"weight_exponent": red.weight_exponent, "unit": red.unit, "profiles": profiles}
     if rest:
-        result["default"] = {"min": rest.minimum, "max": rest.maximum, "mark_denominator": rest.denominator}
+        result["default"] = {"min": rest.minimum, "max": max(1, rest.maximum), "mark_denominator": rest.denominator}
     return result
 
 

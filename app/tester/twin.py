@@ -12,7 +12,7 @@ import qosforge_twin
 from app.errors import TesterError
 from app.intent.models import Intent
 from app.inventory.models import Network, Station, TrafficFlow, TrafficScenario
-from app.plan.model import InterfacePlan, Plan
+from app.plan.model import Efficiency, InterfacePlan, Plan
 from app.platforms.base import platform
 from app.tester.measurement import FlowResult, Measurement, ScenarioResult, When
 from app.tester.ports import port
@@ -111,9 +111,15 @@ class TwinTester:
             for interface in device.interfaces:
                 held = plan.interface(interface.name) or InterfacePlan(name=interface.name)
                 end = self.network.neighbour((device.name, interface.name))
-                ports.append(port(plan, held, end[0] if end else None, interface.usable, profile))
+                link, far = (end[0], self._efficiency(end[1])) if end else (None, None)
+                ports.append(port(plan, held, link, interface.usable, profile, far=far))
             nodes.append({"name": device.name, "latency_ps": round(profile.latency * PS), "ports": ports})
         return nodes
+
+    def _efficiency(self, end: tuple[str, str]) -> Efficiency | None:
+        plan = self.plans.get(end[0])
+        held = plan.interface(end[1]) if plan else None
+        return held.efficiency if held else None
 
     def _stations(self) -> list[Json]:
         return [{"name": s.name, "latency_ps": 0, "ports": [{"name": STATION_PORT}]} for s in self.network.stations]

@@ -144,6 +144,12 @@ CASES = {
         "'P' is used for input and for output",
         "name of its own",
     ),
+    "policy named as ours": (
+        ("direction: input", "direction: input, policy: QOSFORGE-OUT"),
+        19,
+        "'QOSFORGE-OUT'",
+        "another",
+    ),
     "version of the future": (("version: 1", "version: 2"), 1, "2 is not possible", "should be 1"),
     "name too long": (("name: voice-video", "name: " + "v" * 41), 4, "vvv", "at most 40"),
     "unknown direction": (("direction: input", "direction: inward"), 19, "'inward'", "'input' or 'output'"),

@@ -146,18 +146,12 @@ def edited(policy: Path, target: Path, *changes: tuple[str, str]) -> Path:
     return target
 
 
-def with_checks(policy: Path, target: Path, *stations: str, seconds: int | None = None) -> Path:
-    """A copy of a policy that verifies only what begins at these stations, for fewer seconds if wanted."""
+def with_checks(policy: Path, target: Path, *pairs: tuple[str, str]) -> Path:
+    """A copy of a policy that verifies only these pairs of stations."""
     lines = policy.read_text().splitlines()
-    start = lines.index("verify:")
-    checks = [line for line in lines[start + 1 :] if any(f"{{from: {name}," in line for name in stations)]
-    assert checks, f"{policy.name} verifies nothing from {stations}"
-    if seconds is not None:
-        checks = [_shorter(line, seconds) for line in checks]
-    target.write_text("\n".join([*lines[: start + 1], *checks]) + "\n")
+    start = lines.index("verify:") + 1
+    wanted = [f"{{from: {source}, to: {destination}," for source, destination in pairs]
+    checks = [line for line in lines[start:] if any(words in line for words in wanted)]
+    assert len(checks) == len(pairs), f"{policy.name} does not verify all of {pairs}"
+    target.write_text("\n".join([*lines[:start], *checks]) + "\n")
     return target
-
-
-def _shorter(line: str, seconds: int) -> str:
-    head, _, tail = line.partition("seconds: ")
-    return f"{head}seconds: {seconds}{tail[len(tail.split(',')[0]) :]}"

@@ -57,14 +57,13 @@ class Command:
         self._process.start()
         self.pid = self._process.pid
 
-    def kill_when(self, condition: Callable[[], bool], what: str, seconds: float = 60) -> None:
-        """SIGKILL it the moment ``condition`` holds; the test fails when it ends before, or never comes there."""
+    def wait_for(self, condition: Callable[[], bool], what: str, seconds: float = 60) -> None:
+        """Wait until ``condition`` holds; the test fails when the command ends before, or never comes there."""
         deadline = time.monotonic() + seconds
         while not condition():
-            assert self._process.is_alive(), f"it ended before {what}:\n{self._printed().text}"
+            assert self._process.is_alive(), f"it ended before {what}:\n{self.printed().text}"
             assert time.monotonic() < deadline, f"waited {seconds} s for {what}"
             time.sleep(0.01)
-        self.kill()
 
     def kill(self) -> None:
         """SIGKILL."""
@@ -76,10 +75,11 @@ class Command:
         self._process.join(seconds)
         if self._process.exitcode is None:
             self.kill()
-            raise AssertionError(f"it did not end within {seconds} s:\n{self._printed().text}")
-        return self._printed()
+            raise AssertionError(f"it did not end within {seconds} s:\n{self.printed().text}")
+        return self.printed()
 
-    def _printed(self) -> Ended:
+    def printed(self) -> Ended:
+        """What it printed until now."""
         texts = []
         for name in ("stdout", "stderr"):
             path = self._folder / name

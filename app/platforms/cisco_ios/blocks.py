@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.inventory.models import Framing
-from app.plan.model import Efficiency, Plan, Rule
+from app.plan.model import Plan, Rule
 from app.plan.request import DeviceRequest
 from app.platforms.base import Block, Lowered
 from app.platforms.cisco_ios.capabilities import train
@@ -47,8 +47,7 @@ def blocks(plan: Plan, lowered: Lowered, request: DeviceRequest) -> tuple[Block,
             # HDLC lines compress in the box's own format only (QoS guide, header compression).
             compression="" if framings.get(interface.name) is Framing.HDLC else " iphc-format",
         )
-        if interface.ingress.policy or interface.egress.policy or interface.efficiency != Efficiency():
-            add("interface", interface.name, text)
+        add("interface", interface.name, text)
     return tuple(result)
 
 

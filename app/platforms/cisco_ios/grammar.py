@@ -17,6 +17,7 @@ RULES = (
         defines="class-map {name}",
         negate="no class-map {name}",
         owned=True,
+        ordered=True,
     ),
     LineRule("match-acl", r"match access-group name (?P<name>\S+)", context="class-map", refers=("acl {name}",)),
     LineRule("match", r"match .+", context="class-map"),
@@ -71,7 +72,7 @@ RULES = (
     LineRule("set", r"set (?:ip )?(?P<field>\S+) .+", context="class", key="{field}"),
     LineRule("police", r"police .+", context="class", key="police", negate="no police"),
     LineRule("shape", r"shape .+", context="class", key="shape", negate="no shape average"),
-    LineRule("interface", r"interface (?P<name>\S.*)"),
+    LineRule("interface", r"interface (?P<name>\S.*)", owned=True),
     LineRule(
         "service-policy",
         r"service-policy (?P<direction>input|output) (?P<name>\S+)",

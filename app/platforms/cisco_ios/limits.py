@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from app.findings import Finding, Severity
 from app.inventory.models import Role
-from app.plan.model import InterfacePlan, Plan, ShareUnit
+from app.plan.model import InterfacePlan, ShareUnit
 from app.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from app.platforms.cisco_ios.capabilities import capabilities, train
 
@@ -23,13 +23,13 @@ def check_image(request: DeviceRequest) -> Iterator[Finding]:
         if inspected and here < train(capabilities()["nbar"]["since"]):
             message = f"image {request.image} cannot recognise {', '.join(inspected)}"
             yield _class_finding(
-                request, c, "image-cannot-recognise", message, "match by dscp, or load a newer image"
+                request, c, "recognition-unsupported", message, "match by dscp, or load a newer image"
             )
         if c.treatment.priority and c.treatment.priority.percent is not None:
             since = capabilities()["priority_percent"]["since"]
             if here < train(since):
                 message = f"image {request.image} takes a priority in kb/s only"
-                yield _class_finding(request, c, "image-cannot-share", message, "give the priority as rate")
+                yield _class_finding(request, c, "share-out-of-range", message, "give the priority as rate")
 
 
 def trusts_mark(request: DeviceRequest, wanted: ClassRequest) -> bool:
@@ -60,9 +60,8 @@ def check_treatments(request: DeviceRequest) -> Iterator[Finding]:
         if wred and not may_detect(c) and any(i.schedule for i in request.interfaces):
             severity = Severity.WARNING if wred.prefer else Severity.ERROR
             message = "WRED needs a bandwidth in its class"
-            yield _class_finding(
-                request, c, "wred-needs-bandwidth", message, "give the class a bandwidth", severity
-            )
+            mend = "give the class a bandwidth"
+            yield _class_finding(request, c, "wred-unsupported", message, mend, severity=severity)
         if (
             c.mark
             and c.mark.cos is not None
@@ -70,39 +69,13 @@ def check_treatments(request: DeviceRequest) -> Iterator[Finding]:
             and any(i.recognise for i in request.interfaces)
         ):
             message = f"CoS {c.mark.cos} cannot be set on input"
-            yield _class_finding(request, c, "cos-mark-unsupported", message, "mark the class with a dscp too")
+            yield _class_finding(request, c, "mark-needed", message, "mark the class with a dscp too")
 
 
-def check_policy_names(
-    request: DeviceRequest, wanted: InterfaceRequest, input_name: str, output_name: str
+def check_bandwidth(
+    request: DeviceRequest, wanted: InterfaceRequest, held: InterfacePlan | None
 ) -> Iterator[Finding]:
-    """A box holds one policy of a name; ``input_name`` and ``output_name`` are those of scopes that give none."""
-    inputs = {i.input_policy or input_name for i in request.interfaces if i.recognise}
-    name = wanted.output_policy or output_name
-    if wanted.schedule and name in inputs:
-        yield Finding(
-            code="policy-name-taken",
-            severity=Severity.ERROR,
-            message=f"policy {name} would be both the input and the output policy",
-            device=request.device,
-            interface=wanted.name,
-            direction="output",
-            mend="give the scopes under 'apply' different policy names",
-        )
-
-
-def check_interface(request: DeviceRequest, wanted: InterfaceRequest, running: Plan | None) -> Iterator[Finding]:
-    """The interface must be there, and its ``bandwidth``, which shares and fragments follow, the link's rate."""
-    held = running.interface(wanted.name) if running else None
-    if running is not None and held is None:
-        yield Finding(
-            code="interface-missing",
-            severity=Severity.ERROR,
-            message=f"the box has no interface {wanted.name}",
-            device=request.device,
-            interface=wanted.name,
-            mend="correct its name in the inventory",
-        )
+    """Shares and fragment sizes are computed from the interface's ``bandwidth``: it must be the link's rate."""
     if held is None or held.bandwidth_kbps is None or not (wanted.schedule or wanted.efficiency):
         return
     kbps = wanted.usable // 1000
@@ -160,6 +133,7 @@ def _class_finding(
     code: str,
     message: str,
     mend: str,
+    *,
     severity: Severity = Severity.ERROR,
 ) -> Finding:
     return Finding(

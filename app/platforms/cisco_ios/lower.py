@@ -27,9 +27,8 @@ from app.platforms.base import ClassFidelity, Lowered
 from app.platforms.cisco_ios.capabilities import capabilities, default_bandwidth, default_red
 from app.platforms.cisco_ios.grammar import CLASS_DEFAULT
 from app.platforms.cisco_ios.limits import (
+    check_bandwidth,
     check_image,
-    check_interface,
-    check_policy_names,
     check_queues,
     check_terms,
     check_treatments,
@@ -47,15 +46,15 @@ def lower(request: DeviceRequest, running: Plan | None) -> Lowered:
     """The plan of an IOS router for a request."""
     findings: list[Finding] = list(check_image(request))
     served = [c for c in request.classes if not c.is_default]
-    names = short_names((c.name for c in served), capabilities()["name_length"]["value"], (CLASS_DEFAULT,))
+    names = _names([c.name for c in served])
     names[next(c.name for c in request.classes if c.is_default)] = CLASS_DEFAULT
     rules = {c.name: _rule(request, c, names[c.name], findings) for c in request.classes}
     findings.extend(check_treatments(request))
     interfaces = []
     fidelity: list[ClassFidelity] = []
     for wanted in request.interfaces:
-        findings.extend(check_interface(request, wanted, running))
-        findings.extend(check_policy_names(request, wanted, INPUT_POLICY, OUTPUT_POLICY))
+        held = running.interface(wanted.name) if running else None
+        findings.extend(check_bandwidth(request, wanted, held))
         plan = InterfacePlan(
             name=wanted.name,
             bandwidth_kbps=wanted.usable // 1000,
@@ -75,6 +74,12 @@ def lower(request: DeviceRequest, running: Plan | None) -> Lowered:
         fidelity=tuple(fidelity),
         classes={names[c.name]: c.name for c in request.classes},
     )
+
+
+def _names(names: list[str]) -> dict[str, str]:
+    """What the box calls the classes; a name that it could take for a keyword (or its beginning) is changed."""
+    words = [n for n in names if any(w.startswith(n.lower()) for w in (CLASS_DEFAULT, "match-any", "match-all"))]
+    return short_names(names, capabilities()["name_length"]["value"], words)
 
 
 def _rule(request: DeviceRequest, wanted: ClassRequest, name: str, findings: list[Finding]) -> Rule:
@@ -98,7 +103,8 @@ def _rule(request: DeviceRequest, wanted: ClassRequest, name: str, findings: lis
             )
         )
     findings.extend(check_terms(request, wanted))
-    return Rule(name=name, any_of=tuple(term for t in wanted.terms for term in _lines(t)))
+    # A line said twice is held once.
+    return Rule(name=name, any_of=tuple(dict.fromkeys(term for t in wanted.terms for term in _lines(t))))
 
 
 def _lines(wanted: Alternative) -> Iterator[Term]:
@@ -204,11 +210,11 @@ def _efficiency(request: DeviceRequest, wanted: InterfaceRequest, findings: list
     size = wanted.usable // 1000 * min(delay, limits["maximum"]) // 8
     if delay < limits["minimum"] or size < capabilities()["fragment_bytes_minimum"]["value"]:
         # The next larger fragment would block for longer than asked.
-        findings.append(_fragment_finding(request, wanted, asked, "fragment-size-unsupported", "no fragmentation"))
+        findings.append(_fragment_finding(request, wanted, asked, "no fragmentation"))
         return Efficiency(header_compression=asked.header_compression, multilink=True)
     delay = min(delay, limits["maximum"])
     if size != asked.fragment_bytes:
-        findings.append(_fragment_finding(request, wanted, asked, "fragment-size-approximate", f"{size} bytes"))
+        findings.append(_fragment_finding(request, wanted, asked, f"{size} bytes"))
     findings.append(
         Finding(
             code="fragment-size",
@@ -229,11 +235,11 @@ def _efficiency(request: DeviceRequest, wanted: InterfaceRequest, findings: list
 
 
 def _fragment_finding(
-    request: DeviceRequest, wanted: InterfaceRequest, asked: EfficiencyRequest, code: str, will_be: str
+    request: DeviceRequest, wanted: InterfaceRequest, asked: EfficiencyRequest, will_be: str
 ) -> Finding:
     limits = capabilities()["fragment_delay_ms"]
     return Finding(
-        code=code,
+        code="fragment-size-approximate",
         severity=Severity.WARNING if asked.prefer else Severity.ERROR,
         message="the box sizes fragments by whole milliseconds",
         device=request.device,

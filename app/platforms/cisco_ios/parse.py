@@ -135,6 +135,8 @@ class _Reader:
                     efficiency["ip_mtu"] = int(size)
                 case _ if _QOS_ON_INTERFACE.fullmatch(line.text):
                     self._miss(line, interface.text)
+        if efficiency.get("interleave"):
+            efficiency.setdefault("fragment_delay_ms", capabilities()["fragment_delay_ms"]["interleaved"])
         delay = efficiency.get("fragment_delay_ms")
         if isinstance(delay, int) and bandwidth is not None:
             efficiency["fragment_bytes"] = bandwidth * delay // 8

@@ -1,0 +1,85 @@
+"""The boxes as they are now: what they hold, and what the tester makes of it. Nothing is changed or recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from app.deltaq.objective import Outcome
+from app.deploy.fleet import Fleet
+from app.deploy.transaction import running
+from app.errors import DeviceErrors, InputError, Place
+from app.intent.loader import LoadedIntent
+from app.intent.models import Intent
+from app.inventory.models import Network
+from app.plan.model import Plan
+from app.platforms.base import platform
+from app.tester.judging import ClassVerdict, overall, verdicts
+from app.tester.measurement import Measurement, When
+from app.tester.twin import TwinTester
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A measurement, the verdicts on it, and what they come to together."""
+
+    measurement: Measurement
+    verdicts: tuple[ClassVerdict, ...]
+    outcome: Outcome
+
+
+def require_checks(loaded: LoadedIntent) -> None:
+    """Make sure that a measurement of the intent could end in a verdict.
+
+    Raises:
+        InputError: no check of it judges a class that has an objective.
+    """
+    intent = loaded.intent
+    judged = (intent.traffic_class(name) for check in intent.verify for name in check.classes)
+    if all(spec.objective is None for spec in judged):
+        raise InputError(
+            "no check judges a class with an objective, so there is nothing to measure",
+            Place(file=loaded.document.file, path="verify"),
+            "add checks under 'verify', or push without measuring: qosforge push",
+        )
+
+
+def read_running(fleet: Fleet) -> dict[str, str]:
+    """The running configuration of every box of the network, by device.
+
+    Raises:
+        DeviceErrors: boxes cannot be read; carries the error of each.
+    """
+    outcomes = fleet.run([device.name for device in fleet.network.devices], lambda _name, driver: running(driver))
+    errors = [outcome.error for outcome in outcomes.values() if outcome.error is not None]
+    if errors:
+        raise DeviceErrors("boxes cannot be read", errors=errors)
+    return {name: outcome.value for name, outcome in outcomes.items() if outcome.value is not None}
+
+
+def plans_held(network: Network, texts: Mapping[str, str]) -> dict[str, Plan]:
+    """What boxes hold, by the configurations they gave."""
+    plans = {}
+    for name, text in texts.items():
+        device = network.device(name)
+        plans[name] = platform(device.platform, name).parse(text, name, device.image)
+    return plans
+
+
+def measure(
+    intent: Intent,
+    network: Network,
+    texts: Mapping[str, str],
+    *,
+    seed: int,
+    when: When = "before",
+    stretch: int = 1,
+) -> Judged:
+    """Run the tester on configurations that boxes gave, ``stretch`` times as long as the intent says, and judge.
+
+    Raises:
+        TesterError: the tester cannot measure this.
+    """
+    measurement = TwinTester(network, plans_held(network, texts), seed).measure(intent, when, stretch)
+    found = verdicts(intent, network, measurement)
+    return Judged(measurement, found, overall(found))

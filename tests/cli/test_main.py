@@ -1,0 +1,59 @@
+"""What all commands have in common: JSON on request, an interrupt told with its remedy, documented exit codes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from typer.main import get_command
+
+from app.cli import runs
+from app.cli.main import app
+from app.resources import root
+
+from .conftest import Command
+
+POLICY = root() / "policies" / "campus-collaboration.yaml"
+
+
+def _leaves(command: Any, name: str = "qosforge") -> Iterator[tuple[str, Any]]:
+    children = getattr(command, "commands", None)
+    if children is None:
+        yield name, command
+        return
+    for child in children.values():
+        yield from _leaves(child, f"{name} {child.name}")
+
+
+LEAVES = dict(_leaves(get_command(app)))
+
+
+@pytest.mark.parametrize("name", LEAVES)
+def test_every_command_can_speak_json_and_is_documented(name: str) -> None:
+    assert "--json" in [option for parameter in LEAVES[name].params for option in parameter.opts]
+    words = name.removeprefix("qosforge ").split()
+    page = (root() / "docs" / "cli.md").read_text()
+    assert all(f"`{word}`" in page or f"qosforge {word}" in page or f"lab {word}" in page for word in words)
+
+
+@pytest.mark.parametrize("command", ["run", "push"])
+def test_an_interrupt_says_how_to_go_on(qosforge: Command, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(runs, "open_service", interrupted)
+    ended = qosforge(command, POLICY, "--json")
+    assert ended.code == 130
+    assert "qosforge recover" in ended.stderr
+    assert json.loads(ended.stdout)["errors"][0]["message"] == "interrupted"
+
+
+@pytest.mark.parametrize(
+    "arguments", [("lab", "down"), ("lab", "clean"), ("runs",), ("recover",), ("lint", POLICY), ("compile", POLICY)]
+)
+def test_a_good_command_prints_one_document(qosforge: Command, arguments: tuple[object, ...]) -> None:
+    ended = qosforge(*arguments, "--json")
+    assert ended.code == 0
+    json.loads(ended.stdout)

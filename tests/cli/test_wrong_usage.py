@@ -1,0 +1,113 @@
+"""Odd but plausible usage: one clear message, the documented exit code, no traceback; JSON where asked for."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from app.resources import root
+
+from .conftest import Command
+
+POLICY = root() / "policies" / "campus-collaboration.yaml"
+CAMPUS = root() / "inventories" / "campus"
+
+CASES: dict[str, tuple[list[object], int, str]] = {
+    "no such command": (["nosuch"], 2, "No such command 'nosuch'"),
+    "no such option": (["lint", POLICY, "--nosuch"], 2, "No such option: --nosuch"),
+    "no policy": (["compile"], 2, "Missing argument 'POLICY'"),
+    "no such network": (["lint", POLICY, "--network", "{tmp}/none"], 2, "{tmp}/none: no such network"),
+    "no such device to compile": (["compile", POLICY, "--device", "r9"], 2, "campus has no device 'r9'"),
+    "no such device to compare": (["diff", POLICY, "-d", "r1", "-d", "r9"], 2, "campus has no device 'r9'"),
+    "output into a file": (
+        ["compile", POLICY, "--output", "{tmp}/file"],
+        2,
+        "{tmp}/file/r1.cfg: cannot be written",
+    ),
+    "a seed below zero": (["measure", POLICY, "--seed", "-1"], 2, "Invalid value for '--seed'"),
+    "a seed of 65 bits": (["run", POLICY, "--seed", str(2**64)], 2, "Invalid value for '--seed'"),
+    "no runs at all": (["runs", "--limit", "0"], 2, "Invalid value for '--limit'"),
+    "no such run": (["show", "abc"], 2, "there is no run 'abc'"),
+    "a lab whose clock stands": (["lab", "up", "--clock-scale", "0"], 2, "Invalid value for '--clock-scale'"),
+    "no lab": (["measure", POLICY], 3, "r1: its address is not known"),
+    "nothing to measure": (["run", root() / "policies" / "itesm-paper.yaml"], 2, "verify: no check judges a class"),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_it_is_told_once_and_as_json(qosforge: Command, tmp_path: Path, case: str) -> None:
+    given, code, says = CASES[case]
+    (tmp_path / "file").touch()
+    arguments = [str(argument).format(tmp=tmp_path) for argument in given]
+    says = says.format(tmp=tmp_path)
+
+    told = qosforge(*arguments)
+    assert (told.code, told.stdout) == (code, "")
+    assert sum(says in line for line in told.stderr.splitlines() if line.startswith("error: ")) == 1
+
+    as_json = qosforge(*arguments, "--json")
+    assert (as_json.code, as_json.stderr) == (told.code, told.stderr)
+    problems = json.loads(as_json.stdout)["errors"]
+    assert len(problems) == told.stderr.count("error: ")
+    assert all(problem["message"] in told.stderr for problem in problems)
+
+
+def test_a_bare_command_prints_its_help(qosforge: Command) -> None:
+    ended = qosforge()
+    assert ended.code == 2
+    assert "compile" in ended.stdout
+    assert ended.stderr == ""
+
+
+def test_a_network_without_traffic_compiles(qosforge: Command, tmp_path: Path) -> None:
+    network = shutil.copytree(CAMPUS, tmp_path / "campus")
+    (network / "traffic.yaml").unlink()
+    assert qosforge("compile", POLICY, "-n", network, "-d", "r1").code == 0
+    judged = qosforge("validate", POLICY, "-n", network)
+    assert judged.code == 1
+    assert "verify-no-traffic" in judged.stdout
+
+
+def test_only_the_chosen_devices_are_written(qosforge: Command, tmp_path: Path) -> None:
+    folder = tmp_path / "new" / "folder"
+    assert qosforge("compile", POLICY, "-d", "r1", "-d", "e300", "-o", folder).code == 0
+    assert sorted(path.name for path in folder.iterdir()) == ["e300.cfg", "r1.cfg"]
+    assert "policy-map" in (folder / "r1.cfg").read_text()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "says"),
+    [
+        (
+            "QOSFORGE_DATABASE_URL",
+            "postgresql://u:hidden@127.0.0.1/x",
+            2,
+            "the run store cannot live in postgresql",
+        ),
+        ("QOSFORGE_DATABASE_URL", "foo", "the database URL cannot be read"),
+        ("QOSFORGE_BATFISH_PORT", "foo", "QOSFORGE_BATFISH_PORT"),
+        ("QOSFORGE_VAR_DIR", "/proc/x", "/proc/x: cannot create the run directory"),
+    ],
+)
+def test_settings_that_cannot_be_used(
+    qosforge: Command, monkeypatch: pytest.MonkeyPatch, name: str, value: str, says: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    ended = qosforge("runs", "--json")
+    assert ended.code == 2
+    assert f"error: {says}" in ended.stderr
+    assert "hidden" not in ended.stdout + ended.stderr
+    assert len(json.loads(ended.stdout)["errors"]) == 1
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "{}"])
+def test_a_lab_with_damaged_credentials_does_not_start(qosforge: Command, tmp_path: Path, text: str) -> None:
+    path = tmp_path / "var" / "lab" / "campus" / "credentials.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    ended = qosforge("lab", "up")
+    assert ended.code == 2
+    assert f"error: {path}: does not hold the lab's credentials" in ended.stderr

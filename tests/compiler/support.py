@@ -1,0 +1,153 @@
+"""The routers of the campus, intents made on the fly, and emulated routers without a network."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from hypothesis import strategies as st
+
+from app.compiler.compile import Compilation, CompiledDevice, compile_intent
+from app.intent.loader import LoadedIntent, load_intent, parse_intent
+from app.inventory.loader import load_network
+from app.inventory.models import Network
+from app.lab.box import Box
+from app.lab.boxes import make_box
+from app.lab.clock import Clock
+from app.lab.spec import BoxSpec
+from app.lab.storage import Storage
+
+ROOT = Path(__file__).resolve().parents[2]
+CAMPUS = ROOT / "inventories" / "campus"
+ROUTERS = ("r1", "r2", "r3", "b256", "b56")
+POLICIES = ("itesm-paper", "campus-collaboration")
+
+
+@cache
+def routers() -> Network:
+    """The campus with its routers alone."""
+    network = load_network(CAMPUS)
+    return network.model_copy(update={"devices": tuple(network.device(name) for name in ROUTERS)})
+
+
+@cache
+def startup(name: str) -> str:
+    """What a router boots with."""
+    return (CAMPUS / f"startup/{name}.cfg").read_text(encoding="utf-8")
+
+
+def running() -> dict[str, str]:
+    """What every router runs before the first push."""
+    return {name: startup(name) for name in ROUTERS}
+
+
+@cache
+def policy(name: str) -> LoadedIntent:
+    """A shipped intent."""
+    return load_intent(ROOT / "policies" / f"{name}.yaml")
+
+
+@cache
+def compiled(name: str) -> Compilation:
+    """A shipped intent on the routers, against what they boot with."""
+    return compile_intent(policy(name), routers(), running())
+
+
+def device(compilation: Compilation, name: str) -> CompiledDevice:
+    """One device of a compilation."""
+    return next(d for d in compilation.devices if d.name == name)
+
+
+def emulated(name: str, text: str | None = None) -> Box:
+    """An emulated router of the campus that has booted, without a network."""
+    with tempfile.TemporaryDirectory() as folder:
+        here = routers().device(name)
+        features = dict.fromkeys(here.features, True)
+        spec = BoxSpec(
+            name=name, platform=here.platform, image=here.image, features=features, username="u", password="p"
+        )
+        box = make_box(spec, Storage(Path(folder), startup(name) if text is None else text), Clock())
+        box.boot()
+    assert not box.boot_messages
+    return box
+
+
+def made_text(classes: list[dict[str, Any]], **more: Any) -> str:
+    """The text of an intent of these classes for the WAN output and LAN input of the routers."""
+    document = {
+        "version": 1,
+        "intent": "made",
+        "classes": classes,
+        "apply": [
+            {"role": ["edge", "middle"], "interfaces": "wan", "direction": "output"},
+            {"role": "edge", "interfaces": "lan", "direction": "input"},
+        ],
+        **more,
+    }
+    return json.dumps(document)
+
+
+def made(classes: list[dict[str, Any]], **more: Any) -> LoadedIntent:
+    """An intent of these classes for the WAN output and LAN input of the routers."""
+    return parse_intent(made_text(classes, **more), "made.yaml")
+
+
+def a_class(name: str = "gold", **more: Any) -> dict[str, Any]:
+    """A class that matches web traffic, with a share of 20 % of what is left."""
+    plain = {
+        "name": name,
+        "match": {"any": [{"application": "http"}]},
+        "treatment": {"bandwidth": {"remaining_percent": 20}},
+    }
+    return {**plain, **more}
+
+
+NAMES = st.from_regex(r"[A-Za-z][A-Za-z0-9_-]{0,39}", fullmatch=True).filter(lambda name: name != "default")
+"""Names as the intent language takes them, long ones and words of the boxes among them."""
+ODD_NAMES = st.sampled_from(
+    ["class-default", "no", "exit", "end", "input", "match-any", "interface", "A" * 40, "bandwidth"]
+)
+TERMS = st.one_of(
+    st.fixed_dictionaries(
+        {"application": st.lists(st.sampled_from(["http", "ftp", "rtp-audio", "sip"]), min_size=1)}
+    ),
+    st.fixed_dictionaries({"dscp": st.lists(st.integers(0, 63), min_size=1, max_size=20)}),
+    st.fixed_dictionaries({"cos": st.lists(st.integers(0, 7), min_size=1, max_size=8)}),
+)
+UNITS = ("percent", "remaining_percent", "rate")
+
+
+@st.composite
+def intents(draw: st.DrawFn) -> str:
+    """Texts of intents that the loader takes; shares stay within what 12.4 lets classes reserve of every line."""
+    names = draw(st.lists(st.one_of(NAMES, ODD_NAMES), min_size=1, max_size=4, unique=True))
+    unit = draw(st.sampled_from(UNITS))
+    left = {"percent": 70, "remaining_percent": 100, "rate": 70}
+    classes: list[dict[str, Any]] = []
+    for name in [*names, *(["default"] if draw(st.booleans()) else [])]:
+        entry: dict[str, Any] = {"name": name}
+        if name != "default":
+            entry["match"] = {"any": draw(st.lists(TERMS, min_size=1, max_size=3))}
+        if draw(st.booleans()):
+            entry["mark"] = {"dscp": draw(st.integers(0, 63))}
+        kind = draw(st.sampled_from(["priority", unit, unit, "none"])) if name != "default" else unit
+        amount = draw(st.integers(15, 40))
+        pool = "percent" if kind == "priority" else kind
+        if kind != "none" and amount <= left[pool]:
+            for key in {pool, *({"percent", "rate"} if pool != "remaining_percent" else ())}:
+                left[key] -= amount
+            value: Any = f"{amount * 560} b/s" if kind == "rate" else amount
+            key = "percent" if kind == "priority" else kind
+            entry["treatment"] = {"priority" if kind == "priority" else "bandwidth": {key: value}}
+            if kind != "priority" and draw(st.booleans()):
+                entry["treatment"]["wred"] = {"prefer": draw(st.booleans())}
+        classes.append(entry)
+    rules = [
+        {"when": {"rate_below": "768 kb/s"}, "header_compression": "rtp", "fragment": {"blocking_delay": "16 ms"}}
+    ]
+    more: Mapping[str, Any] = {"link_efficiency": rules} if draw(st.booleans()) else {}
+    return made_text(classes, **more)

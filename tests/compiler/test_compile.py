@@ -1,0 +1,263 @@
+"""Compilation of the shipped intents: pure, as published, and with every number right.
+
+The expected configurations stand in ``tests/golden``; ``python -m tests.golden`` writes them anew from what is
+compiled, for a look at the difference.
+"""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.compiler.candidate import differences
+from app.compiler.compile import compile_intent
+from app.findings import Finding, Severity, has_errors
+from app.intent.loader import load_intent
+from app.intent.models import fragment_bytes
+from app.inventory.loader import load_network
+from app.plan.model import Discipline
+from app.platforms.cisco_ios import PLATFORM
+
+from .goldens import golden_file
+from .support import (
+    CAMPUS,
+    POLICIES,
+    ROOT,
+    ROUTERS,
+    a_class,
+    compiled,
+    device,
+    emulated,
+    made,
+    policy,
+    routers,
+    running,
+    startup,
+)
+
+PAPER_CLASSES = """\
+class-map match-any HTTP-FTP
+match protocol ftp
+match protocol http
+"""
+PAPER_POLICY = """\
+policy-map VOICE-VIDEO
+class VOICE-VIDEO
+priority percent 50
+class HTTP-FTP
+bandwidth remaining percent 70
+class class-default
+bandwidth remaining percent 30
+random-detect
+"""
+PAPER_EDGE = f"""\
+class-map match-any VOICE-VIDEO
+match protocol rtp audio
+match protocol rtp video
+{PAPER_CLASSES}policy-map MARKING
+class VOICE-VIDEO
+set dscp af41
+{PAPER_POLICY}interface s0/0
+service-policy output VOICE-VIDEO
+interface fa0/0
+service-policy input MARKING
+"""
+"""R1 as the paper types it (section 4.2)."""
+PAPER_MIDDLE = f"""\
+class-map match-any VOICE-VIDEO
+match ip dscp af41
+{PAPER_CLASSES}{PAPER_POLICY}interface s0/0
+service-policy output VOICE-VIDEO
+interface s0/1
+service-policy output VOICE-VIDEO
+"""
+"""R2 as the paper types it: its voice class trusts the mark, the rest is as on the edge."""
+
+
+def of(code: str, findings: tuple[Finding, ...]) -> list[Finding]:
+    return [f for f in findings if f.code == code]
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_the_same_input_gives_the_same_bytes(name: str) -> None:
+    again = compile_intent(load_intent(ROOT / "policies" / f"{name}.yaml"), load_network(CAMPUS), running())
+    routed = [d for d in again.devices if d.name in ROUTERS]
+
+    assert [d.text for d in routed] == [d.text for d in compiled(name).devices]
+    assert [d.findings for d in routed] == [d.findings for d in compiled(name).devices]
+
+
+@pytest.mark.parametrize("router", ROUTERS)
+@pytest.mark.parametrize("name", POLICIES)
+def test_golden(name: str, router: str) -> None:
+    assert device(compiled(name), router).text == golden_file(name, router).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_the_shipped_intents_compile_without_errors(name: str) -> None:
+    assert not has_errors(compiled(name).findings)
+
+
+@pytest.mark.parametrize(
+    ("router", "commands", "interfaces"),
+    [("r1", PAPER_EDGE, ("Serial0/0", "FastEthernet0/0")), ("r2", PAPER_MIDDLE, ("Serial0/0", "Serial0/1"))],
+)
+def test_the_papers_own_commands_mean_what_is_compiled(
+    router: str, commands: str, interfaces: tuple[str, ...]
+) -> None:
+    box = emulated(router)
+    assert box.configure(commands.splitlines()) == []
+
+    held = PLATFORM.parse(box.running_text(), router, "12.4")
+
+    wanted = device(compiled("itesm-paper"), router).plan
+    for name in interfaces:
+        assert held.interface(name) == wanted.interface(name)
+    assert held.unknown == ()
+
+
+def test_the_middle_recognises_again_what_carries_no_mark() -> None:
+    (finding,) = of("recognised-again", compiled("itesm-paper").findings)
+
+    assert (finding.device, finding.traffic_class, finding.severity) == ("r2", "HTTP-FTP", Severity.INFO)
+    assert finding.line == policy("itesm-paper").class_line("HTTP-FTP")
+    assert not of("recognised-again", compiled("campus-collaboration").findings)
+
+
+def test_fragments_are_rate_times_blocking_delay_and_none_on_fast_lines() -> None:
+    campus = compiled("campus-collaboration")
+    sizes = {
+        (d.name, i.name): i.efficiency.fragment_bytes
+        for d in campus.devices
+        for i in d.plan.interfaces
+        if i.efficiency.fragment_bytes is not None
+    }
+
+    assert sizes == {
+        ("r2", "Multilink1"): 512,
+        ("r2", "Multilink2"): 112,
+        ("b256", "Multilink1"): 512,
+        ("b56", "Multilink1"): 112,
+    }
+    why = of("efficiency-not-needed", campus.findings)
+    assert {(f.device, f.interface) for f in why} == {
+        ("r1", "Serial0/0"),
+        ("r2", "Serial0/0"),
+        ("r2", "Serial0/1"),
+        ("r3", "Serial0/1"),
+    }
+    assert all("2 Mb/s" in f.message and "6 ms" in f.message and f.severity is Severity.INFO for f in why)
+
+
+@given(st.integers(1, 10**9), st.integers(1, 10**6))
+@settings(max_examples=200, deadline=None, derandomize=True, database=None)
+def test_a_fragment_is_the_largest_that_keeps_the_blocking_delay(rate: int, microseconds: int) -> None:
+    size = fragment_bytes(rate, microseconds / 1e6)
+
+    assert size * 8 * 10**6 <= rate * microseconds < (size + 1) * 8 * 10**6
+
+
+@given(st.integers(1, 2000), st.sampled_from(["Multilink1", "Multilink2"]))
+@settings(max_examples=60, deadline=None, derandomize=True, database=None)
+def test_no_fragment_is_larger_than_asked(tenths: int, interface: str) -> None:
+    rules = [{"when": {"rate_below": "768 kb/s"}, "fragment": {"blocking_delay": f"{tenths / 10} ms"}}]
+    result = compile_intent(made([a_class()], link_efficiency=rules), routers())
+    line = device(result, "r2").plan.interface(interface)
+    assert line is not None
+
+    asked = fragment_bytes({"Multilink1": 256_000, "Multilink2": 56_000}[interface], tenths / 1e4)
+    if line.efficiency.fragment_bytes is not None:
+        assert 42 <= line.efficiency.fragment_bytes <= asked
+    if line.efficiency.fragment_bytes != asked:
+        assert of("fragment-size-approximate", device(result, "r2").findings)
+
+
+@pytest.mark.parametrize(
+    ("change", "held"), [(("bandwidth 2000", "bandwidth 1000"), "1000"), ((" bandwidth 2000\n", ""), "1544")]
+)
+def test_a_bandwidth_that_is_not_the_lines_rate_is_an_error_with_two_mends(
+    change: tuple[str, str], held: str
+) -> None:
+    result = compile_intent(policy("itesm-paper"), routers(), {**running(), "r1": startup("r1").replace(*change)})
+
+    (finding,) = of("bandwidth-differs", result.findings)
+    assert (finding.severity, finding.device, finding.interface) == (Severity.ERROR, "r1", "Serial0/0")
+    assert (finding.asked, finding.will_be) == ("2000 kb/s", f"{held} kb/s")
+    assert "'bandwidth 2000'" in (finding.mend or "")
+    assert "inventory" in (finding.mend or "")
+
+
+@pytest.mark.parametrize(
+    ("image", "features", "percent", "refused"),
+    [
+        ("12.4", frozenset(), 25, False),
+        ("12.4", frozenset(), 26, True),
+        ("12.4", frozenset({"hqf"}), 50, False),
+        ("15.1", frozenset(), 50, False),
+    ],
+)
+def test_what_classes_may_reserve_depends_on_the_image(
+    image: str, features: frozenset[str], percent: int, refused: bool
+) -> None:
+    network = routers()
+    r1 = network.device("r1").model_copy(update={"image": image, "features": features})
+    intent = made(
+        [
+            a_class("voice", treatment={"priority": {"percent": 50}}),
+            a_class(treatment={"bandwidth": {"percent": percent}}),
+        ]
+    )
+
+    result = compile_intent(intent, network.model_copy(update={"devices": (r1,)}))
+
+    assert bool(of("reserved-bandwidth-exceeded", result.findings)) is refused
+    assert has_errors(result.findings) is refused
+
+
+def test_rates_count_towards_what_may_be_reserved() -> None:
+    intent = made([a_class(treatment={"bandwidth": {"rate": "200 kb/s"}})])
+
+    refused = of("reserved-bandwidth-exceeded", compile_intent(intent, routers()).findings)
+
+    # 200 kb/s are 78 % of 256 kb/s and more than 56 kb/s.
+    assert {(f.device, f.interface) for f in refused} == {
+        ("r2", "Multilink1"),
+        ("r2", "Multilink2"),
+        ("b256", "Multilink1"),
+        ("b56", "Multilink1"),
+    }
+
+
+def test_a_scope_that_meets_nothing_is_an_error_with_its_line() -> None:
+    intent = made([a_class()], apply=[{"role": "edge", "interfaces": "moon", "direction": "output"}])
+
+    (finding,) = compile_intent(intent, routers()).findings
+
+    assert (finding.code, finding.severity, finding.line) == ("scope-empty", Severity.ERROR, 1)
+
+
+def test_a_router_without_policy_holds_what_it_does_not_print() -> None:
+    held = PLATFORM.parse(startup("r1"), "r1", "12.4")
+
+    serial, ethernet = held.interface("Serial0/0"), held.interface("FastEthernet0/0")
+    assert serial is not None
+    assert ethernet is not None
+    assert serial.egress.scheduler is not None
+    assert ethernet.egress.scheduler is not None
+    assert serial.egress.scheduler.discipline is Discipline.FLOW_WFQ
+    assert ethernet.egress.scheduler.discipline is Discipline.FIFO
+    assert any(
+        "no such interface" in d or "egress" in d
+        for d in differences(device(compiled("itesm-paper"), "r1").plan, held)
+    )
+
+
+def test_unread_lines_of_a_running_configuration_are_told() -> None:
+    text = startup("r1").replace(" bandwidth 2000\n", " bandwidth 2000\n rate-limit input 8000 1500 2000\n")
+
+    result = compile_intent(policy("itesm-paper"), routers(), {**running(), "r1": text})
+
+    (finding,) = of("line-not-understood", result.findings)
+    assert (finding.device, finding.interface, finding.severity) == ("r1", "Serial0/0", Severity.WARNING)
+    assert "rate-limit input 8000 1500 2000" in finding.message

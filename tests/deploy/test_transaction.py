@@ -1,0 +1,122 @@
+"""The transaction of one box, on a driver that keeps its two configurations in memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import pytest
+from napalm.base.base import NetworkDriver
+
+from app.deploy.traits import DRIVERS
+from app.deploy.transaction import Target, confirm, restore, running
+from app.errors import DeviceError
+
+BEFORE = "hostname R3\ninterface Serial0/1\n bandwidth 2000\n"
+AFTER = BEFORE.replace("interface", "policy-map P\n class class-default\n  bandwidth 500\ninterface", 1)
+FOREIGN = AFTER.replace("bandwidth 500", "bandwidth 64")
+
+
+class Box(NetworkDriver):  # type: ignore[misc]  # NAPALM has no types
+    """Holds ``now``; entering anything brings it to ``entered``."""
+
+    def __init__(self, now: str, *, pending: bool, entered: str = BEFORE) -> None:
+        self.now, self.startup, self.pending, self.entered = now, BEFORE, pending, entered
+        self.candidate = ""
+
+    def get_config(self, retrieve: str = "all", **_: object) -> dict[str, str]:
+        return {"running": self.now, "startup": self.startup}
+
+    def has_pending_commit(self) -> bool:
+        return self.pending
+
+    def load_merge_candidate(self, filename: str | None = None, config: str | None = None) -> None:
+        self.candidate = config or ""
+
+    def commit_config(self, message: str = "", revert_in: int | None = None) -> None:
+        self.now = self.entered
+
+    def confirm_commit(self) -> None:
+        self.pending, self.startup = False, self.now
+
+    def rollback(self) -> None:
+        self.pending, self.now = False, BEFORE
+
+
+@dataclass
+class Rows:
+    """A journal that remembers what was done."""
+
+    actions: list[str] = field(default_factory=list)
+
+    def record(self, device: str, action: str, *, before: str = "", delta: str = "", note: str = "") -> None:
+        del device, before, delta, note
+        self.actions.append(action)
+
+
+def target(driver: str = "ios_legacy", saved: bool = False) -> Target:
+    return Target(
+        device="r3",
+        platform="cisco_ios",
+        traits=DRIVERS[driver],
+        original=BEFORE,
+        delta=(),
+        meets=lambda text: text == AFTER,
+        saved=saved,
+    )
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+def test_what_holds_the_plan_is_saved(driver: str) -> None:
+    box, rows = Box(AFTER, pending=DRIVERS[driver].revert_timer), Rows()
+    confirm(box, target(driver), rows)
+    assert (box.startup, box.pending, rows.actions) == (AFTER, False, ["confirmed"])
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+@pytest.mark.parametrize(("held", "told"), [(BEFORE, "went back by itself"), (FOREIGN, "was changed")])
+def test_a_box_that_changed_before_the_verdict_is_not_saved(driver: str, held: str, told: str) -> None:
+    box, rows = Box(held, pending=False), Rows()
+    with pytest.raises(DeviceError, match=told):
+        confirm(box, target(driver), rows)
+    assert (box.startup, rows.actions) == (BEFORE, ["failed"])
+
+
+def test_a_confirmed_box_gets_its_startup_back_too() -> None:
+    box, rows = Box(AFTER, pending=False), Rows()
+    confirm(box, target("force10"), rows)
+    restore(box, target("force10", saved=True), rows)
+    assert (running(box), box.startup) == (BEFORE, BEFORE)
+    assert rows.actions == ["confirmed", "undoing", "inverse_applied", "undone"]
+
+
+def test_startup_is_left_alone_where_the_change_was_never_saved() -> None:
+    box = Box(AFTER, pending=False)
+    box.startup = "hostname OTHER\n"
+    restore(box, target("force10"), Rows())
+    assert (running(box), box.startup) == (BEFORE, "hostname OTHER\n")
+
+
+def test_a_box_that_does_not_come_back_keeps_its_timer_and_is_told() -> None:
+    box, rows = Box(AFTER, pending=True, entered=FOREIGN), Rows()
+    with pytest.raises(DeviceError, match="does not read as before"):
+        restore(box, replace(target(), saved=True), rows)
+    assert (box.pending, box.startup, rows.actions[-1]) == (True, BEFORE, "failed")
+
+
+NOTED = "hostname R3\ninterface Serial0/1\n description new line card\n bandwidth 2000\n"
+"""What a second operator typed while the run measured: nothing of ours."""
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+def test_lines_of_a_second_operator_survive_the_way_back(driver: str) -> None:
+    touched = AFTER.replace(" bandwidth 2000", " description new line card\n bandwidth 2000")
+    box, rows = Box(touched, pending=DRIVERS[driver].revert_timer, entered=NOTED), Rows()
+    assert restore(box, target(driver), rows) == NOTED
+    assert (box.pending, rows.actions) == (False, ["undoing", "inverse_applied", "undone"])
+
+
+def test_a_box_that_gives_its_own_lines_back_in_another_order_is_not_as_before() -> None:
+    swapped = "interface Serial0/1\n bandwidth 2000\nhostname R3\n"
+    box = Box(AFTER, pending=False, entered=swapped)
+    with pytest.raises(DeviceError, match="does not read as before"):
+        restore(box, target("force10"), Rows())

@@ -1,0 +1,292 @@
+"""IOS lowering and parsing: what cannot be had is told, and what people wrote is read or reported."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.errors import InputError
+from app.findings import Severity
+from app.intent.applications import load_catalogue
+from app.intent.models import Mark, Treatment
+from app.inventory.models import Framing, Role
+from app.plan.model import Discipline, Efficiency, InterfacePlan, Share, ShareUnit, Term
+from app.plan.request import ClassRequest, DeviceRequest, EfficiencyRequest, InterfaceRequest
+from app.plan.request import Term as Alternative
+from app.platforms.base import Lowered
+from app.platforms.cisco_ios import PLATFORM
+
+SETTINGS = settings(max_examples=150, deadline=None, derandomize=True, database=None)
+HALF = Treatment.model_validate({"bandwidth": {"percent": 50}})
+EVERYTHING_ELSE = ClassRequest(name="default")
+
+
+def a_class(name: str = "gold", **more: Any) -> ClassRequest:
+    return ClassRequest(**{"name": name, "terms": (Alternative(application="http"),), "treatment": HALF, **more})
+
+
+def request(*classes: ClassRequest, image: str = "12.4", role: Role = Role.EDGE, **line: Any) -> DeviceRequest:
+    wan = {
+        "name": "Serial0/0",
+        "rate": 256_000,
+        "usable": 256_000,
+        "framing": Framing.HDLC,
+        "schedule": True,
+        **line,
+    }
+    lan = InterfaceRequest(
+        name="FastEthernet0/0", rate=10**8, usable=10**8, framing=Framing.ETHERNET, recognise=True
+    )
+    return DeviceRequest(
+        device="r9",
+        platform="cisco_ios",
+        image=image,
+        role=role,
+        intent="made",
+        tolerance=0.05,
+        classes=(*classes, EVERYTHING_ELSE) if not any(c.is_default for c in classes) else classes,
+        interfaces=(InterfaceRequest(**wan), lan),
+        applications=dict(load_catalogue()),
+    )
+
+
+def text(wanted: DeviceRequest) -> str:
+    lowered = PLATFORM.lower(wanted, None)
+    return "!\n".join(block.text for block in PLATFORM.blocks(lowered.plan, lowered, wanted))
+
+
+def codes(lowered: Lowered, severity: Severity) -> list[str]:
+    return [f.code for f in lowered.findings if f.severity is severity]
+
+
+def line(lowered: Lowered, name: str = "Serial0/0") -> InterfacePlan:
+    found = lowered.plan.interface(name)
+    assert found is not None
+    return found
+
+
+def test_more_values_than_a_line_holds_take_several_lines() -> None:
+    wanted = request(a_class(terms=(Alternative(dscp=tuple(range(8, 18))), Alternative(cos=(0, 1, 2, 3, 4)))))
+
+    rule = line(PLATFORM.lower(wanted, None)).egress.rules[0]
+
+    assert rule.any_of == (
+        Term(dscp=tuple(range(8, 16))),
+        Term(dscp=(16, 17)),
+        Term(cos=(0, 1, 2, 3)),
+        Term(cos=(4,)),
+    )
+    assert " match ip dscp cs1  9  af11  11  af12  13  af13  15\n match ip dscp cs2  17\n" in text(wanted)
+
+
+def test_conditions_that_hold_together_are_refused_not_dropped() -> None:
+    wanted = request(a_class(terms=(Alternative(application="http", dscp=(46,)),)))
+
+    assert codes(PLATFORM.lower(wanted, None), Severity.ERROR) == ["match-combination-unsupported"]
+
+
+@pytest.mark.parametrize("name", ["class-default", "match-any", "match-all", "match", "M", "Class-Default"])
+def test_a_name_that_the_box_takes_for_a_word_of_its_own_is_changed(name: str) -> None:
+    lowered = PLATFORM.lower(request(a_class(name), a_class("silver", treatment=Treatment())), None)
+
+    (changed,) = [held for held, intended in lowered.classes.items() if intended == name]
+    assert changed != name
+    assert len(changed) <= 40
+    assert lowered.classes["class-default"] == "default"
+    assert lowered.classes["silver"] == "silver"
+
+
+def test_the_mark_of_everything_else_is_set_on_input() -> None:
+    rest = ClassRequest(name="default", mark=Mark(dscp=0))
+
+    wanted = request(a_class(mark=Mark(dscp=18)), rest)
+
+    assert " class gold\n  set dscp af21\n class class-default\n  set dscp default\n" in text(wanted)
+    assert "class-map match-any class-default" not in text(wanted)
+
+
+@pytest.mark.parametrize(("prefer", "severity"), [(True, Severity.WARNING), (False, Severity.ERROR)])
+def test_wred_without_a_bandwidth_is_told(prefer: bool, severity: Severity) -> None:
+    wanted = request(a_class(treatment=Treatment.model_validate({"wred": {"prefer": prefer}})))
+
+    lowered = PLATFORM.lower(wanted, None)
+
+    assert codes(lowered, severity) == ["wred-unsupported"]
+    scheduler = line(lowered).egress.scheduler
+    assert scheduler is not None
+    assert scheduler.queues[0].red is None
+
+
+def test_a_mark_of_the_second_layer_alone_is_refused() -> None:
+    assert "mark-needed" in codes(PLATFORM.lower(request(a_class(mark=Mark(cos=5))), None), Severity.ERROR)
+
+
+@pytest.mark.parametrize(
+    ("image", "refused"),
+    [
+        ("12.4", []),
+        ("12.2(8)T", []),
+        ("12.1", ["recognition-unsupported"]),
+        ("12.0(7)T", ["recognition-unsupported"]),
+    ],
+)
+def test_inspection_needs_its_train(image: str, refused: list[str]) -> None:
+    assert codes(PLATFORM.lower(request(a_class(), image=image), None), Severity.ERROR) == refused
+
+
+def test_a_priority_in_percent_needs_its_train() -> None:
+    voice = a_class(
+        terms=(Alternative(dscp=(46,)),), treatment=Treatment.model_validate({"priority": {"percent": 20}})
+    )
+
+    assert codes(PLATFORM.lower(request(voice, image="12.1"), None), Severity.ERROR) == ["share-out-of-range"]
+
+
+@pytest.mark.parametrize("image", ["", "newest", "12", "x.y", "(12.4)"])
+def test_an_image_without_a_train_is_wrong_input(image: str) -> None:
+    with pytest.raises(InputError) as caught:
+        PLATFORM.lower(request(a_class(), image=image), None)
+
+    assert caught.value.where.device == "r9"
+    assert "12.4" in caught.value.mend
+
+
+@pytest.mark.parametrize(("rate", "refused"), [("7 kb/s", True), ("8 kb/s", False)])
+def test_a_rate_below_the_boxes_range_is_refused(rate: str, refused: bool) -> None:
+    voice = a_class(treatment=Treatment.model_validate({"priority": {"rate": rate}}))
+
+    assert ("share-out-of-range" in codes(PLATFORM.lower(request(voice), None), Severity.ERROR)) is refused
+
+
+ASKED = EfficiencyRequest(header_compression=True, fragment_bytes=512, blocking_delay=0.016)
+
+
+@pytest.mark.parametrize(
+    ("framing", "command"),
+    [
+        (Framing.HDLC, "ip rtp header-compression\n"),
+        (Framing.PPP, "ip rtp header-compression iphc-format\n"),
+        (Framing.MLPPP, "ip rtp header-compression iphc-format\n"),
+    ],
+)
+def test_the_format_of_compression_follows_the_framing(framing: Framing, command: str) -> None:
+    wanted = request(a_class(), framing=framing, efficiency=ASKED)
+
+    assert f" {command}" in text(wanted)
+    assert ("fragmentation-needs-multilink" in codes(PLATFORM.lower(wanted, None), Severity.WARNING)) is (
+        framing is not Framing.MLPPP
+    )
+
+
+@pytest.mark.parametrize(("image", "command"), [("12.4", "fragment delay 16"), ("12.2", "fragment-delay 16")])
+def test_fragmentation_is_spelled_as_the_train_does(image: str, command: str) -> None:
+    wanted = request(a_class(), image=image, name="Multilink1", framing=Framing.MLPPP, efficiency=ASKED)
+
+    assert f" ppp multilink {command}\n" in text(wanted)
+    assert line(PLATFORM.lower(wanted, None), "Multilink1").efficiency.fragment_bytes == 512
+
+
+@pytest.mark.parametrize(("delay", "size"), [(0.0005, 16), (0.001, 32)])
+def test_fragments_too_small_for_the_box_are_not_made_larger(delay: float, size: int) -> None:
+    asked = EfficiencyRequest(fragment_bytes=size, blocking_delay=delay)
+
+    lowered = PLATFORM.lower(request(a_class(), framing=Framing.MLPPP, efficiency=asked), None)
+
+    assert line(lowered).efficiency == Efficiency(multilink=True)
+    (finding,) = [f for f in lowered.findings if f.code == "fragment-size-approximate"]
+    assert (finding.asked, finding.will_be) == (f"{size} bytes", "no fragmentation")
+
+
+WRITTEN_BY_PEOPLE = """\
+class-map GOLD
+ match ip precedence 5
+class-map match-all BOTH
+ match protocol http
+ match ip dscp af21
+policy-map P
+ description by hand
+ class GOLD
+  priority 128 8000
+ class BOTH
+  bandwidth 64
+  queue-limit 30
+  shape average 64000
+ class class-default
+  fair-queue
+interface Serial0/0
+ service-policy output P
+ no fair-queue
+interface Serial0/1.1 point-to-point
+ bandwidth 64
+ ip rtp header-compression
+interface Serial0/2
+ no fair-queue
+interface FastEthernet0/0
+ service-policy input NOWHERE
+"""
+
+
+def test_what_people_wrote_is_read_and_the_rest_reported() -> None:
+    plan = PLATFORM.parse(WRITTEN_BY_PEOPLE, "r9", "12.4")
+
+    serial = plan.interface("Serial0/0")
+    assert serial is not None
+    assert serial.bandwidth_kbps == 1544
+    assert [rule.any_of for rule in serial.egress.rules] == [
+        (Term(precedence=(5,)),),
+        (Term(application="http", dscp=(18,)),),
+    ]
+    scheduler = serial.egress.scheduler
+    assert scheduler is not None
+    voice, both, rest = scheduler.queues
+    assert (voice.priority, voice.share) == (True, Share(unit=ShareUnit.KBPS, value=128))
+    assert (both.share, both.limit_packets) == (Share(unit=ShareUnit.KBPS, value=64), 30)
+    assert rest.fair
+    sub, bare = plan.interface("Serial0/1.1"), plan.interface("Serial0/2")
+    assert sub is not None
+    assert (sub.bandwidth_kbps, sub.efficiency.header_compression) == (64, True)
+    assert bare is not None
+    assert bare.egress.scheduler is not None
+    assert bare.egress.scheduler.discipline is Discipline.FIFO
+    assert [entry.text for entry in plan.unknown] == [
+        "description by hand",
+        "shape average 64000",
+        "service-policy input NOWHERE",
+    ]
+    assert all(WRITTEN_BY_PEOPLE.splitlines()[entry.line - 1].strip() == entry.text for entry in plan.unknown)
+
+
+ODD = """\
+ set dscp cos
+  set cos dscp table T
+  random-detect precedence rsvp 37 40
+  random-detect precedence 1 2 3 4
+ bandwidth inherit
+  bandwidth remaining percent x
+  bandwidth
+  priority level 1
+  queue-limit ²
+  police cir 8000
+ match not protocol http
+ match ip dscp 99
+ match
+ ppp multilink fragment delay 10 5
+ ip mtu x
+ class
+class-map
+policy-map
+interface
+!
+"""
+LINES = st.sampled_from([*WRITTEN_BY_PEOPLE.splitlines(), *ODD.splitlines(), "", " ² "])
+
+
+@SETTINGS
+@given(st.lists(LINES, max_size=25))
+def test_any_lines_are_read_or_reported(lines: list[str]) -> None:
+    plan = PLATFORM.parse("\n".join(lines), "r9", "12.4")
+
+    assert all(entry.text == " ".join(lines[entry.line - 1].split()) for entry in plan.unknown)

@@ -1,0 +1,52 @@
+"""Reading and measuring the boxes as they are, without a run."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from app.deploy.fleet import Outcome
+from app.errors import DeviceError, DeviceErrors, InputError, Place
+from app.intent.loader import load_intent
+from app.inventory.loader import load_network
+from app.resources import root
+from app.runs.live import plans_held, read_running, require_checks
+
+
+def fleet(**answers: str | None) -> Any:
+    """Boxes that answer with a text, or cannot be reached."""
+    outcomes = {
+        name: Outcome(name, text, None if text else DeviceError("cannot be reached", Place(device=name)))
+        for name, text in answers.items()
+    }
+    network = SimpleNamespace(devices=[SimpleNamespace(name=name) for name in answers])
+    return SimpleNamespace(network=network, run=lambda names, _task: {name: outcomes[name] for name in names})
+
+
+def test_every_box_is_read() -> None:
+    assert read_running(fleet(r1="hostname r1\n", r3="hostname r3\n")) == {
+        "r1": "hostname r1\n",
+        "r3": "hostname r3\n",
+    }
+
+
+def test_boxes_that_cannot_be_read_are_told_together() -> None:
+    with pytest.raises(DeviceErrors) as told:
+        read_running(fleet(r1=None, r2="hostname r2\n", r3=None))
+    assert [problem.where.device for problem in told.value.problems()] == ["r1", "r3"]
+    assert str(told.value) == "r1: cannot be reached\nr3: cannot be reached"
+    assert told.value.exit_code == 3
+
+
+def test_plans_are_what_each_box_holds() -> None:
+    network = load_network(root() / "inventories" / "campus")
+    plans = plans_held(network, {"r1": "interface Serial0/0\n bandwidth 2000\n", "e300": ""})
+    assert {name: plan.platform for name, plan in plans.items()} == {"r1": "cisco_ios", "e300": "force10_e300"}
+
+
+def test_an_intent_without_checks_cannot_be_measured() -> None:
+    require_checks(load_intent(root() / "policies" / "campus-collaboration.yaml"))
+    with pytest.raises(InputError, match="no check judges"):
+        require_checks(load_intent(root() / "policies" / "itesm-paper.yaml"))

@@ -1,0 +1,114 @@
+"""The campus after a good push, on which faults are typed: what it holds, and what the tester makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from app.compiler.candidate import differences, make_candidate, undo
+from app.compiler.compile import Compilation, CompiledDevice, compile_intent
+from app.deploy.fleet import Fleet
+from app.deploy.transaction import running
+from app.intent.loader import load_intent
+from app.intent.models import Intent
+from app.inventory.overlay import read_overlay
+from app.plan.model import Plan
+from app.platforms.base import platform
+from app.tester.judging import verdicts
+from app.tester.measurement import ClassSummary, Measurement, class_summary
+from app.tester.twin import TwinTester
+
+from .campus import POLICY, Campus
+
+Check = tuple[str, str, str]
+"""Stations from and to, and the class between them."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What one measurement says of one class between two stations."""
+
+    outcome: str | None
+    """The verdict, where the intent has an objective for it."""
+    summary: ClassSummary
+
+
+class Site:
+    """Boxes that hold the campus intent, read over SSH."""
+
+    def __init__(self, campus: Campus) -> None:
+        self.campus = campus
+        self.fleet = Fleet(campus.network, read_overlay(campus.state), campus.state)
+        before = self._read(campus.names)
+        self.compilation: Compilation = compile_intent(load_intent(POLICY), campus.network, before)
+        for device in self.compilation.devices:
+            lines = make_candidate(device, before[device.name]).text.splitlines()
+            assert campus.type(device.name, *lines) == []
+        self.held = self._read(campus.names)
+        self.plans = {name: self._parsed(name, text) for name, text in self.held.items()}
+        assert [name for name in campus.names if self.differences(name, self.plans[name])] == []
+
+    @property
+    def intent(self) -> Intent:
+        """The campus intent."""
+        return self.compilation.intent.intent
+
+    def device(self, name: str) -> CompiledDevice:
+        """What a box was given."""
+        return next(device for device in self.compilation.devices if device.name == name)
+
+    def differences(self, name: str, plan: Plan) -> tuple[str, ...]:
+        """How a plan that was read back differs from the one meant."""
+        return differences(self.device(name).plan, plan)
+
+    def read_plan(self, name: str) -> Plan:
+        """What a box holds now."""
+        return self._parsed(name, self._read([name])[name])
+
+    @contextmanager
+    def changed(self, name: str, lines: tuple[str, ...]) -> Iterator[Plan]:
+        """Type lines on a box's console, give its plan as read back, and take the lines back by their inverse."""
+        assert self.campus.type(name, *lines) == []
+        try:
+            yield self.read_plan(name)
+        finally:
+            now = self._read([name])[name]
+            back = undo(self.campus.network.device(name).platform, now, self.held[name])
+            said = self.campus.type(name, *back)
+            assert (said, self._read([name])[name]) == ([], self.held[name])
+
+    def measure(self, plans: Mapping[str, Plan], scenario: str, seconds: int) -> Measurement:
+        """Run one scenario of the intent on the twin of these plans."""
+        pairs = next(s.between for s in self.campus.network.traffic if s.name == scenario)
+        checks = tuple(
+            check.model_copy(update={"seconds": seconds})
+            for check in self.intent.verify
+            if (check.from_, check.to) in pairs
+        )
+        intent = self.intent.model_copy(update={"verify": checks})
+        return TwinTester(self.campus.network, plans).measure(intent, "after")
+
+    def seen(self, measurement: Measurement, check: Check) -> Seen:
+        """Verdict and figures of one class on one path of a measurement of one scenario."""
+        source, destination, name = check
+        (scenario,) = measurement.scenarios
+        path = f"{source}→{destination}"
+        pairs = next(s.between for s in self.campus.network.traffic if s.name == scenario.name)
+        checks = tuple(c for c in self.intent.verify if (c.from_, c.to) in pairs)
+        found = verdicts(self.intent.model_copy(update={"verify": checks}), self.campus.network, measurement)
+        outcome = next((v.verdict.outcome for v in found if (v.path, v.traffic_class) == (path, name)), None)
+        return Seen(outcome, class_summary(measurement, scenario.name, name, path=path))
+
+    def close(self) -> None:
+        """Close the sessions."""
+        self.fleet.close()
+
+    def _read(self, names: list[str]) -> dict[str, str]:
+        outcomes = self.fleet.run(names, lambda _name, driver: running(driver))
+        assert [outcome.error for outcome in outcomes.values() if outcome.error] == []
+        return {name: outcome.value or "" for name, outcome in outcomes.items()}
+
+    def _parsed(self, name: str, text: str) -> Plan:
+        device = self.campus.network.device(name)
+        return platform(device.platform).parse(text, name, device.image)

@@ -1,0 +1,209 @@
+"""A process that is killed, and a box that hangs up, while boxes are being changed: what is left is finished."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.lab import control
+from app.runs.tables import SETTLING, JournalAction, RunStatus, StageOutcome
+
+from .campus import IMPOSSIBLE, POLICY, Campus, with_checks
+from .command import Command
+
+Texts = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class States:
+    """What every box held as it was delivered, and what it holds once the intent is kept."""
+
+    delivered: Texts
+    planned: Texts
+
+
+@pytest.fixture(scope="module")
+def states(campus: Campus) -> States:
+    delivered = campus.all_running()
+    assert campus.command("push", POLICY).code == 0
+    return States(delivered, campus.all_running())
+
+
+@pytest.fixture
+def fresh(campus: Campus, states: States) -> Iterator[Campus]:
+    """Boxes as they were delivered; no fault outlives the test."""
+    del states
+    campus.reset()
+    yield campus
+    campus.reset()
+
+
+class Watched:
+    """A command that changes boxes, with its newest run in the store."""
+
+    def __init__(self, campus: Campus, *arguments: object) -> None:
+        self.campus = campus
+        with campus.store() as store:
+            self._older = {run.id for run in store.list_runs()}
+        self.command: Command = campus.begin(*arguments)
+
+    @property
+    def run_id(self) -> str | None:
+        with self.campus.store() as store:
+            return next((run.id for run in store.list_runs() if run.id not in self._older), None)
+
+    def boxes(self, action: JournalAction) -> set[str]:
+        """Boxes of which the journal says so."""
+        run_id = self.run_id
+        if run_id is None:
+            return set()
+        with self.campus.store() as store:
+            return {row.device for row in store.journal.entries(run_id) if row.action is action}
+
+    def doing(self, stage: str) -> bool:
+        """Whether it has said that it is at a stage."""
+        return f"  {stage} " in self.command.printed().stderr
+
+    def kill_when(self, condition: Callable[[], bool], what: str) -> str:
+        """SIGKILL it at that moment; returns its run."""
+        self.command.wait_for(condition, what)
+        self.command.kill()
+        assert self.run_id is not None
+        return self.run_id
+
+
+def slow(campus: Campus, seconds: float, *names: str) -> None:
+    for name in names:
+        control.plant(campus.state, name, "slow", seconds=seconds)
+
+
+def quick(campus: Campus) -> None:
+    for name in campus.names:
+        control.plant(campus.state, name, "clear")
+
+
+def finish(campus: Campus, way: str, policy: Path, command: str) -> None:
+    """What a person does next."""
+    quick(campus)
+    ended = campus.command("recover") if way == "recover" else campus.command(command, policy)
+    assert "Traceback" not in ended.text
+    impossible = way == "again" and "impossible" in policy.name
+    assert ended.code == (1 if impossible else 0), ended.text
+
+
+def settled(campus: Campus, states: States, run_id: str, interrupted: str) -> RunStatus:
+    """Check that nothing is left half-way, and return how the killed run ended."""
+    held = campus.all_running()
+    with campus.store() as store:
+        run = store.get_run(run_id)
+        assert store.unfinished_runs() == []
+        assert store.journal.open_touches() == []
+        assert store.leases.held() == []
+        rows = store.journal.entries(run_id)
+        touched = {row.device for row in rows}
+        last = {
+            name: [r.action for r in rows if r.device == name and r.action in SETTLING][-1:] for name in touched
+        }
+        attempts = [stage for stage in store.stages(run_id) if stage.name == interrupted]
+    assert run.status in (RunStatus.KEPT, RunStatus.ROLLED_BACK)
+    settling = JournalAction.CONFIRMED if run.status is RunStatus.KEPT else JournalAction.UNDONE
+    assert last == {name: [settling] for name in touched}
+    assert [attempt.outcome for attempt in attempts[:2]] == [StageOutcome.INTERRUPTED, StageOutcome.DONE]
+    assert campus.timers() == []
+    assert held in (states.delivered, states.planned)
+    assert {name: _commands(campus.startup(name)) for name in campus.names} == {
+        name: _commands(text) for name, text in held.items()
+    }
+    return run.status
+
+
+def _commands(text: str) -> list[str]:
+    return [line for line in text.splitlines() if line.strip() and not line.startswith("!")]
+
+
+# -- during the push --------------------------------------------------------------------------------------
+@pytest.mark.parametrize("way", ["recover", "again"])
+def test_killed_before_the_first_line(fresh: Campus, states: States, way: str) -> None:
+    slow(fresh, 0.4, *fresh.names)
+    watched = Watched(fresh, "push", POLICY)
+    run_id = watched.kill_when(lambda: bool(watched.boxes(JournalAction.TOUCHING)), "the first touch")
+    finish(fresh, way, POLICY, "push")
+    settled(fresh, states, run_id, "push")
+
+
+@pytest.mark.parametrize("way", ["recover", "again"])
+@pytest.mark.parametrize("late", ["s2950", "ers5510", "r3"])
+def test_killed_in_the_middle_of_a_box_with_others_done(fresh: Campus, states: States, late: str, way: str) -> None:
+    slow(fresh, 0.2, late)
+    watched = Watched(fresh, "push", POLICY)
+
+    def half_way() -> bool:
+        done = watched.boxes(JournalAction.TOUCHED)
+        return len(done) >= 3 and late not in done and fresh.running(late) != states.delivered[late]
+
+    run_id = watched.kill_when(half_way, f"{late} half-way")
+    assert fresh.running(late) not in (states.delivered[late], states.planned[late])
+    finish(fresh, way, POLICY, "push")
+    # The half-way box is not built upon: this run goes back, and the same command begins anew.
+    assert settled(fresh, states, run_id, "push") is RunStatus.ROLLED_BACK
+    assert fresh.all_running() == (states.delivered if way == "recover" else states.planned)
+
+
+# -- after it ---------------------------------------------------------------------------------------------
+def test_killed_while_measuring(fresh: Campus, states: States, tmp_path: Path) -> None:
+    policy = with_checks(POLICY, tmp_path / "policy.yaml", ("vigo1", "vigo2"), ("phone56", "vigo1"))
+    watched = Watched(fresh, "run", policy)
+    run_id = watched.kill_when(lambda: watched.doing("measure-after"), "the measurement")
+    assert fresh.timers() != []  # the boxes would go back by themselves
+    finish(fresh, "recover", policy, "run")
+    assert settled(fresh, states, run_id, "measure-after") is RunStatus.KEPT
+    assert fresh.all_running() == states.planned
+
+
+def test_killed_while_keeping(fresh: Campus, states: States, tmp_path: Path) -> None:
+    policy = with_checks(POLICY, tmp_path / "policy.yaml", ("vigo1", "vigo2"))
+    watched = Watched(fresh, "run", policy)
+    watched.command.wait_for(lambda: watched.doing("measure-after"), "the measurement")
+    slow(fresh, 0.3, "r3", "b56", "e300")
+    run_id = watched.kill_when(lambda: bool(watched.boxes(JournalAction.CONFIRMED)), "the first box to be kept")
+    assert watched.boxes(JournalAction.CONFIRMED) != set(fresh.names)
+    finish(fresh, "again", policy, "run")
+    assert settled(fresh, states, run_id, "keep") is RunStatus.KEPT
+    assert fresh.all_running() == states.planned
+
+
+@pytest.mark.parametrize("way", ["recover", "again"])
+def test_killed_while_rolling_back(fresh: Campus, states: States, tmp_path: Path, way: str) -> None:
+    policy = with_checks(IMPOSSIBLE, tmp_path / "impossible.yaml", ("vigo1", "vigo2"))
+    watched = Watched(fresh, "run", policy)
+    watched.command.wait_for(lambda: watched.doing("measure-after"), "the measurement")
+    slow(fresh, 0.2, "s2950", "e300")
+    run_id = watched.kill_when(
+        lambda: watched.doing("roll-back") and fresh.running("s2950") != states.planned["s2950"],
+        "the first line of the inverse",
+    )
+    finish(fresh, way, policy, "run")
+    assert settled(fresh, states, run_id, "roll-back") is RunStatus.ROLLED_BACK
+    assert fresh.all_running() == states.delivered
+
+
+# -- a box that hangs up ----------------------------------------------------------------------------------
+@pytest.mark.parametrize("name", ["r1", "r3", "s2970", "ers5510", "e300"])
+def test_a_box_that_hangs_up_in_the_middle_is_named_and_all_go_back(
+    fresh: Campus, states: States, name: str
+) -> None:
+    control.plant(fresh.state, name, "disconnect_after", lines=9)
+    ended = fresh.command("push", POLICY, "--json")
+    document: dict[str, Any] = json.loads(ended.stdout)
+    assert (ended.code, document["status"]) == (3, "rolled_back")
+    assert {error["device"] for error in document["errors"]} == {name}
+    assert fresh.all_running() == states.delivered
+    assert fresh.timers() == []
+    with fresh.store() as store:
+        assert store.journal.open_touches() == []
+        assert store.leases.held() == []

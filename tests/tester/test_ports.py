@@ -1,0 +1,131 @@
+"""What of a plan reaches the twin: whatever changes a box's behaviour changes its port."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from app import errors
+from app.inventory.models import Framing, Link
+from app.plan.model import (
+    Discipline,
+    Efficiency,
+    Egress,
+    Ingress,
+    InterfacePlan,
+    Plan,
+    Policer,
+    Queue,
+    Rule,
+    Scheduler,
+    Share,
+    ShareUnit,
+    System,
+    Term,
+    Trust,
+)
+from app.platforms.base import Profile
+from app.tester.ports import port
+
+Json = dict[str, Any]
+
+PROFILE = Profile(transmit_fifo=2, latency=0.0, source="the test's own")
+COS_TO_DSCP = (0, 8, 16, 24, 32, 40, 48, 56)
+DSCP_TO_COS = tuple(d // 8 for d in range(64))
+MAPS = System(cos_to_dscp=COS_TO_DSCP, dscp_to_cos=DSCP_TO_COS)
+
+
+def link(framing: Framing = Framing.ETHERNET, *, tagged: bool = False) -> Link:
+    return Link(a=("a", "1"), b=("b", "1"), rate=2_000_000, delay=0.001, framing=framing, tagged=tagged)
+
+
+def made(
+    interface: InterfacePlan,
+    system: System = MAPS,
+    line: Link | None = None,
+    far: Efficiency | None = None,
+) -> Json:
+    plan = Plan(device="a", platform="p", system=system, interfaces=(interface,))
+    return port(plan, interface, line or link(), 2_000_000, PROFILE, far=far)
+
+
+def marked(ingress: Ingress, *, dscp: int = 0, cos: int = 0, tagged: bool = False) -> Json:
+    """Marks that the first rule for such a packet sets; every rule of these tests takes marks or everything."""
+    told = made(InterfacePlan(name="1", ingress=ingress), line=link(tagged=tagged))["ingress"]
+    for rule in told["rules"]:
+        terms = rule["match"].get("any", [rule["match"]])
+        if any(dscp in t.get("dscp", [dscp]) and cos in t.get("cos", [cos]) for t in terms):
+            return dict(rule["set"])
+    return dict(told["otherwise"])
+
+
+# -- marks ------------------------------------------------------------------------------------------------
+def test_a_port_without_trust_clears_both_marks() -> None:
+    assert marked(Ingress(trust=Trust.NONE), dscp=34, cos=5) == {"dscp": 0, "cos": 0}
+    assert marked(Ingress(trust=Trust.NONE, port_cos=3), dscp=34) == {"dscp": 24, "cos": 3}
+
+
+def test_a_port_without_trust_clears_what_a_rule_leaves_unset() -> None:
+    policed = Rule(name="limited", any_of=(Term(dscp=(46,)),), police=Policer(rate=64_000, burst=8000))
+    assert marked(Ingress(trust=Trust.NONE, rules=(policed,)), dscp=46) == {"dscp": 0, "cos": 0}
+    assert marked(Ingress(trust=Trust.KEEP, rules=(policed,)), dscp=46) == {}
+    assert marked(Ingress(trust=Trust.NONE, rules=(policed.model_copy(update={"set_dscp": 34}),)), dscp=46) == {
+        "dscp": 34,
+        "cos": 4,
+    }
+
+
+def test_trust_of_the_cos_with_the_default_map_rewrites_34_to_32() -> None:
+    assert marked(Ingress(trust=Trust.COS), dscp=34, cos=4, tagged=True)["dscp"] == 32
+
+
+def test_a_frame_without_tag_has_the_cos_of_its_port() -> None:
+    assert marked(Ingress(trust=Trust.COS), dscp=34) == {"cos": 0, "dscp": 0}
+    assert marked(Ingress(trust=Trust.COS, port_cos=5), dscp=34) == {"cos": 5, "dscp": 40}
+    assert marked(Ingress(trust=Trust.COS, port_cos=5), dscp=34, cos=4, tagged=True)["dscp"] == 32
+
+
+def test_trust_of_the_dscp_derives_the_cos() -> None:
+    assert marked(Ingress(trust=Trust.DSCP), dscp=34) == {"cos": 4}
+
+
+# -- shares and links -------------------------------------------------------------------------------------
+def queueing(bandwidth_kbps: int | None) -> InterfacePlan:
+    queues = (
+        Queue(number=0, priority=True, capped=True, share=Share(unit=ShareUnit.PERCENT, value=50)),
+        Queue(number=1, share=Share(unit=ShareUnit.REMAINING_PERCENT, value=100)),
+    )
+    scheduler = Scheduler(discipline=Discipline.LLQ_CBWFQ, queues=queues)
+    return InterfacePlan(name="1", bandwidth_kbps=bandwidth_kbps, egress=Egress(scheduler=scheduler))
+
+
+@pytest.mark.parametrize(("believed", "cap"), [(None, 1_000_000), (2000, 1_000_000), (1544, 772_000)])
+def test_a_priority_cap_is_taken_of_the_rate_the_box_believes_in(believed: int | None, cap: int) -> None:
+    (entry,) = made(queueing(believed))["egress"]["scheduler"]["priority"]
+    assert entry["rate_bps"] == cap
+
+
+@pytest.mark.parametrize(("here", "there", "compressed"), [(1, 1, True), (1, 0, False), (0, 1, False)])
+def test_headers_are_compressed_where_both_ends_do(here: int, there: int, compressed: bool) -> None:
+    interface = InterfacePlan(name="1", efficiency=Efficiency(header_compression=bool(here)))
+    egress = made(interface, far=Efficiency(header_compression=bool(there)))["egress"]
+    assert egress["header_compression"] is compressed
+    assert made(interface)["egress"]["header_compression"] is False
+
+
+def test_fragments_are_of_the_sending_end_and_of_bundles() -> None:
+    cut = Efficiency(multilink=True, interleave=True, fragment_delay_ms=16, fragment_bytes=112)
+    bundle = made(InterfacePlan(name="1", efficiency=cut), line=link(Framing.MLPPP))["egress"]
+    assert (bundle["fragment_bytes"], bundle["interleave"]) == (112, True)
+    other = made(InterfacePlan(name="1"), line=link(Framing.MLPPP), far=cut)["egress"]
+    assert not other.get("fragment_bytes")
+
+
+def test_what_the_twin_cannot_do_is_an_error() -> None:
+    with pytest.raises(errors.TesterError, match="IP MTU of 512"):
+        made(InterfacePlan(name="1", efficiency=Efficiency(ip_mtu=512)))
+    made(InterfacePlan(name="1", efficiency=Efficiency(ip_mtu=1500)))
+    limited = Scheduler(discipline=Discipline.FIFO, queues=(Queue(number=0),), limit_percent=50)
+    with pytest.raises(errors.TesterError, match="50 % of its rate"):
+        made(InterfacePlan(name="1", egress=Egress(scheduler=limited)))
