@@ -70,7 +70,7 @@ def _device(loaded: LoadedIntent, request: DeviceRequest, running: str | None) -
     box = platform(request.platform, request.device)
     held = box.parse(running, request.device, request.image) if running is not None else None
     lowered = box.lower(request, held)
-    unread = () if running is None or held is None else _unread(held)
+    unread = () if held is None else (*_missing(request, held), *_unread(held))
     located = tuple(_located(f, loaded) for f in (*lowered.findings, *unread))
     return CompiledDevice(
         request=request,
@@ -79,6 +79,21 @@ def _device(loaded: LoadedIntent, request: DeviceRequest, running: str | None) -
         findings=located,
         fidelity=lowered.fidelity,
         classes=lowered.classes,
+    )
+
+
+def _missing(request: DeviceRequest, held: Plan) -> tuple[Finding, ...]:
+    return tuple(
+        Finding(
+            code="interface-missing",
+            severity=Severity.ERROR,
+            message=f"the box has no interface {wanted.name}",
+            device=request.device,
+            interface=wanted.name,
+            mend="correct its name in the inventory",
+        )
+        for wanted in request.interfaces
+        if held.interface(wanted.name) is None
     )
 
 
