@@ -42,7 +42,7 @@ demo: setup
 
 test: setup
 	@cargo test --quiet --manifest-path twin/Cargo.toml
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: setup
 	@$(BIN)/ruff check .

@@ -50,6 +50,7 @@ class Finding(BaseModel):
         return ", ".join(parts)
 
 
-def has_errors(findings: Iterable[Finding]) -> bool:
-    """Whether any finding is an error."""
-    return any(f.severity is Severity.ERROR for f in findings)
+def has_errors(findings: Iterable[Finding], *, strict: bool = False) -> bool:
+    """Whether any finding stands against a push: an error, and when ``strict`` a warning too."""
+    against = (Severity.ERROR, Severity.WARNING) if strict else (Severity.ERROR,)
+    return any(f.severity in against for f in findings)

@@ -15,7 +15,7 @@ from app.compiler.candidate import make_candidate
 from app.compiler.compile import Compilation, compile_intent
 from app.deploy.fleet import Fleet
 from app.errors import InputError
-from app.findings import Finding, Severity
+from app.findings import Finding, Severity, has_errors
 from app.inventory.models import Network
 from app.runs.live import read_running
 from app.settings import load_settings
@@ -29,11 +29,6 @@ def register(app: typer.Typer) -> None:
     """Add the commands."""
     for command in (lint, compile_, validate_, diff):
         app.command(name=command.__name__.rstrip("_"))(command)
-
-
-def _judged(findings: tuple[Finding, ...], strict: bool) -> int:
-    against = {Severity.ERROR, Severity.WARNING} if strict else {Severity.ERROR}
-    return 1 if any(f.severity in against for f in findings) else 0
 
 
 def _chosen(device: list[str] | None, network: Network) -> set[str]:
@@ -64,7 +59,7 @@ def lint(policy: Policy, network: NetworkFolder = None, strict: Strict = False, 
         out.print(
             f"{loaded.intent.intent}: {len(loaded.intent.classes)} classes on {len(compilation.devices)} devices"
         )
-    sys.exit(_judged(compilation.findings, strict))
+    sys.exit(int(has_errors(compilation.findings, strict=strict)))
 
 
 def compile_(
@@ -90,7 +85,7 @@ def compile_(
             out.rule(f"[bold]{entry.name}[/] {entry.request.platform}", align="left")
             out.print(Syntax(entry.text, "cisco", background_color="default"))
         print_findings(compilation.findings)
-    sys.exit(_judged(compilation.findings, strict))
+    sys.exit(int(has_errors(compilation.findings, strict=strict)))
 
 
 def _compilation_json(compilation: Compilation, chosen: list[str]) -> dict[str, Any]:
@@ -144,7 +139,7 @@ def validate_(
         print_json({"intent": loaded.intent.intent, "findings": _findings_json(findings)})
     else:
         print_findings(findings)
-    sys.exit(_judged(findings, strict))
+    sys.exit(int(has_errors(findings, strict=strict)))
 
 
 def diff(policy: Policy, network: NetworkFolder = None, device: Only = None, as_json: AsJson = False) -> None:
@@ -158,7 +153,7 @@ def diff(policy: Policy, network: NetworkFolder = None, device: Only = None, as_
     candidates = [make_candidate(d, texts[d.name]) for d in compilation.devices if d.name in names]
     if as_json:
         print_json([{"device": c.device, "delta": list(c.delta), "inverse": list(c.inverse)} for c in candidates])
-        sys.exit(_judged(compilation.findings, False))
+        sys.exit(int(has_errors(compilation.findings)))
     for candidate in candidates:
         out.rule(f"[bold]{candidate.device}[/]", align="left")
         if candidate.empty:
@@ -168,4 +163,4 @@ def diff(policy: Policy, network: NetworkFolder = None, device: Only = None, as_
             out.print("[dim]undone by[/]")
             out.print(Syntax("\n".join(candidate.inverse), "cisco", background_color="default"))
     print_findings(compilation.findings, Severity.WARNING)
-    sys.exit(_judged(compilation.findings, False))
+    sys.exit(int(has_errors(compilation.findings)))

@@ -126,7 +126,8 @@ def _print_end(finished: Finished, report: RunReport) -> None:
             line.append(f"  {label} ", style="default")
             line.append(outcome, style=f"bold {STYLE[outcome]}")
     out.print(line)
-    out.print(f"report: {finished.report}", soft_wrap=True)
+    path, here = finished.report, Path.cwd()
+    out.print(f"report: {path.relative_to(here) if path.is_relative_to(here) else path}", soft_wrap=True)
 
 
 def _run_json(finished: Finished, report: RunReport) -> dict[str, Any]:

@@ -82,6 +82,3 @@ class DeviceRequest(Model):
     classes: tuple[ClassRequest, ...]
     interfaces: tuple[InterfaceRequest, ...]
     applications: dict[str, Application]
-    recognises_again: bool = False
-    """Whether this device recognises unmarked classes itself on output (an edge router, or a middle one
-    for a class without a mark)."""

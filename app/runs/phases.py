@@ -16,7 +16,7 @@ from app.deploy.traits import traits
 from app.deploy.transaction import Target
 from app.emulation import is_emulated, offer_traffic
 from app.errors import DeviceError, Place, ServiceError, StoreError
-from app.findings import Finding, Severity
+from app.findings import has_errors
 from app.plan.model import Plan
 from app.platforms.base import QueueCount, platform
 from app.runs import live
@@ -81,7 +81,7 @@ def prepare(context: Context, held: Mapping[str, str]) -> Json:
             ),
         )
         artifact = context.artifacts.put_json([f.model_dump(mode="json") for f in findings])
-        refused = _refused(findings, documents.strict)
+        refused = has_errors(findings, strict=documents.strict)
         summary |= {"findings": artifact, "refused": refused}
     devices: dict[str, Json] = {}
     with context.store.stage(context.run_id, "prepare") as summary:
@@ -95,11 +95,6 @@ def prepare(context: Context, held: Mapping[str, str]) -> Json:
             }
         summary["devices"] = devices
     return {"findings": artifact, "refused": refused, "devices": devices}
-
-
-def _refused(findings: tuple[Finding, ...], strict: bool) -> bool:
-    against = {Severity.ERROR, Severity.WARNING} if strict else {Severity.ERROR}
-    return any(f.severity in against for f in findings)
 
 
 def measure(context: Context, held: Mapping[str, str], when: When, stretch: int) -> Json:

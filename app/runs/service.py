@@ -44,7 +44,7 @@ class Finished:
 
     run_id: str
     result: Json
-    report: Path | None
+    report: Path
 
     @property
     def good(self) -> bool:

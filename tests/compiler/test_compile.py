@@ -266,6 +266,8 @@ def test_unread_lines_of_a_running_configuration_are_told() -> None:
 def test_an_interface_that_the_box_does_not_have_is_an_error_naming_it() -> None:
     network = load_network(CAMPUS)
     text = (CAMPUS / "startup" / "r1.cfg").read_text(encoding="utf-8").replace("Serial0/0", "Serial0/7")
-    compilation = compile_intent(load_intent(POLICIES / "campus-collaboration.yaml"), network, {"r1": text})
+    compilation = compile_intent(
+        load_intent(ROOT / "policies" / "campus-collaboration.yaml"), network, {"r1": text}
+    )
     (finding,) = [f for f in compilation.findings if f.code == "interface-missing"]
     assert (finding.severity, finding.device, finding.interface) == ("error", "r1", "Serial0/0")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -25,6 +26,12 @@ POLICY = ROOT / "policies" / "campus-collaboration.yaml"
 IMPOSSIBLE = ROOT / "policies" / "impossible.yaml"
 SESSIONS = {"nortel_5510": "extreme_ers", "force10_e300": "dell_force10"}
 """Netmiko's device type by platform; everything else is ``cisco_ios``."""
+
+TIMERS = {
+    "ios": ("show archive config rollback timer", "No Rollback Confirmed Change pending"),
+    "ios_legacy": ("show reload", "No reload is scheduled"),
+}
+"""By driver, how to ask a box for its dead-man switch, and what it says when none is set."""
 
 
 class Campus:
@@ -97,19 +104,10 @@ class Campus:
 
     def timers(self) -> list[str]:
         """Boxes whose own dead-man switch is set."""
-        armed = []
-        for device in self.network.devices:
-            if device.driver == "ios":
-                quiet = "No Rollback Confirmed Change pending"
-                text = self.ask(device.name, "show archive config rollback timer")
-            elif device.driver == "ios_legacy":
-                quiet = "No reload is scheduled"
-                text = self.ask(device.name, "show reload")
-            else:
-                continue
-            if quiet not in text:
-                armed.append(device.name)
-        return armed
+        asked = [device for device in self.network.devices if device.driver in TIMERS]
+        with ThreadPoolExecutor(len(asked)) as pool:
+            answers = list(pool.map(lambda device: self.ask(device.name, TIMERS[device.driver][0]), asked))
+        return [d.name for d, text in zip(asked, answers, strict=True) if TIMERS[d.driver][1] not in text]
 
     # -- the command -------------------------------------------------------------------------------------
     def begin(self, *arguments: object, environment: Mapping[str, str] | None = None) -> Command:

