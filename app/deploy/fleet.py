@@ -21,7 +21,7 @@ from nornir.plugins.runners import ThreadedRunner
 from paramiko.ssh_exception import BadHostKeyException, SSHException
 
 from app.deploy.credentials import credentials
-from app.errors import DeviceError, InputError, Place, QosforgeError
+from app.errors import DeviceError, Place, QosforgeError
 from app.inventory.models import Network
 from app.inventory.overlay import Overlay
 
@@ -125,7 +125,7 @@ class Fleet:
 
     def _host(self, name: str, driver: str) -> Host:
         if self._overlay is None or name not in self._overlay.addresses:
-            raise InputError("its address is not known", Place(device=name), "start the lab: qosforge lab up")
+            raise DeviceError("its address is not known", Place(device=name), "start the lab: qosforge lab up")
         address = self._overlay.addresses[name]
         login = credentials(name, self._lab)
         optional: dict[str, Any] = {

@@ -8,8 +8,6 @@ import time
 import uuid
 from collections.abc import Callable
 
-from app.errors import InputError
-
 _COUNTER_BITS = 12  # rand_a, used as a counter: RFC 9562 section 6.2, method 1
 _RANDOM_BITS = 62  # rand_b
 _VERSION_AND_VARIANT = (7 << 76) | (0b10 << 62)
@@ -53,18 +51,3 @@ _source = UuidV7()
 def new_run_id() -> str:
     """A fresh run id in canonical text form; later ids sort after earlier ones as text, too."""
     return str(_source())
-
-
-def parse_run_id(text: str) -> str:
-    """The canonical form of a run id that a person or a client wrote.
-
-    Raises:
-        InputError: ``text`` is no UUID of version 7.
-    """
-    try:
-        parsed = uuid.UUID(text)
-    except ValueError:
-        parsed = None
-    if parsed is None or parsed.version != 7:
-        raise InputError(f"{text!r} is not a run id", mend="list the runs with `qosforge runs`")
-    return str(parsed)

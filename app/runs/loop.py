@@ -134,6 +134,7 @@ class _Course:
         try:
             problems = self._step("counters", phases.counters, pushed["running"])["errors"]
             if not problems and self.context.documents.measure:
+                self._step("renew", phases.renew, list(devices))
                 result["after"] = self._measured("after", held | pushed["running"])
                 outcome = result["after"]["outcome"]
         except QosforgeError as error:

@@ -97,6 +97,12 @@ def prepare(context: Context, held: Mapping[str, str]) -> Json:
     return {"findings": artifact, "refused": refused, "devices": devices}
 
 
+def renew(context: Context, devices: list[str]) -> Json:
+    """Hold the leases on: a measurement may outlast them."""
+    context.store.leases.renew(context.run_id, devices, LEASE_SECONDS)
+    return {}
+
+
 def measure(context: Context, held: Mapping[str, str], when: When, stretch: int) -> Json:
     """Run the tester on what the boxes hold, and judge."""
     name = f"measure-{when}" if stretch == 1 else f"measure-{when}-x{stretch}"

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from app.emulation import state_folder
+from app.errors import QosforgeError
 from app.intent.loader import LoadedIntent
 from app.inventory.models import Network
 from app.reports.run_report import render_run_report
@@ -93,7 +94,13 @@ class Service:
         )
         name = request.intent.intent.intent
         run_id = self.loop.start(documents, request.network.name, name, request.intent.version)
-        result = self.loop.carry_out(run_id)
+        try:
+            result = self.loop.carry_out(run_id)
+        except QosforgeError as error:
+            self.write_report(run_id)
+            if self.store.journal.open_touches(run_id):
+                error.mend = f"run {run_id} left boxes between two states: finish it with qosforge recover"
+            raise
         return Finished(run_id, result, self.write_report(run_id))
 
     def recover(self) -> list[Json]:
@@ -115,6 +122,11 @@ class Service:
             status = RunStatus.NEEDS_RECOVERY if result["errors"] else RunStatus.ROLLED_BACK
             ended.append({"run": run_id, "status": status.value, "errors": result["errors"]})
             self.write_report(run_id)
+        for run in self.store.unfinished_runs():
+            # Killed between its record and its start: the engine never heard of it, and it touched nothing.
+            if run.status is RunStatus.PENDING:
+                self.store.set_status(run.id, RunStatus.FAILED)
+                ended.append({"run": run.id, "status": RunStatus.FAILED.value, "errors": []})
         return ended
 
     def write_report(self, run_id: str) -> Path:
