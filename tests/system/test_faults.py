@@ -83,7 +83,7 @@ TYPED = [
            OUT, "class voice-video", "priority percent 5"),
     _typed("match of the mark dropped", "r2", "layer-3", CONFERENCE, "read-back",
            "class-map match-any voice-video", "no match ip dscp af41"),
-    _typed("cRTP missing at the far end", "r2", "branches", BRANCH_56, "read-back",
+    _typed("cRTP missing at the far end", "r2", "branches", BRANCH_56, "figure",
            "interface Multilink2", "no ip rtp header-compression"),
     _typed("policy missing", "r3", "layer-3", BACK, "figure",
            "interface Serial0/1", "no service-policy output QOSFORGE-OUT"),

@@ -27,7 +27,7 @@ HELD = {
     "ers5510": (
         "qos if-assign port 48 name qosforge-trunk",
         "queue-set 4 1p 5 queue 1",
-        "update-dscp 34 update-1p 5",
+        "qos action 50001 name voice-video",
     ),
     "e300": ("strict-priority unicast 4", " service-policy output QOSFORGE-OUT", " bandwidth-percentage 28"),
 }
