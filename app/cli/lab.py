@@ -19,6 +19,11 @@ from app.settings import load_settings
 app = typer.Typer(no_args_is_help=True)
 
 
+def register(parent: typer.Typer) -> None:
+    """Add the commands as a group."""
+    parent.add_typer(app, name="lab", help="Emulated boxes that speak real SSH on loopback.")
+
+
 @app.command()
 def up(
     network: NetworkFolder = None,

@@ -5,30 +5,47 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from importlib import import_module
 
 import typer
 from typer.main import get_command
 
-from app.cli import lab, policies, runs
 from app.cli.output import print_error
 from app.errors import InputError, Interrupted, QosforgeError
 
-app = typer.Typer(
-    name="qosforge",
-    help="From one vendor-neutral QoS intent to a measured verdict.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-)
-policies.register(app)
-runs.register(app)
-app.add_typer(lab.app, name="lab", help="Emulated boxes that speak real SSH on loopback.")
+COMMANDS = {
+    "app.cli.policies": ("lint", "compile", "validate", "diff"),
+    "app.cli.runs": ("run", "push", "measure", "recover", "runs", "show"),
+    "app.cli.lab": ("lab",),
+}
+"""Which module has which commands. Only the one that is called is loaded: the drivers, the engine and the plots
+take seconds to import.
+"""
+
+
+def application(words: Sequence[str]) -> typer.Typer:
+    """The commands that a command line needs: those of its module, or all where it names none."""
+    app = typer.Typer(
+        name="qosforge",
+        help="From one vendor-neutral QoS intent to a measured verdict.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+    )
+    named = next((word for word in words if not word.startswith("-")), None)
+    chosen = [module for module, names in COMMANDS.items() if named in names]
+    for module in chosen or COMMANDS:
+        import_module(module).register(app)
+    # With a single command typer would drop its name.
+    app.callback()(lambda: None)
+    return app
 
 
 def main() -> None:
     """Run the command line; every error of the tree is told with its place and mend, never as a traceback."""
     try:
-        code = get_command(app)(prog_name="qosforge", standalone_mode=False)
+        code = get_command(application(sys.argv[1:]))(prog_name="qosforge", standalone_mode=False)
         if code == Interrupted.exit_code:  # what typer makes of an interrupt
             raise Interrupted(
                 "interrupted", mend="if boxes were being changed, `qosforge recover` finishes it or undoes it"

@@ -14,8 +14,7 @@ from rich.text import Text
 
 from app.errors import InputError, Place, QosforgeError
 from app.findings import Finding, Severity
-from app.reports.run_report import amount
-from app.reports.table import COLUMNS, comparison_table
+from app.reports.table import COLUMNS, amount, comparison_table
 from app.tester.judging import ClassVerdict
 from app.tester.measurement import Measurement
 

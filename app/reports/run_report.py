@@ -7,7 +7,6 @@ configurations from boxes.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
@@ -15,11 +14,11 @@ from operator import attrgetter
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-from app.deltaq.objective import DEFAULT_CONFIDENCE, BoundVerdict, Objective, Quantity
+from app.deltaq.objective import DEFAULT_CONFIDENCE, BoundVerdict, Objective
 from app.findings import Finding, Severity
 from app.plots import Curve, delta_q_cdf
 from app.reports.model import RunReport
-from app.reports.table import COLUMNS, Group, comparison_table, format_quantity
+from app.reports.table import COLUMNS, Group, amount, comparison_table
 from app.resources import read_text
 from app.tester.judging import ClassVerdict
 from app.tester.measurement import FlowResult, Measurement, pooled_deltaq
@@ -117,15 +116,6 @@ def class_plots(report: RunReport) -> tuple[Plot, ...]:
         svg = delta_q_cdf(curves, objective, title=f"ΔQ of {heading}", confidence=confidence)
         plots.append(Plot(heading, svg))
     return tuple(plots)
-
-
-def amount(number: Quantity | float, kind: str) -> str:
-    """Write a bound's figure for people: loss in percent, anything else in milliseconds."""
-    quantity = number if isinstance(number, Quantity) else Quantity.of(number)
-    value = quantity.number()
-    if value is None or math.isinf(value):
-        return format_quantity(quantity, 0)
-    return f"{value * 100:.3g} %" if kind == "loss" else f"{value * 1e3:.4g} ms"
 
 
 def _curve(measurement: Measurement, scenario: str, traffic_class: str, path: str) -> Curve | None:

@@ -183,3 +183,12 @@ def _quantile(summary: ClassSummary, label: str) -> Quantity:
         return Quantity()
     value = summary.quantiles_ps[label]
     return Quantity.of(math.inf if value is None else to_ms(value))
+
+
+def amount(number: Quantity | float, kind: str) -> str:
+    """Write a bound's figure for people: loss in percent, anything else in milliseconds."""
+    quantity = number if isinstance(number, Quantity) else Quantity.of(number)
+    value = quantity.number()
+    if value is None or math.isinf(value):
+        return format_quantity(quantity, 0)
+    return f"{value * 100:.3g} %" if kind == "loss" else f"{value * 1e3:.4g} ms"

@@ -10,7 +10,7 @@ import pytest
 from typer.main import get_command
 
 from app.cli import runs
-from app.cli.main import app
+from app.cli.main import COMMANDS, application
 from app.resources import root
 
 from .conftest import Command
@@ -27,7 +27,7 @@ def _leaves(command: Any, name: str = "qosforge") -> Iterator[tuple[str, Any]]:
         yield from _leaves(child, f"{name} {child.name}")
 
 
-LEAVES = dict(_leaves(get_command(app)))
+LEAVES = dict(_leaves(get_command(application([]))))
 
 
 @pytest.mark.parametrize("name", LEAVES)
@@ -36,6 +36,13 @@ def test_every_command_can_speak_json_and_is_documented(name: str) -> None:
     words = name.removeprefix("qosforge ").split()
     page = (root() / "docs" / "cli.md").read_text()
     assert all(f"`{word}`" in page or f"qosforge {word}" in page or f"lab {word}" in page for word in words)
+
+
+@pytest.mark.parametrize(("module", "names"), COMMANDS.items())
+def test_a_command_brings_its_own_module_alone(module: str, names: tuple[str, ...]) -> None:
+    for name in names:
+        group = get_command(application(["--", name]))
+        assert set(getattr(group, "commands", {})) == set(names), module
 
 
 @pytest.mark.parametrize("command", ["run", "push"])

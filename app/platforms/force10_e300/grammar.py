@@ -24,6 +24,7 @@ RULES = (
         defines="class-map {name}",
         negate="no class-map {name}",
         owned=True,
+        ordered=True,
     ),
     LineRule("match-acl", r"match ip access-group (?P<name>\S+).*", context="class-map", refers=("acl {name}",)),
     LineRule("match", r"match .+", context="class-map"),

@@ -5,7 +5,13 @@ from __future__ import annotations
 from app.configtree import LineRule
 
 CLASSIFIERS = (
-    LineRule("access-list", r"ip access-list extended (?P<name>QOSFORGE\S*)", defines="acl {name}", owned=True),
+    LineRule(
+        "access-list",
+        r"ip access-list extended (?P<name>QOSFORGE\S*)",
+        defines="acl {name}",
+        owned=True,
+        ordered=True,
+    ),
     LineRule("ace", r"(?:permit|deny) .+", context="access-list"),
     LineRule(
         "class-map",
