@@ -39,6 +39,11 @@ def progress(stage: str, text: str) -> None:
     err.print(Text.assemble((f"  {stage:<15} ", "cyan"), text))
 
 
+def print_configuration(text: str) -> None:
+    """Configuration, whole: no line of it is cut or broken, so that it can be copied."""
+    out.print(Text(text.rstrip("\n")), soft_wrap=True)
+
+
 def print_json(document: Any) -> None:
     """One JSON document, for machines."""
     sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")

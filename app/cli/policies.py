@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.syntax import Syntax
 
 from app.cli.options import AsJson, NetworkFolder, Policy, RequireBatfish, Strict, load, reach
-from app.cli.output import out, print_findings, print_json, write_file
+from app.cli.output import out, print_configuration, print_findings, print_json, write_file
 from app.compiler.candidate import make_candidate
 from app.compiler.compile import Compilation, compile_intent
 from app.deploy.fleet import Fleet
@@ -83,7 +82,7 @@ def compile_(
     else:
         for entry in chosen:
             out.rule(f"[bold]{entry.name}[/] {entry.request.platform}", align="left")
-            out.print(Syntax(entry.text, "cisco", background_color="default"))
+            print_configuration(entry.text)
         print_findings(compilation.findings)
     sys.exit(int(has_errors(compilation.findings, strict=strict)))
 
@@ -159,8 +158,8 @@ def diff(policy: Policy, network: NetworkFolder = None, device: Only = None, as_
         if candidate.empty:
             out.print("nothing to change")
         else:
-            out.print(Syntax(candidate.text, "cisco", background_color="default"))
+            print_configuration(candidate.text)
             out.print("[dim]undone by[/]")
-            out.print(Syntax("\n".join(candidate.inverse), "cisco", background_color="default"))
+            print_configuration("\n".join(candidate.inverse))
     print_findings(compilation.findings, Severity.WARNING)
     sys.exit(int(has_errors(compilation.findings)))
