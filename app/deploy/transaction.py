@@ -79,6 +79,8 @@ def apply(driver: NetworkDriver, target: Target, journal: Journal, revert_second
             place,
             "run it again: it starts from what the box holds then",
         )
+    if target.traits.native_rollback:
+        _require_saved(driver, held, place)
     text = as_text(target.delta)
     journal.record(target.device, "touching", before=target.original, delta=text)
     driver.load_merge_candidate(config=text)
@@ -93,6 +95,28 @@ def apply(driver: NetworkDriver, target: Target, journal: Journal, revert_second
         raise DeviceError(f"the box refused the change: {error}", place, "nothing is kept of it") from None
     journal.record(target.device, "touched")
     return running(driver)
+
+
+def _require_saved(driver: NetworkDriver, held: str, place: Place) -> None:
+    """A driver with a rollback of its own saves with it: what was never saved would become permanent.
+
+    Raises:
+        DeviceError: running and startup configuration differ.
+    """
+    startup = comparable(driver.get_config(retrieve="startup")["startup"])
+    lines = [_commands(text) for text in (startup, held)]
+    if lines[0] != lines[1]:
+        difference = first_difference("\n".join(lines[0]), "\n".join(lines[1]))
+        raise DeviceError(
+            f"running and startup configuration differ ({difference}), and a rollback would save that",
+            place,
+            "save the running configuration, or reload the box, then run it again",
+        )
+
+
+def _commands(text: str) -> list[str]:
+    """Lines of a configuration without comments and what a box adds when it prints its startup."""
+    return [line for line in text.splitlines() if line and not line.startswith(("!", "Using ", "ntp clock-period"))]
 
 
 def confirm(driver: NetworkDriver, target: Target, journal: Journal) -> None:

@@ -8,7 +8,7 @@ import pytest
 from napalm.base.base import NetworkDriver
 
 from app.deploy.traits import DRIVERS
-from app.deploy.transaction import Target, confirm, restore, running
+from app.deploy.transaction import Target, apply, confirm, restore, running
 from app.errors import DeviceError
 
 BEFORE = "hostname R3\ninterface Serial0/1\n bandwidth 2000\n"
@@ -120,3 +120,14 @@ def test_a_box_that_gives_its_own_lines_back_in_another_order_is_not_as_before()
     box = Box(AFTER, pending=False, entered=swapped)
     with pytest.raises(DeviceError, match="does not read as before"):
         restore(box, target("force10"), Rows())
+
+
+def test_a_box_with_unsaved_changes_is_not_touched_where_a_rollback_would_save_them() -> None:
+    box, rows = Box(BEFORE, pending=False, entered=AFTER), Rows()
+    box.startup = "Using 512 out of 29688 bytes\n!\n" + BEFORE.replace("2000", "64")
+    with pytest.raises(DeviceError, match=r"startup configuration differ.*bandwidth 64"):
+        apply(box, target("ios"), rows, 600)
+    assert (running(box), rows.actions) == (BEFORE, [])
+    box.startup = "Using 512 out of 29688 bytes\n!\n" + BEFORE
+    assert apply(box, target("ios"), rows, 600) == AFTER
+    assert rows.actions == ["touching", "armed", "touched"]
