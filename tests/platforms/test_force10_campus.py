@@ -271,3 +271,18 @@ def test_without_the_fixed_map_every_port_matches_marks(tmp_path: Path) -> None:
     back = [Packets(count=1, bytes=200, protocol=17, dscp=d) for d in (34, 32, 0, 48)]
     outcomes = box.offer("GigabitEthernet 0/1", "GigabitEthernet 0/2", back, 0.0)
     assert [(o.dscp_out, o.queue) for o in outcomes] == [(34, "5 strict"), (32, "4"), (0, "0"), (48, "6")]
+
+
+def test_lines_of_a_class_come_back_in_their_order(tmp_path: Path) -> None:
+    box = booted(DEVICE, tmp_path, startup(DEVICE))
+    push(DEVICE, box, campus())
+    held = box.running_text()
+    original = held.replace(
+        "class-map match-any web-and-file\n", "class-map match-any web-and-file\n match ip dscp 20\n", 1
+    )
+    box = booted(DEVICE, tmp_path / "again", original)
+    assert box.running_text() == original != held
+    push(DEVICE, box, campus())
+    assert box.running_text() == held
+    assert box.configure(undo(DEVICE, held, original)) == []
+    assert box.running_text() == original
