@@ -151,6 +151,8 @@ def print_comparison(before: Measurement | None, after: Measurement | None) -> N
 def print_verdicts(before: Iterable[ClassVerdict], after: Iterable[ClassVerdict], every_bound: bool = True) -> None:
     """Per judged class and path: the bounds (or the one nearest to its limit), and the verdict on both sides."""
     earlier, later = ({(v.scenario, v.traffic_class, v.path): v for v in side} for side in (before, after))
+    if not earlier and not later:
+        return
     table = Table(box=None, padding=(0, 1), title="Verdicts", title_justify="left", title_style="bold")
     for heading in ("scenario", "class", "path", "bound", "asked", "before", "", "after", ""):
         table.add_column(heading, no_wrap=True)
