@@ -1,131 +1,16 @@
-"""Configuration text as a tree of lines, and the ordered transition from one tree to another.
+"""The ordered transition from one tree to another.
 
-A platform describes its lines by rules (`LineRule`): which lines are one setting, what they define, what they
-refer to and how they are taken back. Order is decided by a graph of definitions and references: what is
-defined comes before what refers to it, what loses its last reference goes after. Lines without a rule are left
-alone.
+Order is decided by a graph of definitions and references: what is defined comes before what refers to it, what
+loses its last reference goes after.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 from graphlib import TopologicalSorter
 
-
-@dataclass(frozen=True)
-class Line:
-    """One line of a configuration with what stands below it."""
-
-    text: str
-    children: tuple[Line, ...] = ()
-    number: int = field(default=0, compare=False)
-
-
-Tree = tuple[Line, ...]
-
-
-@dataclass(frozen=True)
-class LineRule:
-    """What a line means to the transition.
-
-    Templates (``key``, ``defines``, ``refers``, ``negate``) are formatted with the pattern's named groups and
-    ``line``. ``owned`` objects are ours as a whole: what the target does not name below them goes. ``group`` lines
-    make up one table that only ``reset`` clears as a whole; without it they are negated one by one, in the reverse
-    order of the rules, before they are entered anew. ``booked`` is an amount that the box sums over an object
-    against a limit, ``unit`` what all amounts of an object must have in common.
-    """
-
-    id: str
-    pattern: str
-    context: str = ""
-    key: str = "{line}"
-    defines: str = ""
-    refers: tuple[str, ...] = ()
-    negate: str = "no {line}"
-    negate_before_change: bool = False
-    owned: bool = False
-    ordered: bool = False
-    implied: bool = False
-    remove_first: bool = False
-    group: str = ""
-    reset: str = ""
-    booked: str = ""
-    unit: str = ""
-
-    @cached_property
-    def regex(self) -> re.Pattern[str]:
-        """Compiled pattern."""
-        return re.compile(self.pattern)
-
-
-@dataclass(frozen=True)
-class Grammar:
-    """A platform's rules, in order of precedence, and how its text is laid out.
-
-    ``leave`` is the line that leaves a sub-mode where the box needs one. ``block_ends`` are lines that close a
-    block in a text without indentation.
-    """
-
-    rules: tuple[LineRule, ...]
-    leave: str = ""
-    comment: str = "!"
-    ignored: str = r"end|exit"
-    flat_blocks: str = ""
-
-    @cached_property
-    def _by_context(self) -> dict[str, list[LineRule]]:
-        table: dict[str, list[LineRule]] = {}
-        for rule in self.rules:
-            table.setdefault(rule.context, []).append(rule)
-        return table
-
-    def find(self, text: str, context: str) -> tuple[LineRule, dict[str, str]] | None:
-        """The first rule for a line in a context, with the values of its groups."""
-        for rule in self._by_context.get(context, ()):
-            match = rule.regex.fullmatch(text)
-            if match is not None:
-                return rule, {**{k: v or "" for k, v in match.groupdict().items()}, "line": text}
-        return None
-
-    def parse(self, text: str) -> Tree:
-        """The tree of a configuration text; white space is folded, comments are left out."""
-        root: list[_Building] = []
-        stack: list[tuple[int, _Building]] = []
-        open_block: _Building | None = None
-        for number, raw in enumerate(text.splitlines(), start=1):
-            line = " ".join(raw.split())
-            if not line or line.startswith(self.comment):
-                continue
-            if self.flat_blocks and open_block is not None:
-                if line == "exit":
-                    open_block = None
-                else:
-                    open_block.children.append(_Building(line, number))
-                continue
-            if re.fullmatch(self.ignored, line):
-                continue
-            entry = _Building(line, number)
-            indent = len(raw) - len(raw.lstrip())
-            while stack and stack[-1][0] >= indent:
-                stack.pop()
-            (stack[-1][1].children if stack else root).append(entry)
-            stack.append((indent, entry))
-            if self.flat_blocks and re.fullmatch(self.flat_blocks, line):
-                open_block = entry
-        return tuple(entry.freeze() for entry in root)
-
-
-@dataclass
-class _Building:
-    text: str
-    number: int
-    children: list[_Building] = field(default_factory=list)
-
-    def freeze(self) -> Line:
-        return Line(self.text, tuple(c.freeze() for c in self.children), self.number)
+from app.configtree.tree import Grammar, Line, LineRule, Tree
 
 
 @dataclass(frozen=True)
@@ -392,20 +277,3 @@ def _reordered(before: dict[str, _Entry], after: dict[str, _Entry]) -> bool:
     new = [k for k, e in after.items() if not e.rule.implied]
     common = [k for k in old if k in new]
     return [k for k in new if k in before] != common or new[: len(common)] != common
-
-
-def unmanaged(tree: Iterable[Line], grammar: Grammar, context: str = "") -> tuple[Line, ...]:
-    """What of a tree no rule speaks of, below the lines that hold it."""
-    rest: list[Line] = []
-    for line in tree:
-        found = grammar.find(line.text, context)
-        if found is None:
-            rest.append(Line(line.text, line.children))
-        elif below := unmanaged(line.children, grammar, found[0].id):
-            rest.append(Line(line.text, below))
-    return tuple(rest)
-
-
-def as_text(lines: Sequence[str]) -> str:
-    """Lines as one text with a final newline; empty for no lines."""
-    return "\n".join(lines) + "\n" if lines else ""

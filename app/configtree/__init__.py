@@ -1,0 +1,10 @@
+"""Configuration text as a tree of lines, and the ordered transition from one tree to another.
+
+A platform describes its lines by rules (`LineRule`): which lines are one setting, what they define, what they
+refer to and how they are taken back. Lines without a rule are left alone.
+"""
+
+from app.configtree.transition import merge, transition
+from app.configtree.tree import Grammar, Line, LineRule, Tree, as_text, unmanaged
+
+__all__ = ["Grammar", "Line", "LineRule", "Tree", "as_text", "merge", "transition", "unmanaged"]
