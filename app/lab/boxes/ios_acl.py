@@ -18,7 +18,7 @@ PROTOCOLS: dict[str, int] = {
 }  # fmt: skip
 
 _WHO = "{any|host IP|IP IP}"
-_PORTS = "[eq PORT*8|gt PORT|lt PORT|neq PORT|range PORT PORT]"
+_PORTS = "[eq {port}*8|gt {port}|lt {port}|neq {port}|range {port} {port}]"
 _OPTIONS = "[dscp DSCP|precedence PREC|tos <0-15>] [fragments] [log|log-input]"
 _STANDARD = "{permit|deny} {any|host IP|IP [IP]} [log]"
 _EXTENDED = "{{permit|deny}} {protocol} {who} {ports} {who} {ports} [established] {options}"
@@ -28,7 +28,12 @@ def extended_patterns() -> list[str]:
     """The extended entry forms: with ports for TCP and UDP, with a type for ICMP, plain for the rest."""
     plain = "|".join(name for name in PROTOCOLS if name not in {"tcp", "udp", "icmp"})
     return [
-        _EXTENDED.format(protocol="{tcp|udp}", who=_WHO, ports=_PORTS, options=_OPTIONS),
+        *(
+            _EXTENDED.format(
+                protocol=protocol, who=_WHO, ports=_PORTS.format(port=f"{protocol.upper()}PORT"), options=_OPTIONS
+            )
+            for protocol in ("tcp", "udp")
+        ),
         f"{{permit|deny}} icmp {_WHO} {_WHO} [WORD] {_OPTIONS}",
         f"{{permit|deny}} {{ip|{plain}|<0-255>}} {_WHO} {_WHO} {_OPTIONS}",
     ]

@@ -6,6 +6,7 @@ Code points are those of RFC 2474, 2597 and 3246; names as IOS accepts and print
 from __future__ import annotations
 
 import re
+from functools import partial
 
 from app.lab.grammar import choice
 from app.lab.patterns import ArgumentType
@@ -55,11 +56,15 @@ APPLICATIONS = (
     "tftp", "vdolive", "winmx", "xwindows",
 )  # fmt: skip
 
-PORT_NAMES: dict[str, int] = {
-    "ftp-data": 20, "ftp": 21, "telnet": 23, "smtp": 25, "domain": 53, "bootps": 67, "bootpc": 68,
-    "tftp": 69, "www": 80, "pop3": 110, "nntp": 119, "ntp": 123, "snmp": 161, "snmptrap": 162, "bgp": 179,
-    "syslog": 514,
+TCP_PORT_NAMES: dict[str, int] = {
+    "ftp-data": 20, "ftp": 21, "telnet": 23, "smtp": 25, "domain": 53, "www": 80, "pop3": 110, "nntp": 119,
+    "bgp": 179,
 }  # fmt: skip
+UDP_PORT_NAMES: dict[str, int] = {
+    "domain": 53, "bootps": 67, "bootpc": 68, "tftp": 69, "ntp": 123, "snmp": 161, "snmptrap": 162, "syslog": 514,
+}  # fmt: skip
+PORT_NAMES = TCP_PORT_NAMES | UDP_PORT_NAMES
+"""A name belongs to its protocol: ``udp ... eq ftp`` is no command, and UDP port 21 prints as a number."""
 
 _INTERFACE = re.compile(r"([A-Za-z][A-Za-z-]*)(\d[\d/.:]*)")
 _NUMBERS = re.compile(r"\d+(?:[/.:]\d+)*")
@@ -128,13 +133,13 @@ def _precedence(token: str) -> str | None:
     return None if value is None else str(PRECEDENCE_NAMES.get(value, value))
 
 
-def _port(token: str) -> str | None:
+def _port(names: dict[str, int], token: str) -> str | None:
     low = token.lower()
-    if low in PORT_NAMES:
+    if low in names:
         return low
     if low.isascii() and low.isdigit() and len(low) < 6 and int(low) < 65536:
-        return next((name for name, port in PORT_NAMES.items() if port == int(low)), str(int(low)))
-    hits = [name for name in PORT_NAMES if name.startswith(low)]
+        return next((name for name, port in names.items() if port == int(low)), str(int(low)))
+    hits = [name for name in names if name.startswith(low)]
     return hits[0] if len(hits) == 1 else None
 
 
@@ -145,7 +150,8 @@ IOS_TYPES: dict[str, ArgumentType] = {
     "IFTYPE": ArgumentType("IFTYPE", interface_kind),
     "IFNUM": ArgumentType("IFNUM", _numbers),
     "APP": choice(APPLICATIONS),
-    "PORT": ArgumentType("PORT", _port),
+    "TCPPORT": ArgumentType("TCPPORT", partial(_port, TCP_PORT_NAMES)),
+    "UDPPORT": ArgumentType("UDPPORT", partial(_port, UDP_PORT_NAMES)),
     "FILE": ArgumentType("FILE", _file_system),
     "NAME": ArgumentType("NAME", _file, loose=True),
 }
