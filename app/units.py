@@ -114,7 +114,7 @@ def _written(parse: Callable[[object], float], example: str) -> BeforeValidator:
             raise ValueError(f"{shortened(value)} is not a quantity with its unit: write it like {example!r}")
         return parse(value)
 
-    return BeforeValidator(validate)
+    return BeforeValidator(validate, json_schema_input_type=str)
 
 
 Rate = Annotated[int, _written(parse_rate, "768 kb/s"), _exact("b/s")]

@@ -76,5 +76,8 @@ def _canonical(value: object) -> object:
     the order in which they were entered."""
     if not isinstance(value, Ingress | Egress):
         return value
-    rules = [r.model_copy(update={"any_of": tuple(sorted(r.any_of, key=repr))}) for r in value.rules]
+    rules = [
+        r.model_copy(update={side: tuple(sorted(getattr(r, side), key=repr)) for side in ("any_of", "none_of")})
+        for r in value.rules
+    ]
     return value.model_copy(update={"rules": tuple(rules)})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from app.compiler.features import refusals, within
 from app.compiler.resolve import resolve
 from app.findings import Finding, Severity
 from app.intent.loader import LoadedIntent
@@ -69,9 +70,11 @@ def compile_intent(loaded: LoadedIntent, network: Network, running: Mapping[str,
 def _device(loaded: LoadedIntent, request: DeviceRequest, running: str | None) -> CompiledDevice:
     box = platform(request.platform, request.device)
     held = box.parse(running, request.device, request.image) if running is not None else None
+    refused = tuple(refusals(request, box.features))
+    request = within(request, box.features)
     lowered = box.lower(request, held)
     unread = () if held is None else (*_missing(request, held), *_unread(held))
-    located = tuple(_located(f, loaded) for f in (*lowered.findings, *unread))
+    located = tuple(_located(f, loaded) for f in (*refused, *lowered.findings, *unread))
     return CompiledDevice(
         request=request,
         plan=lowered.plan,

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from app.findings import Finding, Severity
 from app.intent.loader import LoadedIntent
-from app.intent.models import RESERVED_CLASS, Intent, Scope, TrafficClass, Treatment, fragment_bytes
+from app.intent.models import RESERVED_CLASS, Intent, MatchTerm, Scope, TrafficClass, Treatment, fragment_bytes
 from app.inventory.models import Device, Interface, Network, Role
 from app.plan.request import ClassRequest, DeviceRequest, EfficiencyRequest, InterfaceRequest, Term
 from app.units import format_rate, format_seconds
@@ -65,7 +65,8 @@ def _classes(loaded: LoadedIntent) -> Iterable[ClassRequest]:
         yield ClassRequest(
             name=entry.name,
             line=loaded.class_line(entry.name),
-            terms=tuple(_terms(entry)),
+            terms=tuple(_terms(entry.match.alternatives())) if entry.match else (),
+            none_of=tuple(_terms(entry.match.none)) if entry.match else (),
             mark=entry.mark,
             treatment=entry.treatment,
         )
@@ -77,10 +78,11 @@ def _classes(loaded: LoadedIntent) -> Iterable[ClassRequest]:
     )
 
 
-def _terms(entry: TrafficClass) -> Iterable[Term]:
-    for term in entry.match.any if entry.match else ():
+def _terms(alternatives: Iterable[MatchTerm]) -> Iterable[Term]:
+    for term in alternatives:
+        fields = {name: getattr(term, name) for name in Term.model_fields if name != "application"}
         for application in term.application or (None,):
-            yield Term(dscp=term.dscp, cos=term.cos, application=application)
+            yield Term(application=application, **fields)
 
 
 def _interface(

@@ -10,7 +10,8 @@ from pydantic import ValidationError
 
 from app.errors import InputError
 from app.intent.applications import Catalogue
-from app.intent.models import Treatment, conflicts, policy_conflicts, unknown_classes
+from app.intent.base import is_name
+from app.intent.models import Match, Treatment, conflicts, policy_conflicts, unknown_classes
 from app.intent.yaml_source import Document
 from app.units import WRITTEN
 
@@ -26,7 +27,9 @@ def find_conflicts(document: Document, catalogue: Catalogue) -> list[InputError]
         *policy_conflicts([(_text(entry.get("direction")), _text(entry.get("policy"))) for entry in apply]),
     ]
     known = [name for name in names if name is not None]
-    for position, entry in enumerate(_mappings(data, "verify")):
+    # Which class a reference means cannot be told while a class has no proper name: that is told already.
+    named = all(name is not None and is_name(name) for name in names)
+    for position, entry in enumerate(_mappings(data, "verify") if named else ()):
         found.extend(unknown_classes(position, _texts(entry, "classes"), _texts(entry, "beside"), known))
     problems = [InputError(c.message, document.place(c.path), c.mend) for c in found]
     return problems + list(_unknown_applications(document, classes, catalogue))
@@ -43,12 +46,17 @@ def _unknown_applications(
     document: Document, classes: list[dict[str, Any]], catalogue: Catalogue
 ) -> Iterator[InputError]:
     for position, entry in enumerate(classes):
-        for index, term in enumerate(_mappings(entry.get("match"), "any")):
+        terms = [
+            (key, index, term)
+            for key in Match.model_fields
+            for index, term in enumerate(_mappings(entry.get("match"), key))
+        ]
+        for key, index, term in terms:
             for application in _texts(term, "application"):
                 if application not in catalogue:
                     near = get_close_matches(application, list(catalogue), n=1)
                     mend = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(catalogue)}"
-                    place = document.place(("classes", position, "match", "any", index, "application"))
+                    place = document.place(("classes", position, "match", key, index, "application"))
                     yield InputError(f"unknown application {application!r}", place, mend)
 
 

@@ -4,139 +4,50 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
-from app.dscp import parse_dscp
-from app.units import Rate, Ratio, Seconds, format_seconds, shortened
+from app.intent.base import Duration, Model, Name, Requirement, Some, Text
+from app.intent.match import Match, MatchTerm
+from app.intent.treatment import Bandwidth, Mark, Police, Priority, QueueLimit, Remark, Shape, Treatment, Wred
+from app.units import Rate, Ratio, format_seconds, shortened
 
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
-_TEXT = re.compile(r"[\w .,;:()/%+=&'–-]*")
+__all__ = [
+    "OWN_PREFIX",
+    "RESERVED_CLASS",
+    "Bandwidth",
+    "Conflict",
+    "Fragment",
+    "Intent",
+    "LinkEfficiencyRule",
+    "Mark",
+    "Match",
+    "MatchTerm",
+    "Model",
+    "Name",
+    "ObjectiveSpec",
+    "Police",
+    "Priority",
+    "QueueLimit",
+    "Remark",
+    "Scope",
+    "Shape",
+    "TrafficClass",
+    "Treatment",
+    "Verify",
+    "When",
+    "Wred",
+    "conflicts",
+    "fragment_bytes",
+    "policy_conflicts",
+    "unknown_classes",
+]
+
 RESERVED_CLASS = "default"
-
-
-def _name(value: str) -> str:
-    # Names reach device templates: one newline would be a command on a router.
-    if _NAME.fullmatch(value) is None:
-        raise ValueError(
-            f"{shortened(value)} is not a name: letters, digits, '-' and '_' only, beginning with a letter"
-        )
-    return value
-
-
-def _text(value: str) -> str:
-    if _TEXT.fullmatch(value) is None or not value.isprintable():
-        raise ValueError(f"{shortened(value)} is not free text: one line of letters, digits and .,;:()/%+=&' only")
-    return value
-
-
-def _listed(value: object) -> object:
-    return [value] if isinstance(value, str | int | dict) else value
-
-
-def _distinct(values: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
-    # Said twice means the same, but a box would print it once: the plan must equal what is read back.
-    return tuple(dict.fromkeys(values))
-
-
-Name = Annotated[str, Field(min_length=1, max_length=40), AfterValidator(_name)]
-Text = Annotated[str, Field(max_length=200), AfterValidator(_text)]
-Dscp = Annotated[int, BeforeValidator(parse_dscp)]
-Cos = Annotated[int, Field(ge=0, le=7, strict=True)]
-Percent = Annotated[int, Field(ge=1, le=100, strict=True)]
-Requirement = bool  # True: prefer (a missing one is a warning), False: require (an error)
-
-
-class Model(BaseModel):
-    """Base of all intent models: immutable, no unknown key."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class MatchTerm(Model):
-    """One alternative of a match; the given fields must all hold, each field lists alternatives."""
-
-    application: Annotated[tuple[Name, ...], BeforeValidator(_listed), AfterValidator(_distinct)] = ()
-    dscp: Annotated[tuple[Dscp, ...], BeforeValidator(_listed), AfterValidator(_distinct)] = ()
-    cos: Annotated[tuple[Cos, ...], BeforeValidator(_listed), AfterValidator(_distinct)] = ()
-
-    @model_validator(mode="after")
-    def _not_empty(self) -> Self:
-        if not (self.application or self.dscp or self.cos):
-            raise ValueError("an empty match: give application, dscp or cos")
-        return self
-
-
-class Match(Model):
-    """Which packets belong to a class."""
-
-    any: Annotated[tuple[MatchTerm, ...], Field(min_length=1)]
-
-
-class Mark(Model):
-    """The marks a class carries behind the edge."""
-
-    dscp: Dscp | None = None
-    cos: Cos | None = None
-
-
-class Priority(Model):
-    """Low-latency queuing: served first, up to a share of the link or a rate."""
-
-    percent: Percent | None = None
-    rate: Rate | None = None
-
-    @model_validator(mode="after")
-    def _one(self) -> Self:
-        if (self.percent is None) == (self.rate is None):
-            raise ValueError("a priority has both or none of percent and rate: give one of them")
-        return self
-
-
-class Bandwidth(Model):
-    """A guaranteed share: of the link, of what priority leaves, or a rate."""
-
-    percent: Percent | None = None
-    remaining_percent: Percent | None = None
-    rate: Rate | None = None
-
-    @model_validator(mode="after")
-    def _one(self) -> Self:
-        if sum(v is not None for v in (self.percent, self.remaining_percent, self.rate)) != 1:
-            units = "percent, remaining_percent and rate"
-            raise ValueError(f"a bandwidth has none or more than one unit: give exactly one of {units}")
-        return self
-
-
-class Wred(Model):
-    """Weighted random early detection with the platform's profile."""
-
-    prefer: Requirement = True
-
-
-def _wred(value: object) -> object:
-    return {} if value is True else None if value is False else value
-
-
-class Treatment(Model):
-    """How a class is served."""
-
-    priority: Priority | None = None
-    bandwidth: Bandwidth | None = None
-    wred: Annotated[Wred | None, BeforeValidator(_wred)] = None
-
-    @model_validator(mode="after")
-    def _one(self) -> Self:
-        if self.priority and self.bandwidth:
-            raise ValueError("a class is served by priority or by bandwidth: not both, remove one")
-        if self.priority and self.wred:
-            raise ValueError("WRED does not go with priority: remove one, a policed queue is not managed by drops")
-        return self
-
 
 _QUANTILE = re.compile(r"p[0-9]{1,2}(\.[0-9]{1,6})?")
 
@@ -144,12 +55,6 @@ _QUANTILE = re.compile(r"p[0-9]{1,2}(\.[0-9]{1,6})?")
 def _quantile(value: str) -> str:
     if _QUANTILE.fullmatch(value) is None or not 0 < float(value[1:]) < 100:
         raise ValueError(f"{shortened(value)} is not a quantile between 0 and 100: write p50, p95, p99 or p99.9")
-    return value
-
-
-def _above_zero(value: float) -> float:
-    if value <= 0:
-        raise ValueError("0 cannot be kept: give a time above zero")
     return value
 
 
@@ -180,7 +85,6 @@ def _confidence(value: float) -> float:
 
 
 Quantile = Annotated[str, AfterValidator(_quantile)]
-Duration = Annotated[Seconds, AfterValidator(_above_zero)]
 
 
 class ObjectiveSpec(Model):
@@ -240,9 +144,6 @@ class LinkEfficiencyRule(Model):
     prefer: Requirement = True
 
 
-Listed = Annotated[tuple[Name, ...], BeforeValidator(_listed), Field(min_length=1), AfterValidator(_distinct)]
-
-
 OWN_PREFIX = "QOSFORGE"
 """How the names begin that objects get on a box where the intent gives none."""
 
@@ -256,8 +157,8 @@ def _own(value: str) -> str:
 class Scope(Model):
     """Where an intent applies: devices by role, their interfaces by tag, one direction."""
 
-    role: Listed
-    interfaces: Listed
+    role: Some[Name]
+    interfaces: Some[Name]
     direction: Literal["input", "output"]
     policy: Annotated[Name, AfterValidator(_own)] | None = None
 

@@ -27,7 +27,8 @@ class PortRange(Model):
 class Term(Model):
     """One alternative of a classifier: all given fields hold, each field lists alternatives.
 
-    ``application`` is a name of the catalogue that the box itself recognises (deep inspection).
+    ``application`` is a name of the catalogue that the box itself recognises (deep inspection). MAC addresses are
+    written ``001b.54aa.bbcc``.
     """
 
     dscp: tuple[int, ...] = ()
@@ -39,24 +40,32 @@ class Term(Model):
     destination: str | None = None
     source_ports: tuple[PortRange, ...] = ()
     destination_ports: tuple[PortRange, ...] = ()
+    source_mac: str | None = None
+    destination_mac: str | None = None
+    input_interface: str | None = None
 
 
 class Policer(Model):
-    """Single-rate token bucket: bits per second and bytes; what exceeds is dropped."""
+    """Single-rate token bucket: bits per second and bytes.
+
+    What exceeds is dropped, or sent with ``exceed_dscp``.
+    """
 
     rate: int
     burst: int
+    exceed_dscp: int | None = None
 
 
 class Rule(Model):
     """A classifier with what happens to its packets; the first rule that matches wins.
 
-    ``name`` is what the box calls the class. ``queue`` is a queue chosen here for the egress (boxes that
-    choose it on input).
+    ``name`` is what the box calls the class. One of ``any_of`` must hold and none of ``none_of``. ``queue`` is a
+    queue chosen here for the egress (boxes that choose it on input).
     """
 
     name: str
     any_of: tuple[Term, ...] = ()
+    none_of: tuple[Term, ...] = ()
     set_dscp: int | None = None
     set_cos: int | None = None
     police: Policer | None = None
@@ -146,6 +155,8 @@ class Queue(Model):
     fair: bool = False
     shape_weight: int | None = None
     """SRR shaping: the queue gets at most one part in this many of the port's rate, and takes no share."""
+    shape_rate: int | None = None
+    """Bits per second that the queue sends at most; what exceeds waits."""
 
 
 class Scheduler(Model):

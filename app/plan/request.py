@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from pydantic import BaseModel, ConfigDict
 
 from app.intent.applications import Application
-from app.intent.models import Mark, Treatment
+from app.intent.models import RESERVED_CLASS, Mark, Treatment
 from app.inventory.models import Framing, Role
 
 
@@ -15,31 +17,70 @@ class Model(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=False)
 
 
+class Feature(StrEnum):
+    """What the language has beyond its core (applications, DSCP, CoS, marks, priority, bandwidth, WRED).
+
+    A platform declares those that it lowers; what it does not declare is refused before it is asked. The values
+    are the words of findings.
+    """
+
+    MATCH_PRECEDENCE = "a match by IP precedence"
+    MATCH_FLOW = "a match by protocol, IPv4 prefixes or ports"
+    MATCH_IPV6 = "a match by IPv6 prefixes"
+    MATCH_VLAN = "a match by VLAN"
+    MATCH_MAC = "a match by MAC address"
+    MATCH_INPUT_INTERFACE = "a match by input interface"
+    MATCH_NONE = "a match by what a packet is not ('none')"
+    QUEUE_LIMIT = "a queue limit in packets"
+    POLICE_INPUT = "policing on input"
+    POLICE_OUTPUT = "policing on output"
+    SHAPE = "shaping of a class"
+
+
 class Term(Model):
-    """One alternative of a class: all given fields hold, each field lists alternatives."""
+    """One alternative of a class: all given fields hold, each field lists alternatives.
+
+    The fields are those of the language; ports are inclusive ranges.
+    """
 
     dscp: tuple[int, ...] = ()
     cos: tuple[int, ...] = ()
     application: str | None = None
+    precedence: tuple[int, ...] = ()
+    protocol: tuple[int, ...] = ()
+    source: tuple[str, ...] = ()
+    destination: tuple[str, ...] = ()
+    source_port: tuple[tuple[int, int], ...] = ()
+    destination_port: tuple[tuple[int, int], ...] = ()
+    vlan: tuple[int, ...] = ()
+    source_mac: tuple[str, ...] = ()
+    destination_mac: tuple[str, ...] = ()
+    input_interface: tuple[str, ...] = ()
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """Names of the fields that ask for something."""
+        return tuple(name for name in Term.model_fields if getattr(self, name))
 
 
 class ClassRequest(Model):
     """A class as this device must serve it; the last one is always ``default``.
 
-    ``terms`` say what the intent lists; ``trusted`` is the DSCP that an edge before this device has set (none
-    where the class carries no mark), so that a device in the middle need not recognise it again.
+    ``terms`` say what the intent lists (none where it says only what a class is not), ``none_of`` what must not
+    hold beside.
     """
 
     name: str
     line: int | None = None
     terms: tuple[Term, ...] = ()
+    none_of: tuple[Term, ...] = ()
     mark: Mark | None = None
     treatment: Treatment = Treatment()
 
     @property
     def is_default(self) -> bool:
         """Whether this is the class of everything else."""
-        return not self.terms
+        return self.name == RESERVED_CLASS
 
 
 class EfficiencyRequest(Model):

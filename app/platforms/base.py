@@ -12,7 +12,7 @@ from app.configtree import Grammar
 from app.errors import InputError, Place
 from app.findings import Fidelity, Finding
 from app.plan.model import Plan
-from app.plan.request import DeviceRequest
+from app.plan.request import DeviceRequest, Feature
 
 GROUP = "qosforge.platforms"
 
@@ -101,6 +101,8 @@ class Platform(Protocol):
     """What Batfish calls the text of this platform; none where it does not model it."""
     counts: frozenset[Direction]
     """On which sides of its interfaces the box counts by class or queue."""
+    features: frozenset[Feature]
+    """What of the language beyond its core `lower` knows; it is never asked for more."""
 
     def lower(self, request: DeviceRequest, running: Plan | None) -> Lowered:
         """The plan for a request; ``running`` is what the box holds now, where it is known."""

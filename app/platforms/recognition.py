@@ -2,32 +2,61 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 from app.findings import Finding, Severity
 from app.plan.model import PortRange, Term
 from app.plan.request import ClassRequest, DeviceRequest
+from app.plan.request import Term as Alternative
 
 WELL_KNOWN = 1024
 """Ports below this belong to servers, whose answers carry them as the source (RFC 6335, section 6)."""
 
 
 def header_terms(request: DeviceRequest, wanted: ClassRequest) -> tuple[Term, ...]:
-    """The alternatives of a class as header fields: ports first, then DSCPs and CoS, none twice.
+    """The alternatives of a class as header fields: flows first, then DSCPs and CoS, none twice.
 
-    Well-known ports are matched on either side, others at the destination only: a source port above them is any
-    client's.
+    An application together with addresses, protocols or ports has no such form and is left out. An
+    application's well-known ports are matched on either side, others at the destination only: a source port above
+    them is any client's.
     """
     ports: dict[Term, None] = {}
     marks: dict[Term, None] = {}
     for term in wanted.terms:
         dscp, cos = tuple(sorted(term.dscp)), tuple(sorted(term.cos))
+        if asks_flow(term):
+            for entry in _flows(term) if term.application is None else ():
+                ports[entry.model_copy(update={"dscp": dscp, "cos": cos})] = None
+            continue
         if term.application is None:
             marks[Term(dscp=dscp, cos=cos)] = None
             continue
         for entry in _application(request, term.application):
             ports[entry.model_copy(update={"dscp": dscp, "cos": cos})] = None
     return (*ports, *marks)
+
+
+def asks_flow(term: Alternative) -> bool:
+    """Whether an alternative asks for addresses, protocols or ports."""
+    return bool(term.protocol or term.source or term.destination or term.source_port or term.destination_port)
+
+
+def _flows(term: Alternative) -> Iterator[Term]:
+    for protocol, source, destination, near, far in itertools.product(
+        term.protocol or (None,),
+        term.source or (None,),
+        term.destination or (None,),
+        term.source_port or (None,),
+        term.destination_port or (None,),
+    ):
+        yield Term(
+            protocol=protocol,
+            source=source,
+            destination=destination,
+            source_ports=(PortRange(first=near[0], last=near[1]),) if near else (),
+            destination_ports=(PortRange(first=far[0], last=far[1]),) if far else (),
+        )
 
 
 def _application(request: DeviceRequest, name: str) -> Iterator[Term]:

@@ -55,6 +55,7 @@ def port(
             Place(device=plan.device, interface=interface.name),
             "remove 'ip mtu' from the interface, or measure with another tester",
         )
+    _check_told(plan, interface)
     egress = _egress(plan, interface, rate)
     egress["tx_fifo_packets"] = profile.transmit_fifo
     if link is not None and efficiency.multilink:
@@ -87,7 +88,32 @@ def _term(term: Term) -> Json:
 
 
 def _match(rule: Rule) -> Json:
-    return {"any": [_term(term) for term in rule.any_of]}
+    match: Json = {"any": [_term(term) for term in rule.any_of]}
+    if rule.none_of:
+        match["not"] = {"any": [_term(term) for term in rule.none_of]}
+    return match
+
+
+def _check_told(plan: Plan, interface: InterfacePlan) -> None:
+    """Refuse what the twin's packets do not carry, or its queues do not do."""
+    place = Place(device=plan.device, interface=interface.name)
+    for rule in (*interface.ingress.rules, *interface.egress.rules):
+        for term in (*rule.any_of, *rule.none_of):
+            if term.source_mac or term.destination_mac or term.input_interface:
+                raise TesterError(
+                    f"the twin does not model a match by MAC address or input interface (class {rule.name})",
+                    place,
+                    "match addresses, ports or marks, or measure with another tester",
+                )
+    shaped = [
+        q.name for q in (interface.egress.scheduler.queues if interface.egress.scheduler else ()) if q.shape_rate
+    ]
+    if shaped:
+        raise TesterError(
+            f"the twin does not model a class that is shaped to a rate ({', '.join(n or '' for n in shaped)})",
+            place,
+            "take the shape away, or measure with another tester",
+        )
 
 
 def _ingress(system: System, ingress: Ingress, tagged: bool) -> Json:
@@ -147,7 +173,10 @@ def _marks(system: System, rule: Rule) -> Json:
 def _police(rule: Rule) -> Json:
     if rule.police is None:
         return {}
-    return {"police": {"rate_bps": rule.police.rate, "burst_bytes": rule.police.burst}}
+    police: Json = {"rate_bps": rule.police.rate, "burst_bytes": rule.police.burst}
+    if rule.police.exceed_dscp is not None:
+        police["exceed"] = {"dscp": rule.police.exceed_dscp}
+    return {"police": police}
 
 
 def _egress(plan: Plan, interface: InterfacePlan, rate: int) -> Json:
@@ -182,7 +211,7 @@ def _selection(plan: Plan, egress: Egress, positions: dict[int, int]) -> tuple[l
     default = positions.get(egress.default_queue, 0) if egress.default_queue is not None else 0
     if egress.rules:
         rules = [
-            {"match": _match(rule), "queue": positions[rule.queue]}
+            {"match": _match(rule), "queue": positions[rule.queue]} | _police(rule)
             for rule in egress.rules
             if rule.queue is not None and rule.any_of
         ]

@@ -2,24 +2,54 @@
 
 from __future__ import annotations
 
+from ipaddress import ip_address, ip_network
+
 from app.intent.models import RESERVED_CLASS, Intent, MatchTerm, Verify
 from app.inventory.models import Network, TrafficFlow, TrafficScenario
 
+_PROTOCOLS = {"tcp": 6, "udp": 17}
+_NOT_TOLD = frozenset({"vlan", "source_mac", "destination_mac", "input_interface"})
 
-def flow_class(intent: Intent, flow: TrafficFlow) -> str:
-    """The class that the intent gives a flow, seen as it leaves its station."""
+
+def flow_class(intent: Intent, flow: TrafficFlow, network: Network) -> str:
+    """The class that the intent gives a flow, seen as it leaves its station.
+
+    A description of traffic tells no VLAN, MAC address or input interface: what matches by them takes no flow.
+    """
     for entry in intent.classes:
-        if entry.match and any(_matches(term, flow) for term in entry.match.any):
+        if entry.match is None:
+            continue
+        terms = entry.match.alternatives()
+        taken = any(_matches(term, flow, network) for term in terms) or not terms
+        if taken and not any(_matches(term, flow, network) for term in entry.match.none):
             return entry.name
     return RESERVED_CLASS
 
 
-def _matches(term: MatchTerm, flow: TrafficFlow) -> bool:
+def _matches(term: MatchTerm, flow: TrafficFlow, network: Network) -> bool:
     return (
-        (not term.application or flow.application in term.application)
+        _NOT_TOLD.isdisjoint(term.given)
+        and (not term.application or flow.application in term.application)
         and (not term.dscp or flow.dscp in term.dscp)
         and (not term.cos or flow.cos in term.cos)
+        and (not term.precedence or flow.dscp >> 3 in term.precedence)
+        and (not term.protocol or _PROTOCOLS[flow.protocol] in term.protocol)
+        and _inside(network, flow.from_, term.source)
+        and _inside(network, flow.to, term.destination)
+        and _in_range(flow.src_port, term.source_port)
+        and _in_range(flow.dst_port, term.destination_port)
     )
+
+
+def _inside(network: Network, station: str, prefixes: tuple[str, ...]) -> bool:
+    if not prefixes:
+        return True
+    address = ip_address(network.station(station).address)
+    return any(address in ip_network(prefix) for prefix in prefixes)
+
+
+def _in_range(port: int, ranges: tuple[tuple[int, int], ...]) -> bool:
+    return not ranges or any(first <= port <= last for first, last in ranges)
 
 
 def scenario_of(network: Network, check: Verify) -> TrafficScenario | None:

@@ -186,7 +186,12 @@ class TwinTester:
         for flow in scenario.flows:
             for number in range(flow.count):
                 described[flow.name if flow.count == 1 else f"{flow.name}-{number + 1}"] = flow
-        flows = tuple(_flow_result(intent, described[entry["name"]], entry, seconds) for entry in answer["flows"])
+        flows = tuple(
+            _flow_result(
+                described[entry["name"]], flow_class(intent, described[entry["name"]], self.network), entry, seconds
+            )
+            for entry in answer["flows"]
+        )
         return ScenarioResult(name=scenario.name, title=scenario.title, flows=flows)
 
 
@@ -214,13 +219,13 @@ def _source(flow: TrafficFlow) -> Json:
     return {"kind": source.kind, "rate_bps": source.rate, "ip_bytes": source.ip_bytes, **common}
 
 
-def _flow_result(intent: Intent, flow: TrafficFlow, entry: Json, seconds: int) -> FlowResult:
+def _flow_result(flow: TrafficFlow, traffic_class: str, entry: Json, seconds: int) -> FlowResult:
     delay = entry["delay_ps"]
     pace = entry["interarrival_ps"]
     heard = entry["delivered"] > 0
     return FlowResult(
         name=entry["name"],
-        traffic_class=flow_class(intent, flow),
+        traffic_class=traffic_class,
         kind=flow.application or "other",
         path=f"{flow.from_}→{flow.to}",
         sent=entry["sent"],

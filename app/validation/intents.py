@@ -71,8 +71,10 @@ def check_routing(known: Known) -> Iterator[Finding]:
 
 def _routing(entry: TrafficClass) -> bool:
     served = entry.treatment.priority is not None or entry.treatment.bandwidth is not None
-    terms = entry.match.any if entry.match else ()
-    return served and any(ROUTING_DSCPS & set(term.dscp) or ROUTING_COSES & set(term.cos) for term in terms)
+    terms = entry.match.alternatives() if entry.match else ()
+    return served and any(
+        ROUTING_DSCPS & set(term.dscp) or ROUTING_COSES & {*term.cos, *term.precedence} for term in terms
+    )
 
 
 def _default_guaranteed(intent: Intent) -> bool:

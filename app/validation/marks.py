@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from app.dscp import dscp_name
 from app.findings import Finding, Severity
-from app.intent.models import MatchTerm, TrafficClass, Verify
+from app.intent.models import Match, MatchTerm, TrafficClass, Verify
 from app.inventory.models import Port, Station
 from app.plan.model import Discipline, InterfacePlan, Scheduler, System
 from app.validation.known import Known
@@ -70,9 +70,14 @@ def _followed(known: Known, check: Verify) -> Iterator[tuple[TrafficClass, Packe
 
 
 def _packets(known: Known, entry: TrafficClass, source: Station, target: Station) -> Iterator[Packet]:
-    """Every kind of packet that the intent puts into a class, as a station without a tag sends it."""
+    """Every kind of packet that the intent puts into a class, as a station without a tag sends it.
+
+    Only classes told by applications and DSCPs alone are followed: no sample stands for every flow of a prefix.
+    """
     classes, catalogue = known.compilation.intent.intent.classes, known.compilation.intent.catalogue
-    for term in entry.match.any if entry.match else ():
+    if any(not _simple(c.match) for c in classes[: classes.index(entry) + 1] if c.match):
+        return
+    for term in entry.match.alternatives() if entry.match else ():
         if term.cos:
             continue
         for application in term.application or (None,):
@@ -86,9 +91,15 @@ def _packets(known: Known, entry: TrafficClass, source: Station, target: Station
                     protocol=known_by.protocol_number if known_by else None,
                     port=known_by.ports[0][0] if known_by else None,
                 )
-                first = next(c for c in classes if c.match and any(_meant(t, packet) for t in c.match.any))
+                first = next(
+                    c for c in classes if c.match and any(_meant(t, packet) for t in c.match.alternatives())
+                )
                 if first.name == entry.name:
                     yield packet
+
+
+def _simple(match: Match) -> bool:
+    return not match.none and all({"application", "dscp", "cos"}.issuperset(t.given) for t in match.alternatives())
 
 
 def _meant(term: MatchTerm, packet: Packet) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from ipaddress import ip_address, ip_network
 
-from app.plan.model import Egress, Ingress, PortRange, Scheduler, System, Term, Trust
+from app.plan.model import Egress, Ingress, PortRange, Rule, Scheduler, System, Term, Trust
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ def enter(system: System, ingress: Ingress, packet: Packet, *, tagged: bool) -> 
     """
     packet = replace(packet, cos=packet.cos if tagged else ingress.port_cos, group=None)
     for rule in ingress.rules:
-        if any(matches(term, packet) for term in rule.any_of):
+        if takes(rule, packet):
             if rule.set_dscp is not None:
                 packet = _with_dscp(system, packet, rule.set_dscp)
             if rule.set_cos is not None:
@@ -59,7 +59,7 @@ def marked(system: System, packet: Packet, dscp: int, cos: int | None) -> Packet
 def queue_of(system: System, egress: Egress, scheduler: Scheduler, packet: Packet) -> int | None:
     """The number of the queue a packet takes: by the output policy, the choice on input, the maps, the default."""
     for rule in egress.rules:
-        if rule.queue is not None and any(matches(term, packet) for term in rule.any_of):
+        if rule.queue is not None and takes(rule, packet):
             return rule.queue
     if not egress.rules:
         numbers = [queue.number for queue in scheduler.queues]
@@ -72,8 +72,13 @@ def queue_of(system: System, egress: Egress, scheduler: Scheduler, packet: Packe
     return egress.default_queue
 
 
+def takes(rule: Rule, packet: Packet) -> bool:
+    """Whether a rule takes a packet."""
+    return any(matches(t, packet) for t in rule.any_of) and not any(matches(t, packet) for t in rule.none_of)
+
+
 def matches(term: Term, packet: Packet) -> bool:
-    """Whether a packet has everything a term asks for; source ports are never known."""
+    """Whether a packet has everything a term asks for; source ports, MACs and the way in are never known."""
     return (
         (not term.dscp or packet.dscp in term.dscp)
         and (not term.cos or packet.cos in term.cos)
@@ -82,7 +87,7 @@ def matches(term: Term, packet: Packet) -> bool:
         and (term.protocol is None or term.protocol == packet.protocol)
         and (term.source is None or _inside(packet.source, term.source))
         and (term.destination is None or _inside(packet.destination, term.destination))
-        and not term.source_ports
+        and not (term.source_ports or term.source_mac or term.destination_mac or term.input_interface)
         and (not term.destination_ports or _in_ports(packet.port, term.destination_ports))
     )
 

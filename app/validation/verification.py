@@ -69,7 +69,10 @@ def _check(known: Known, position: int, check: Verify) -> Iterator[Finding]:
             message = f"scenario {scenario.name} has no flow of the class from {check.from_} to {check.to}"
             yield finding("verify-no-traffic", Severity.ERROR, message, mend, name)
     for name in check.beside:
-        if not any(flow_class(known.compilation.intent.intent, flow) == name for flow in scenario.flows):
+        if not any(
+            flow_class(known.compilation.intent.intent, flow, known.compilation.network) == name
+            for flow in scenario.flows
+        ):
             message = f"scenario {scenario.name} has no flow of the class to run beside"
             yield finding("verify-no-traffic", Severity.WARNING, message, mend, name)
     for name in check.classes:
@@ -84,7 +87,7 @@ def _judged(known: Known, check: Verify, name: str) -> list[TrafficFlow]:
         flow
         for flow in (scenario.flows if scenario else ())
         if (flow.from_, flow.to) == (check.from_, check.to)
-        and flow_class(known.compilation.intent.intent, flow) == name
+        and flow_class(known.compilation.intent.intent, flow, known.compilation.network) == name
     ]
 
 

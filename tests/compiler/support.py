@@ -6,6 +6,7 @@ import json
 import tempfile
 from collections.abc import Mapping
 from functools import cache
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
@@ -117,7 +118,71 @@ TERMS = st.one_of(
     ),
     st.fixed_dictionaries({"dscp": st.lists(st.integers(0, 63), min_size=1, max_size=20)}),
     st.fixed_dictionaries({"cos": st.lists(st.integers(0, 7), min_size=1, max_size=8)}),
+    st.fixed_dictionaries({"precedence": st.lists(st.integers(0, 7), min_size=1, max_size=8)}),
+    st.fixed_dictionaries({"input_interface": st.just("FastEthernet0/0")}),
+    st.fixed_dictionaries({"source_mac": st.sampled_from(["00:1b:54:aa:bb:cc", "001b.54aa.bbcd"])}),
+    st.fixed_dictionaries({"destination_mac": st.just(["00-1B-54-AA-BB-CC", "001b.54aa.bbcd"])}),
 )
+PREFIXES = st.builds(
+    lambda address, length: str(ip_network((address, length), strict=False)),
+    st.integers(0, 2**32 - 1),
+    st.integers(1, 32),
+)
+PORTS = st.one_of(
+    st.integers(0, 65535),
+    st.sampled_from([21, 69, 80, 514]),
+    st.builds(lambda a, b: f"{min(a, b)}-{max(a, b)}", st.integers(0, 65535), st.integers(0, 65535)),
+)
+
+
+@st.composite
+def flows(draw: st.DrawFn) -> dict[str, Any]:
+    """Terms that access lists hold: protocols, prefixes and ports, sometimes with a mark beside."""
+    term: dict[str, Any] = {"protocol": draw(st.sampled_from(["tcp", "udp", ["tcp", "udp"], 47, 103, 200]))}
+    for side in ("source", "destination"):
+        if draw(st.booleans()):
+            term[side] = draw(st.lists(PREFIXES, min_size=1, max_size=2))
+        if term["protocol"] not in (47, 103, 200) and draw(st.booleans()):
+            term[f"{side}_port"] = draw(st.lists(PORTS, min_size=1, max_size=2))
+    mark = draw(st.sampled_from(["", "", "dscp", "precedence"]))
+    if mark:
+        term[mark] = draw(st.lists(st.integers(0, 63 if mark == "dscp" else 7), min_size=1, max_size=2))
+    return term
+
+
+@st.composite
+def matches(draw: st.DrawFn) -> dict[str, Any]:
+    """Matches in every form that one class-map holds."""
+    form = draw(st.sampled_from(["any", "any", "flows", "joined"]))
+    if form == "any":
+        return {"any": draw(st.lists(st.one_of(TERMS, flows()), min_size=1, max_size=3))}
+    if form == "flows":
+        marks = st.fixed_dictionaries({"dscp": st.lists(st.integers(0, 63), min_size=1, max_size=9)})
+        parts = {"any": draw(st.lists(st.one_of(flows(), marks), min_size=1, max_size=2))}
+    else:
+        one = draw(
+            st.sampled_from([{"application": "http"}, {"cos": [1, 2]}, {"input_interface": "FastEthernet0/0"}])
+        )
+        parts = {"all": [one, *draw(st.lists(flows(), max_size=1))]}
+    if draw(st.booleans()):
+        parts["none"] = draw(st.lists(st.one_of(TERMS, flows()), min_size=1, max_size=2))
+    return parts
+
+
+@st.composite
+def extras(draw: st.DrawFn, sides: tuple[str, ...]) -> dict[str, Any]:
+    """Policers and shapes as 12.4 takes them."""
+    more: dict[str, Any] = {}
+    if draw(st.booleans()):
+        more["police"] = {
+            "rate": f"{draw(st.integers(8, 1000))} kb/s",
+            "burst": f"{draw(st.integers(1000, 9000))} B",
+            "exceed": draw(st.sampled_from(["drop", {"remark": "af13"}])),
+            "direction": draw(st.sampled_from(sides)),
+        }
+    return more
+
+
 UNITS = ("percent", "remaining_percent", "rate")
 
 
@@ -131,7 +196,7 @@ def intents(draw: st.DrawFn) -> str:
     for name in [*names, *(["default"] if draw(st.booleans()) else [])]:
         entry: dict[str, Any] = {"name": name}
         if name != "default":
-            entry["match"] = {"any": draw(st.lists(TERMS, min_size=1, max_size=3))}
+            entry["match"] = draw(matches())
         if draw(st.booleans()):
             entry["mark"] = {"dscp": draw(st.integers(0, 63))}
         kind = draw(st.sampled_from(["priority", unit, unit, "none"])) if name != "default" else unit
@@ -145,6 +210,14 @@ def intents(draw: st.DrawFn) -> str:
             entry["treatment"] = {"priority" if kind == "priority" else "bandwidth": {key: value}}
             if kind != "priority" and draw(st.booleans()):
                 entry["treatment"]["wred"] = {"prefer": draw(st.booleans())}
+            elif kind != "priority" and draw(st.booleans()):
+                entry["treatment"]["queue_limit"] = {"packets": draw(st.integers(1, 512))}
+        if kind != "priority" and draw(st.booleans()):
+            entry.setdefault("treatment", {})["shape"] = {"rate": f"{draw(st.integers(8, 2000))} kb/s"}
+        if name != "default" or draw(st.booleans()):
+            entry.setdefault("treatment", {}).update(
+                draw(extras(("input", "output") if name != "default" else ("input",)))
+            )
         classes.append(entry)
     rules = [
         {"when": {"rate_below": "768 kb/s"}, "header_compression": "rtp", "fragment": {"blocking_delay": "16 ms"}}

@@ -13,7 +13,7 @@ from app.findings import Severity
 from app.intent.applications import load_catalogue
 from app.intent.models import Mark, Treatment
 from app.inventory.models import Framing, Role
-from app.plan.model import Discipline, Efficiency, InterfacePlan, Share, ShareUnit, Term
+from app.plan.model import Discipline, Efficiency, InterfacePlan, Policer, PortRange, Share, ShareUnit, Term
 from app.plan.request import ClassRequest, DeviceRequest, EfficiencyRequest, InterfaceRequest
 from app.plan.request import Term as Alternative
 from app.platforms.base import Lowered
@@ -82,10 +82,127 @@ def test_more_values_than_a_line_holds_take_several_lines() -> None:
     assert " match ip dscp cs1  9  af11  11  af12  13  af13  15\n match ip dscp cs2  17\n" in text(wanted)
 
 
-def test_conditions_that_hold_together_are_refused_not_dropped() -> None:
+def test_conditions_that_hold_together_are_joined() -> None:
     wanted = request(a_class(terms=(Alternative(application="http", dscp=(46,)),)))
 
-    assert codes(PLATFORM.lower(wanted, None), Severity.ERROR) == ["match-combination-unsupported"]
+    assert codes(PLATFORM.lower(wanted, None), Severity.ERROR) == []
+    assert "class-map match-all gold\n match ip dscp ef\n match protocol http\n" in text(wanted)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"terms": (Alternative(application="http", dscp=(46,)), Alternative(application="ftp", dscp=(46,)))},
+        {"terms": (Alternative(cos=(1,), dscp=tuple(range(9))),)},
+        {"terms": (Alternative(cos=(1,), dscp=(46,)), Alternative(cos=(1,), dscp=(46,), protocol=(6,)))},
+        {"none_of": (Alternative(cos=(1,), dscp=(46,)),)},
+        {"terms": (Alternative(protocol=tuple(range(201))),)},
+        {"terms": (Alternative(source_mac=("001b.54aa.bbcc", "001b.54aa.bbcd"), cos=(1,)),)},
+    ],
+    ids=["alternatives", "values", "mixed", "none of two", "entries", "two addresses"],
+)
+def test_what_no_class_map_holds_is_refused_not_dropped(more: dict[str, Any]) -> None:
+    lowered = PLATFORM.lower(request(a_class(**more)), None)
+
+    assert codes(lowered, Severity.ERROR) == ["match-combination-unsupported"]
+    assert line(lowered).egress.rules[0].any_of == ()
+
+
+def test_flows_become_one_access_list_and_exceptions_another() -> None:
+    wanted = request(
+        a_class(
+            terms=(
+                Alternative(protocol=(6, 17), source=("10.1.0.0/16",), destination_port=((80, 80), (8000, 8080))),
+                Alternative(protocol=(47,), destination=("10.2.0.9/32",), precedence=(5,)),
+                Alternative(dscp=(46,)),
+            ),
+            none_of=(Alternative(source=("10.1.9.0/24",)), Alternative(dscp=(8,))),
+        )
+    )
+
+    assert text(wanted).startswith(
+        "ip access-list extended QOSFORGE-gold\n"
+        " permit tcp 10.1.0.0 0.0.255.255 any eq www\n"
+        " permit tcp 10.1.0.0 0.0.255.255 any range 8000 8080\n"
+        " permit udp 10.1.0.0 0.0.255.255 any eq 80\n"
+        " permit udp 10.1.0.0 0.0.255.255 any range 8000 8080\n"
+        " permit gre any host 10.2.0.9 precedence 5\n"
+        " permit ip any any dscp ef\n"
+        "!\n"
+        "ip access-list extended QOSFORGE-gold.NOT\n"
+        " permit ip 10.1.9.0 0.0.0.255 any\n"
+        "!\n"
+        "class-map match-all gold\n"
+        " match access-group name QOSFORGE-gold\n"
+        " match not ip dscp cs1\n"
+        " match not access-group name QOSFORGE-gold.NOT\n"
+    )
+
+
+def treated(image: str = "12.4", name: str = "gold", **treatment: Any) -> Lowered:
+    asked = Treatment.model_validate({"bandwidth": {"percent": 20}} | treatment)
+    return PLATFORM.lower(request(a_class(name, treatment=asked), image=image), None)
+
+
+@pytest.mark.parametrize("prefer", [True, False])
+@pytest.mark.parametrize(
+    ("code", "treatment"),
+    [
+        ("queue-limit-unsupported", {"queue_limit": {"packets": 513}}),
+        ("queue-limit-unsupported", {"queue_limit": {"packets": 10}, "wred": {}}),
+        ("queue-limit-unsupported", {"queue_limit": {"packets": 10}, "bandwidth": None}),
+        (
+            "queue-limit-unsupported",
+            {"queue_limit": {"packets": 10}, "bandwidth": None, "priority": {"percent": 9}},
+        ),
+        ("police-unsupported", {"police": {"rate": 7_999}}),
+        ("police-unsupported", {"police": {"rate": 64_000, "burst": 999, "direction": "output"}}),
+        ("shape-unsupported", {"shape": {"rate": 154_400_001}}),
+    ],
+)
+def test_limits_that_the_box_does_not_take_are_told_and_left_out(
+    code: str, treatment: dict[str, Any], prefer: bool
+) -> None:
+    key = code.removesuffix("-unsupported").replace("-", "_")
+    treatment = {**treatment, key: {**treatment[key], "prefer": prefer}}
+
+    lowered = treated(**treatment)
+
+    assert codes(lowered, Severity.WARNING if prefer else Severity.ERROR) == [code]
+    egress = line(lowered).egress
+    assert egress.scheduler is not None
+    assert (egress.scheduler.queues[0].limit_packets, egress.scheduler.queues[0].shape_rate) == (64, None)
+    rules = (*egress.rules, *line(lowered, "FastEthernet0/0").ingress.rules)
+    assert all(rule.police is None for rule in rules)
+
+
+def test_a_policer_stands_on_its_side_and_the_classes_before_it_keep_their_packets() -> None:
+    policed = Treatment.model_validate({"police": {"rate": 64_000, "exceed": {"remark": 12}}})
+    wanted = request(
+        a_class("first"), a_class("second", treatment=policed), a_class("third", treatment=Treatment())
+    )
+
+    lan = line(PLATFORM.lower(wanted, None), "FastEthernet0/0").ingress
+
+    assert [(r.name, r.police) for r in lan.rules] == [
+        ("first", None),
+        ("second", Policer(rate=64_000, burst=2000, exceed_dscp=12)),
+    ]
+    assert (
+        "  police cir 64000 bc 2000\n   conform-action transmit\n   exceed-action set-dscp-transmit af12\n"
+        in text(wanted)
+    )
+
+
+def test_an_old_image_and_an_interface_that_is_not_there_are_told() -> None:
+    policed = a_class(
+        terms=(Alternative(dscp=(8,)),), treatment=Treatment.model_validate({"police": {"rate": 8000}})
+    )
+    away = a_class(terms=(Alternative(input_interface=("FastEthernet0/9",)),))
+    held = PLATFORM.parse(WRITTEN_BY_PEOPLE, "r9", "12.4")
+
+    assert "police-unsupported" in codes(PLATFORM.lower(request(policed, image="12.1"), None), Severity.ERROR)
+    assert "interface-missing" in codes(PLATFORM.lower(request(away), held), Severity.ERROR)
 
 
 @pytest.mark.parametrize("name", ["class-default", "match-any", "match-all", "match", "M", "Class-Default"])
@@ -244,6 +361,7 @@ def test_what_people_wrote_is_read_and_the_rest_reported() -> None:
     voice, both, rest = scheduler.queues
     assert (voice.priority, voice.share) == (True, Share(unit=ShareUnit.KBPS, value=128))
     assert (both.share, both.limit_packets) == (Share(unit=ShareUnit.KBPS, value=64), 30)
+    assert both.shape_rate == 64_000
     assert rest.fair
     sub, bare = plan.interface("Serial0/1.1"), plan.interface("Serial0/2")
     assert sub is not None
@@ -253,7 +371,6 @@ def test_what_people_wrote_is_read_and_the_rest_reported() -> None:
     assert bare.egress.scheduler.discipline is Discipline.FIFO
     assert [entry.text for entry in plan.unknown] == [
         "description by hand",
-        "shape average 64000",
         "service-policy input NOWHERE",
     ]
     assert all(WRITTEN_BY_PEOPLE.splitlines()[entry.line - 1].strip() == entry.text for entry in plan.unknown)
@@ -290,3 +407,73 @@ def test_any_lines_are_read_or_reported(lines: list[str]) -> None:
     plan = PLATFORM.parse("\n".join(lines), "r9", "12.4")
 
     assert all(entry.text == " ".join(lines[entry.line - 1].split()) for entry in plan.unknown)
+
+
+CLASSES_BY_HAND = """\
+ip access-list extended WEB
+ remark what people surf
+ 10 permit tcp any 10.0.0.0 0.0.0.255 eq www
+ 20 permit udp host 10.1.1.1 any range 16384 32767 dscp ef
+ deny ip any any
+access-list 105 permit tcp any any established
+access-list 106 permit icmp any any
+class-map match-all JOINED
+ match access-group name WEB
+ match input-interface FastEthernet0/0
+ match not access-group 106
+class-map match-any OPEN
+ match access-group 105
+ match access-group 107
+ match not ip dscp ef
+ match source-address mac 001b.54aa.bbcc
+class-map match-all TWICE
+ match ip dscp ef
+ match ip dscp af41
+policy-map P
+ class JOINED
+  police 64000 8000 8000 conform-action transmit  exceed-action set-dscp-transmit af13
+ class OPEN
+  police cir 64000 bc 8000 pir 128000 be 8000
+   conform-action transmit
+ class TWICE
+  police cir 64000 bc 8000
+   conform-action transmit
+   exceed-action drop
+   violate-action transmit
+interface Serial0/0
+ service-policy output P
+"""
+
+
+def test_access_lists_exceptions_and_policers_are_read_and_the_rest_reported() -> None:
+    plan = PLATFORM.parse(CLASSES_BY_HAND, "r9", "12.4")
+
+    serial = plan.interface("Serial0/0")
+    assert serial is not None
+    joined, opened, twice = serial.egress.rules
+    inside = {"input_interface": "FastEthernet0/0"}
+    assert joined.any_of == (
+        Term(protocol=6, destination="10.0.0.0/24", destination_ports=(PortRange(first=80, last=80),), **inside),
+        Term(
+            protocol=17,
+            source="10.1.1.1/32",
+            destination_ports=(PortRange(first=16384, last=32767),),
+            dscp=(46,),
+            **inside,
+        ),
+    )
+    assert joined.none_of == (Term(protocol=1),)
+    assert joined.police == Policer(rate=64_000, burst=8000, exceed_dscp=14)
+    assert (opened.any_of, opened.none_of) == ((Term(source_mac="001b.54aa.bbcc"),), ())
+    assert (twice.any_of, twice.police) == ((Term(dscp=(46,)),), None)
+    assert sorted(entry.text for entry in plan.unknown) == sorted(
+        [
+            "deny ip any any",
+            "access-list 105 permit tcp any any established",
+            "match access-group 107",
+            "match not ip dscp ef",
+            "match ip dscp af41",
+            "police cir 64000 bc 8000 pir 128000 be 8000",
+            "police cir 64000 bc 8000",
+        ]
+    )

@@ -129,3 +129,47 @@ def test_what_the_twin_cannot_do_is_an_error() -> None:
     limited = Scheduler(discipline=Discipline.FIFO, queues=(Queue(number=0),), limit_percent=50)
     with pytest.raises(errors.TesterError, match="50 % of its rate"):
         made(InterfacePlan(name="1", egress=Egress(scheduler=limited)))
+
+
+# -- what a rule asks, and what is beyond the twin -------------------------------------------------------------
+def test_exceptions_and_remarks_reach_the_twin_on_both_sides() -> None:
+    rule = Rule(
+        name="limited",
+        any_of=(Term(protocol=17, source="10.0.0.0/8"),),
+        none_of=(Term(precedence=(1,)),),
+        police=Policer(rate=64_000, burst=8000, exceed_dscp=12),
+        queue=0,
+    )
+    scheduler = Scheduler(discipline=Discipline.LLQ_CBWFQ, queues=(Queue(number=0, name="limited"),))
+    told = made(
+        InterfacePlan(
+            name="1",
+            ingress=Ingress(rules=(rule,)),
+            egress=Egress(policy="P", rules=(rule,), default_queue=0, scheduler=scheduler),
+        )
+    )
+
+    for side in ("ingress", "egress"):
+        (entry,) = told[side]["rules"]
+        assert entry["match"] == {
+            "any": [{"protocol": [17], "src": ["10.0.0.0/8"]}],
+            "not": {"any": [{"precedence": [1]}]},
+        }
+        assert entry["police"] == {"rate_bps": 64_000, "burst_bytes": 8000, "exceed": {"dscp": 12}}
+
+
+@pytest.mark.parametrize(
+    "term", [Term(source_mac="001b.54aa.bbcc"), Term(destination_mac="001b.54aa.bbcc"), Term(input_interface="1")]
+)
+def test_what_packets_of_the_twin_do_not_carry_is_refused(term: Term) -> None:
+    for rule in (Rule(name="c", any_of=(term,)), Rule(name="c", any_of=(Term(),), none_of=(term,))):
+        with pytest.raises(errors.TesterError, match="MAC address or input interface"):
+            made(InterfacePlan(name="1", ingress=Ingress(rules=(rule,))))
+
+
+def test_a_class_shaped_to_a_rate_is_refused() -> None:
+    scheduler = Scheduler(
+        discipline=Discipline.LLQ_CBWFQ, queues=(Queue(number=0, name="slow", shape_rate=64_000),)
+    )
+    with pytest.raises(errors.TesterError, match="slow"):
+        made(InterfacePlan(name="1", egress=Egress(default_queue=0, scheduler=scheduler)))

@@ -18,7 +18,7 @@ from app.plan.model import (
     Term,
     Trust,
 )
-from app.validation.packets import Packet, enter, marked, matches, queue_of
+from app.validation.packets import Packet, enter, marked, matches, queue_of, takes
 
 PACKET = Packet(
     source="192.0.2.7", destination="198.51.100.7", dscp=34, cos=3, application="http", protocol=6, port=80
@@ -110,3 +110,13 @@ def test_without_output_policy_input_choice_then_maps_then_default() -> None:
 def test_marked_packet_has_the_marks_of_its_class() -> None:
     assert marked(System(), PACKET, 46, 5) == replace(PACKET, dscp=46, cos=5)
     assert marked(System(dscp_to_cos=BY_CLASS), PACKET, 18, 7).cos == 2
+
+
+def test_a_rule_leaves_what_it_excepts_and_what_is_never_known() -> None:
+    packet = Packet(source="10.1.0.1", destination="10.2.0.1", dscp=46)
+    taking = Rule(name="r", any_of=(Term(dscp=(46,)),))
+
+    assert takes(taking, packet)
+    assert not takes(taking.model_copy(update={"none_of": (Term(source="10.1.0.0/16"),)}), packet)
+    assert takes(taking.model_copy(update={"none_of": (Term(source="10.3.0.0/16"),)}), packet)
+    assert not takes(Rule(name="r", any_of=(Term(input_interface="Serial0/0"),)), packet)

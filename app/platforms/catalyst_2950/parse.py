@@ -9,6 +9,8 @@ from app.plan.model import Ingress, InterfacePlan, Plan, Scheduler, System, Trus
 from app.platforms.catalyst_2950.capabilities import default_cos_to_queue
 from app.platforms.catalyst_2950.grammar import GRAMMAR
 from app.platforms.catalyst_2950.scheduling import round_robin, strict_priority
+from app.platforms.handwriting import is_number, read_tree, verbatim
+from app.platforms.ios_switch.handwriting import DIALECT
 from app.platforms.ios_switch.reading import PORT, Reading
 
 _QOS = re.compile(
@@ -18,7 +20,7 @@ _QOS = re.compile(
 
 def parse(text: str, device: str, platform: str = "catalyst_2950") -> Plan:
     """The plan a running configuration amounts to; what is not understood is kept in ``unknown``."""
-    reading = Reading(GRAMMAR.parse(text))
+    reading = Reading(read_tree(text, GRAMMAR, DIALECT))
     queues = list(default_cos_to_queue())
     scheduler = strict_priority()
     for line in reading.tree:
@@ -35,7 +37,8 @@ def parse(text: str, device: str, platform: str = "catalyst_2950") -> Plan:
                 reading.miss(line)
     ports = [(line, match[1]) for line in reading.tree if (match := PORT.fullmatch(line.text))]
     interfaces = tuple(InterfacePlan(name=name, ingress=_ingress(reading, line)) for line, name in ports)
-    return Plan(
+    reading.read_unattached(_QOS)
+    plan = Plan(
         device=device,
         platform=platform,
         system=System(
@@ -47,10 +50,11 @@ def parse(text: str, device: str, platform: str = "catalyst_2950") -> Plan:
         interfaces=interfaces,
         unknown=reading.unknown,
     )
+    return verbatim(plan, text)
 
 
 def _in_range(words: list[str], low: int, high: int) -> bool:
-    return bool(words) and all(w.isdigit() and low <= int(w) <= high for w in words)
+    return bool(words) and all(is_number(w, low, high) for w in words)
 
 
 def _scheduler(line: Line) -> Scheduler | None:
@@ -75,7 +79,7 @@ def _ingress(reading: Reading, port: Line) -> Ingress:
                 trust = Trust.DSCP
             case ["no", "mls", "qos", "trust"]:
                 trust = Trust.NONE
-            case ["mls", "qos", "cos", value] if value.isdigit():
+            case ["mls", "qos", "cos", value] if _in_range([value], 0, 7):
                 port_cos = int(value)
             case ["service-policy", "input", name]:
                 policy = name

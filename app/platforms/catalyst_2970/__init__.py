@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from app.configtree import Grammar
 from app.plan.model import Plan
-from app.plan.request import DeviceRequest
+from app.plan.request import DeviceRequest, Feature
 from app.platforms.base import Block, Direction, Lowered, Profile, QueueCount
 from app.platforms.catalyst_2970.blocks import blocks
 from app.platforms.catalyst_2970.capabilities import profile
@@ -24,6 +24,7 @@ class Catalyst2970:
     batfish_format: str | None = "cisco_ios"
     profile: Profile = profile()
     counts: frozenset[Direction] = frozenset({"output"})
+    features: frozenset[Feature] = frozenset({Feature.MATCH_FLOW})
 
     def lower(self, request: DeviceRequest, running: Plan | None) -> Lowered:
         """See `app.platforms.base.Platform`."""

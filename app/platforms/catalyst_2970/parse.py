@@ -15,6 +15,8 @@ from app.platforms.catalyst_2970.scheduling import (
     default_share,
     shaped_round_robin,
 )
+from app.platforms.handwriting import is_number, read_tree, verbatim
+from app.platforms.ios_switch.handwriting import DIALECT
 from app.platforms.ios_switch.reading import PORT, Reading
 
 _QOS = re.compile(
@@ -27,7 +29,7 @@ def parse(text: str, device: str, platform: str = "catalyst_2970") -> Plan:
 
     While QoS is off the box changes no mark and has one queue: its maps do nothing, and the plan has none.
     """
-    reading = Reading(GRAMMAR.parse(text))
+    reading = Reading(read_tree(text, GRAMMAR, DIALECT))
     cos_queue, dscp_queue = list(default_cos_to_queue()), list(default_dscp_to_queue())
     switched_on = any(line.text == "mls qos" for line in reading.tree)
     for line in reading.tree:
@@ -52,21 +54,23 @@ def parse(text: str, device: str, platform: str = "catalyst_2970") -> Plan:
         cos_to_queue=tuple(cos_queue),
         dscp_to_queue=tuple(dscp_queue),
     )
-    return Plan(
+    reading.read_unattached(_QOS)
+    plan = Plan(
         device=device,
         platform=platform,
         system=system if switched_on else System(),
         interfaces=interfaces,
         unknown=reading.unknown,
     )
+    return verbatim(plan, text)
 
 
 def _queue_map(reading: Reading, line: Line, words: list[str], table: list[int]) -> None:
     """Take ``queue Q threshold T values`` (or the old form without a threshold) into a table."""
     match words:
-        case ["queue", queue, "threshold", threshold, *values] if queue in "1234" and values:
+        case ["queue", queue, "threshold", threshold, *values] if is_number(queue, 1, 4) and values:
             pass
-        case ["queue", queue, *values] if queue in "1234" and values:
+        case ["queue", queue, *values] if is_number(queue, 1, 4) and values:
             threshold = "1"
         case _:
             reading.miss(line)
@@ -86,7 +90,7 @@ def _queue_map(reading: Reading, line: Line, words: list[str], table: list[int])
 
 
 def _weights(words: list[str], low: int, high: int) -> tuple[int, ...] | None:
-    if len(words) == 4 and all(w.isdigit() and low <= int(w) <= high for w in words):
+    if len(words) == 4 and all(is_number(w, low, high) for w in words):
         return tuple(int(w) for w in words)
     return None
 
@@ -104,7 +108,7 @@ def _interface(reading: Reading, port: Line, name: str, switched_on: bool) -> In
                 trust = Trust.COS
             case ["no", "mls", "qos", "trust"] | ["no", "priority-queue", "out"]:
                 pass
-            case ["mls", "qos", "cos", value] if value.isdigit():
+            case ["mls", "qos", "cos", value] if is_number(value, 0, 7):
                 port_cos = int(value)
             case ["service-policy", "input", attached]:
                 policy = attached
@@ -115,7 +119,7 @@ def _interface(reading: Reading, port: Line, name: str, switched_on: bool) -> In
                 share = found
             case ["srr-queue", "bandwidth", "shape", *words] if found := _weights(words, 0, 65535):
                 shape = found
-            case ["srr-queue", "bandwidth", "limit", value] if value.isdigit():
+            case ["srr-queue", "bandwidth", "limit", value] if is_number(value, 10, 90):
                 limit = int(value)
             case _ if _QOS.fullmatch(line.text):
                 reading.miss(line, port.text)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from app.configtree import Grammar
 from app.plan.model import Plan
-from app.plan.request import DeviceRequest
+from app.plan.request import DeviceRequest, Feature
 from app.platforms.base import Block, Direction, Lowered, Profile, QueueCount
 from app.platforms.cisco_ios.blocks import blocks
 from app.platforms.cisco_ios.counters import counter_commands, read_counters
@@ -24,6 +24,7 @@ class CiscoIos:
     # tx-ring of a policy-served serial interface; forwarding in software, unloaded. Both unconfirmed.
     profile = Profile(transmit_fifo=2, latency=100e-6, source="IOS tx-ring-limit with a service policy")
     counts: frozenset[Direction] = frozenset({"input", "output"})
+    features: frozenset[Feature] = frozenset(Feature) - {Feature.MATCH_IPV6, Feature.MATCH_VLAN}
 
     def lower(self, request: DeviceRequest, running: Plan | None) -> Lowered:
         """See `app.platforms.base.Platform`."""

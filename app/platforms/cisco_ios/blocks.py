@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from app.inventory.models import Framing
-from app.plan.model import Plan, Rule
+from app.plan.model import Plan
 from app.plan.request import DeviceRequest
 from app.platforms.base import Block, Lowered
-from app.platforms.cisco_ios.capabilities import train
+from app.platforms.cisco_ios.capabilities import capabilities, train
 from app.platforms.cisco_ios.grammar import CLASS_DEFAULT
+from app.platforms.cisco_ios.matching import class_map
 from app.templating import render
 
 
@@ -24,8 +25,14 @@ def blocks(plan: Plan, lowered: Lowered, request: DeviceRequest) -> tuple[Block,
 
     for interface in plan.interfaces:
         for rule in (*interface.ingress.rules, *interface.egress.rules):
-            if rule.name != CLASS_DEFAULT:
-                add("class-map", rule.name, _class_map(rule), lowered.classes.get(rule.name))
+            if rule.name == CLASS_DEFAULT:
+                continue
+            made = class_map(rule)
+            for listed in made.access_lists:
+                text = render("cisco_ios/access_list.j2", access_list=listed)
+                add("access-list", listed.name, text, lowered.classes.get(rule.name))
+            text = render("cisco_ios/class_map.j2", class_map=made)
+            add("class-map", rule.name, text, lowered.classes.get(rule.name))
     for interface in plan.interfaces:
         if interface.ingress.policy:
             text = render(
@@ -34,8 +41,19 @@ def blocks(plan: Plan, lowered: Lowered, request: DeviceRequest) -> tuple[Block,
             add("policy-map", interface.ingress.policy, text)
         if interface.egress.policy and interface.egress.scheduler:
             default = interface.egress.default_queue
-            queues = [q for q in interface.egress.scheduler.queues if q.share or q.red or q.number != default]
-            text = render("cisco_ios/queueing_policy.j2", name=interface.egress.policy, queues=queues)
+            usual = capabilities()["class_queue_limit"]["value"]
+            queues = [
+                q
+                for q in interface.egress.scheduler.queues
+                if q.share or q.red or q.shape_rate or q.limit_packets != usual or q.number != default
+            ]
+            text = render(
+                "cisco_ios/queueing_policy.j2",
+                name=interface.egress.policy,
+                queues=queues,
+                usual_limit=usual,
+                policers={rule.queue: rule.police for rule in interface.egress.rules},
+            )
             add("policy-map", interface.egress.policy, text)
     framings = {i.name: i.framing for i in request.interfaces}
     old = train(request.image, request.device) < (12, 3)
@@ -49,7 +67,3 @@ def blocks(plan: Plan, lowered: Lowered, request: DeviceRequest) -> tuple[Block,
         )
         add("interface", interface.name, text)
     return tuple(result)
-
-
-def _class_map(rule: Rule) -> str:
-    return render("cisco_ios/class_map.j2", rule=rule)

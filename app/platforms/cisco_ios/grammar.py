@@ -19,7 +19,9 @@ RULES = (
         owned=True,
         ordered=True,
     ),
-    LineRule("match-acl", r"match access-group name (?P<name>\S+)", context="class-map", refers=("acl {name}",)),
+    LineRule(
+        "match-acl", r"match (?:not )?access-group name (?P<name>\S+)", context="class-map", refers=("acl {name}",)
+    ),
     LineRule("match", r"match .+", context="class-map"),
     LineRule(
         "policy-map",
@@ -70,7 +72,9 @@ RULES = (
     ),
     LineRule("red-option", r"random-detect (?P<what>\S+) ?.*", context="class", key="{what}"),
     LineRule("set", r"set (?:ip )?(?P<field>\S+) .+", context="class", key="{field}"),
-    LineRule("police", r"police .+", context="class", key="police", negate="no police"),
+    # Entered anew, a policer forgets its actions: another rate is another policer.
+    LineRule("police", r"police .+", context="class", negate="no police"),
+    LineRule("action", r"(?P<kind>conform|exceed|violate)-action .+", context="police", key="{kind}"),
     LineRule("shape", r"shape .+", context="class", key="shape", negate="no shape average"),
     LineRule("interface", r"interface (?P<name>\S.*)", owned=True),
     LineRule(

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from app.findings import Finding, Severity
 from app.inventory.models import Role
-from app.plan.model import InterfacePlan, ShareUnit
+from app.plan.model import InterfacePlan, Plan, ShareUnit
 from app.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from app.platforms.cisco_ios.capabilities import capabilities, train
+from app.platforms.cisco_ios.policing import check_policer
 
 
 def check_image(request: DeviceRequest) -> Iterator[Finding]:
@@ -42,22 +43,72 @@ def may_detect(wanted: ClassRequest) -> bool:
     return wanted.is_default or wanted.treatment.bandwidth is not None
 
 
-def check_terms(request: DeviceRequest, wanted: ClassRequest) -> Iterator[Finding]:
-    """Alternatives that ask for several things at once: a match-any class-map has one condition a line."""
-    for term in wanted.terms:
-        fields = [name for name in ("application", "dscp", "cos") if getattr(term, name)]
-        if len(fields) > 1:
-            message = f"a packet cannot be matched by {' and '.join(fields)} together"
+def refused_match(request: DeviceRequest, wanted: ClassRequest, why: str) -> Finding:
+    """A match that no class-map holds: it has one condition a line, and joins its lines all in one way."""
+    mend = "split the class, or match fewer things at once"
+    return _class_finding(request, wanted, "match-combination-unsupported", why, mend)
+
+
+def check_inputs(request: DeviceRequest, wanted: ClassRequest, running: Plan | None) -> Iterator[Finding]:
+    """Input interfaces that a class matches by and the box does not have."""
+    named = dict.fromkeys(name for t in (*wanted.terms, *wanted.none_of) for name in t.input_interface)
+    for name in named:
+        if running is not None and running.interface(name) is None:
             yield _class_finding(
-                request, wanted, "match-combination-unsupported", message, "list them as alternatives under 'any'"
+                request,
+                wanted,
+                "interface-missing",
+                f"the box has no interface {name}",
+                "write its name as the inventory does",
             )
 
 
+def queue_limit(request: DeviceRequest, wanted: ClassRequest) -> int | Finding | None:
+    """The packets that may wait in a class's queue, or why the box does not let them be set."""
+    asked = wanted.treatment.queue_limit
+    if asked is None:
+        return None
+    limits = capabilities()["class_queue_limit"]
+    if wanted.treatment.priority:
+        why, mend = "a priority queue has no queue limit", "leave the limit out"
+    elif not may_detect(wanted):
+        why, mend = "a queue limit needs a bandwidth in its class", "give the class a bandwidth"
+    elif wanted.treatment.wred:
+        why, mend = "early detection decides what waits, beside it there is no queue limit", "leave one of them out"
+    elif not limits["minimum"] <= asked.packets <= limits["maximum"]:
+        why = f"a queue limit of {asked.packets} packets is outside {limits['minimum']} to {limits['maximum']}"
+        mend = f"ask for {limits['minimum']} to {limits['maximum']} packets"
+    else:
+        return asked.packets
+    severity = Severity.WARNING if asked.prefer else Severity.ERROR
+    return _class_finding(request, wanted, "queue-limit-unsupported", why, mend, severity=severity)
+
+
+def shape_rate(request: DeviceRequest, wanted: ClassRequest) -> int | Finding | None:
+    """The rate in bits per second that a class is shaped to, or why the box does not take it."""
+    asked = wanted.treatment.shape
+    if asked is None:
+        return None
+    low, high = (capabilities()["shape_bps"][end] for end in ("minimum", "maximum"))
+    if low <= asked.rate <= high:
+        return asked.rate
+    severity = Severity.WARNING if asked.prefer else Severity.ERROR
+    message = f"a shaped rate of {asked.rate} b/s is outside {low} to {high} b/s"
+    return _class_finding(
+        request, wanted, "shape-unsupported", message, f"ask for {low} to {high} b/s", severity=severity
+    )
+
+
 def check_treatments(request: DeviceRequest) -> Iterator[Finding]:
-    """Marks and WRED that the box cannot have."""
+    """Marks, WRED, limits, shapes and policers that the box cannot have."""
+    scheduled = any(i.schedule for i in request.interfaces)
     for c in request.classes:
+        yield from check_policer(request, c)
+        if scheduled:
+            values = (queue_limit(request, c), shape_rate(request, c))
+            yield from (value for value in values if isinstance(value, Finding))
         wred = c.treatment.wred
-        if wred and not may_detect(c) and any(i.schedule for i in request.interfaces):
+        if wred and not may_detect(c) and scheduled:
             severity = Severity.WARNING if wred.prefer else Severity.ERROR
             message = "WRED needs a bandwidth in its class"
             mend = "give the class a bandwidth"

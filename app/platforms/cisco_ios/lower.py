@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from app.findings import Fidelity, Finding, Severity
 from app.inventory.models import Framing, Role
 from app.plan.model import (
@@ -21,7 +19,6 @@ from app.plan.model import (
     Term,
 )
 from app.plan.request import ClassRequest, DeviceRequest, EfficiencyRequest, InterfaceRequest
-from app.plan.request import Term as Alternative
 from app.plan.shares import expected_shares
 from app.platforms.base import ClassFidelity, Lowered
 from app.platforms.cisco_ios.capabilities import capabilities, default_bandwidth, default_red
@@ -29,12 +26,17 @@ from app.platforms.cisco_ios.grammar import CLASS_DEFAULT
 from app.platforms.cisco_ios.limits import (
     check_bandwidth,
     check_image,
+    check_inputs,
     check_queues,
-    check_terms,
     check_treatments,
     may_detect,
+    queue_limit,
+    refused_match,
+    shape_rate,
     trusts_mark,
 )
+from app.platforms.cisco_ios.matching import lower_match
+from app.platforms.cisco_ios.policing import policer
 from app.platforms.names import short_names
 from app.units import format_rate
 
@@ -48,7 +50,7 @@ def lower(request: DeviceRequest, running: Plan | None) -> Lowered:
     served = [c for c in request.classes if not c.is_default]
     names = _names([c.name for c in served])
     names[next(c.name for c in request.classes if c.is_default)] = CLASS_DEFAULT
-    rules = {c.name: _rule(request, c, names[c.name], findings) for c in request.classes}
+    rules = {c.name: _rule(request, c, names[c.name], running, findings) for c in request.classes}
     findings.extend(check_treatments(request))
     interfaces = []
     fidelity: list[ClassFidelity] = []
@@ -82,7 +84,9 @@ def _names(names: list[str]) -> dict[str, str]:
     return short_names(names, capabilities()["name_length"]["value"], words)
 
 
-def _rule(request: DeviceRequest, wanted: ClassRequest, name: str, findings: list[Finding]) -> Rule:
+def _rule(
+    request: DeviceRequest, wanted: ClassRequest, name: str, running: Plan | None, findings: list[Finding]
+) -> Rule:
     """What a class's class-map matches here: the mark where an edge has set it, else what the intent lists."""
     if wanted.is_default:
         return Rule(name=name, any_of=(Term(),))
@@ -102,39 +106,38 @@ def _rule(request: DeviceRequest, wanted: ClassRequest, name: str, findings: lis
                 mend="give the class a mark",
             )
         )
-    findings.extend(check_terms(request, wanted))
-    # A line said twice is held once.
-    return Rule(name=name, any_of=tuple(dict.fromkeys(term for t in wanted.terms for term in _lines(t))))
-
-
-def _lines(wanted: Alternative) -> Iterator[Term]:
-    """One term for each match line: the box takes a few values a line."""
-    if wanted.application is not None:
-        yield Term(application=wanted.application)
-        return
-    limits = capabilities()["values_per_match"]
-    for field, values in (("dscp", wanted.dscp), ("cos", wanted.cos)):
-        for start in range(0, len(values), limits[field]):
-            yield Term.model_validate({field: values[start : start + limits[field]]})
+    findings.extend(check_inputs(request, wanted, running))
+    matched = lower_match(wanted)
+    if isinstance(matched, str):
+        findings.append(refused_match(request, wanted, matched))
+        return Rule(name=name)
+    return Rule(name=name, any_of=matched[0], none_of=matched[1])
 
 
 def _ingress(request: DeviceRequest, wanted: InterfaceRequest, rules: dict[str, Rule]) -> Ingress:
     if not wanted.recognise:
         return Ingress()
-    marking = tuple(
-        rules[c.name].model_copy(update={"set_dscp": c.mark.dscp})
+    marking = [
+        rules[c.name].model_copy(
+            update={"set_dscp": c.mark.dscp if c.mark else None, "police": policer(request, c, "input")}
+        )
         for c in request.classes
-        if c.mark is not None and c.mark.dscp is not None
-    )
-    return Ingress(policy=wanted.input_policy or INPUT_POLICY, rules=marking) if marking else Ingress()
+    ]
+    # A class that nothing is done to still takes its packets from those behind it.
+    while marking and marking[-1].set_dscp is None and marking[-1].police is None:
+        marking.pop()
+    return Ingress(policy=wanted.input_policy or INPUT_POLICY, rules=tuple(marking)) if marking else Ingress()
 
 
 def _egress(request: DeviceRequest, wanted: InterfaceRequest, rules: dict[str, Rule]) -> Egress:
     if not wanted.schedule:
         return default_egress(wanted.name, wanted.usable // 1000)
     served = [c for c in request.classes if not c.is_default]
-    queues = [_queue(number, c, rules[c.name].name) for number, c in enumerate(request.classes)]
-    chosen = tuple(rules[c.name].model_copy(update={"queue": number}) for number, c in enumerate(served))
+    queues = [_queue(request, number, c, rules[c.name].name) for number, c in enumerate(request.classes)]
+    chosen = tuple(
+        rules[c.name].model_copy(update={"queue": number, "police": policer(request, c, "output")})
+        for number, c in enumerate(served)
+    )
     return Egress(
         policy=wanted.output_policy or OUTPUT_POLICY,
         rules=chosen,
@@ -143,7 +146,7 @@ def _egress(request: DeviceRequest, wanted: InterfaceRequest, rules: dict[str, R
     )
 
 
-def _queue(number: int, wanted: ClassRequest, name: str) -> Queue:
+def _queue(request: DeviceRequest, number: int, wanted: ClassRequest, name: str) -> Queue:
     treatment = wanted.treatment
     share = None
     if treatment.priority:
@@ -151,13 +154,15 @@ def _queue(number: int, wanted: ClassRequest, name: str) -> Queue:
     elif treatment.bandwidth:
         asked = treatment.bandwidth
         share = _share(asked.percent, asked.remaining_percent, asked.rate)
+    limit, shaped = queue_limit(request, wanted), shape_rate(request, wanted)
     return Queue(
         number=number,
         name=name,
         priority=treatment.priority is not None,
         capped=treatment.priority is not None,
         share=share,
-        limit_packets=capabilities()["class_queue_limit"]["value"],
+        limit_packets=limit if isinstance(limit, int) else capabilities()["class_queue_limit"]["value"],
+        shape_rate=shaped if isinstance(shaped, int) else None,
         red=default_red() if treatment.wred and may_detect(wanted) else None,
     )
 

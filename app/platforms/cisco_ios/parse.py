@@ -14,6 +14,7 @@ from app.plan.model import (
     Ingress,
     InterfacePlan,
     Plan,
+    Policer,
     Queue,
     Red,
     RedProfile,
@@ -25,8 +26,12 @@ from app.plan.model import (
     UnknownLine,
 )
 from app.platforms.cisco_ios.capabilities import capabilities, default_bandwidth, default_red
+from app.platforms.cisco_ios.classes import ClassReader, Matched
 from app.platforms.cisco_ios.grammar import CLASS_DEFAULT, GRAMMAR
+from app.platforms.cisco_ios.handwriting import DIALECT, astray
 from app.platforms.cisco_ios.lower import default_egress
+from app.platforms.cisco_ios.policing import read_policer
+from app.platforms.handwriting import is_number, read_tree, verbatim
 
 _QOS_ON_INTERFACE = re.compile(
     r"(?:service-policy|fair-queue|random-detect|rate-limit|traffic-shape|priority-group|custom-queue-list|"
@@ -40,13 +45,14 @@ class _Reader:
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
         self.unknown: list[UnknownLine] = []
-        self.class_maps: dict[str, tuple[Term, ...]] = {}
+        self.class_maps: dict[str, Matched] = {}
         self.policies: dict[str, Line] = {}
 
     def plan(self, device: str, platform: str) -> Plan:
+        classes = ClassReader(self.tree, self._miss)
         for line in self.tree:
             if match := re.fullmatch(r"class-map (?:match-(all|any) )?(\S+)", line.text):
-                self.class_maps[match[2]] = tuple(self._terms(line, match[1] or "all"))
+                self.class_maps[match[2]] = classes.read(line, match[1] or "all")
             elif match := re.fullmatch(r"policy-map (\S+)", line.text):
                 self.policies[match[1]] = line
         interfaces = [
@@ -54,6 +60,8 @@ class _Reader:
             for line in self.tree
             if (match := re.fullmatch(r"interface (\S+)(?: \S+)?", line.text))
         ]
+        self._read_unattached()
+        self.unknown.extend(astray(self.tree))
         return Plan(
             device=device,
             platform=platform,
@@ -61,45 +69,20 @@ class _Reader:
             unknown=tuple(dict.fromkeys(self.unknown)),
         )
 
+    def _read_unattached(self) -> None:
+        """Keep what is understood on neither side: a policy may be attached to no interface."""
+        known = self.unknown
+        for name, policy in self.policies.items():
+            sides: list[dict[UnknownLine, None]] = []
+            for read in (self._input_policy, self._output_policy):
+                self.unknown = []
+                read(policy, name)
+                sides.append(dict.fromkeys(self.unknown))
+            known.extend(line for line in sides[0] if line in sides[1])
+        self.unknown = known
+
     def _miss(self, line: Line, context: str) -> None:
         self.unknown.append(UnknownLine(line=line.number, text=line.text, context=context))
-
-    def _terms(self, class_map: Line, mode: str) -> Iterator[Term]:
-        """Alternatives of a class-map; a match-all map of one line is the same as match-any."""
-        if mode == "all" and len(class_map.children) > 1:
-            merged: dict[str, object] = {}
-            for line in class_map.children:
-                term = self._term(line, class_map.text)
-                fields = term.model_dump(exclude_defaults=True) if term is not None else {}
-                if merged.keys() & fields.keys():
-                    self._miss(line, class_map.text)
-                merged.update(fields)
-            yield Term.model_validate(merged)
-            return
-        for line in class_map.children:
-            term = self._term(line, class_map.text)
-            if term is not None:
-                yield term
-
-    def _term(self, line: Line, context: str) -> Term | None:
-        words = line.text.split()
-        try:
-            match words:
-                case ["match", "any"]:
-                    return Term()
-                case ["match", "ip", "dscp", *values] | ["match", "dscp", *values]:
-                    return Term(dscp=tuple(parse_dscp(v) for v in values))
-                case ["match", "ip", "precedence", *values] | ["match", "precedence", *values]:
-                    return Term(precedence=tuple(int(v) for v in values))
-                case ["match", "cos", *values]:
-                    return Term(cos=tuple(int(v) for v in values))
-                case ["match", "protocol", *name]:
-                    return Term(application="-".join(name))
-        except ValueError:
-            pass
-        if not line.text.startswith("description "):
-            self._miss(line, context)
-        return None
 
     def _interface(self, interface: Line, name: str) -> InterfacePlan:
         bandwidth = default_bandwidth(name)
@@ -108,7 +91,7 @@ class _Reader:
         flow_wfq = True
         for line in interface.children:
             match line.text.split():
-                case ["bandwidth", kbps] if kbps.isdecimal():
+                case ["bandwidth", kbps] if is_number(kbps):
                     bandwidth = int(kbps)
                 case ["service-policy", "input", policy]:
                     ingress = self._input_policy(line, policy)
@@ -127,11 +110,11 @@ class _Reader:
                     "multilink",
                     "fragment-delay",
                     ms,
-                ] if ms.isdecimal():
+                ] if is_number(ms):
                     efficiency["fragment_delay_ms"] = int(ms)
                 case ["ppp", "multilink", "group", _]:
                     pass
-                case ["ip", "mtu", size] if size.isdecimal():
+                case ["ip", "mtu", size] if is_number(size):
                     efficiency["ip_mtu"] = int(size)
                 case _ if _QOS_ON_INTERFACE.fullmatch(line.text):
                     self._miss(line, interface.text)
@@ -166,16 +149,19 @@ class _Reader:
         rules = []
         for entry, name in self._classes(attach, policy):
             values: dict[str, int] = {}
+            police: Policer | None = None
             for action in entry.children:
                 match action.text.split():
                     case ["set", "dscp", value] | ["set", "ip", "dscp", value] if _is_dscp(value):
                         values["set_dscp"] = parse_dscp(value)
-                    case ["set", "cos", value] if value.isdecimal():
+                    case ["set", "cos", value] if is_number(value, 0, 7):
                         values["set_cos"] = int(value)
+                    case ["police", *_] if policer := read_policer(action):
+                        police = policer
                     case _:
                         self._miss(action, entry.text)
-            any_of = (Term(),) if name == CLASS_DEFAULT else self.class_maps.get(name, ())
-            rules.append(Rule(name=name, any_of=any_of, **values))
+            taken = Matched((Term(),)) if name == CLASS_DEFAULT else self.class_maps.get(name, Matched())
+            rules.append(Rule(name=name, any_of=taken.any_of, none_of=taken.none_of, police=police, **values))
         return Ingress(policy=policy, rules=tuple(rules))
 
     def _output_policy(self, attach: Line, policy: str) -> Egress:
@@ -184,10 +170,16 @@ class _Reader:
         default: Queue | None = None
         for entry, name in self._classes(attach, policy):
             if name == CLASS_DEFAULT:
-                default = self._queue(entry, name, 0)
+                default, police = self._queue(entry, name, 0)
+                if police is not None:
+                    self._miss(entry, policy)  # a rule chooses a queue; what no rule takes has none to police it
                 continue
-            rules.append(Rule(name=name, any_of=self.class_maps.get(name, ()), queue=len(queues)))
-            queues.append(self._queue(entry, name, len(queues)))
+            taken = self.class_maps.get(name, Matched())
+            queue, police = self._queue(entry, name, len(queues))
+            rules.append(
+                Rule(name=name, any_of=taken.any_of, none_of=taken.none_of, police=police, queue=queue.number)
+            )
+            queues.append(queue)
         limit = capabilities()["class_queue_limit"]["value"]
         last = default or Queue(number=0, name=CLASS_DEFAULT, limit_packets=limit)
         queues.append(last.model_copy(update={"number": len(queues)}))
@@ -198,7 +190,8 @@ class _Reader:
             scheduler=Scheduler(discipline=Discipline.LLQ_CBWFQ, queues=tuple(queues)),
         )
 
-    def _queue(self, entry: Line, name: str, number: int) -> Queue:
+    def _queue(self, entry: Line, name: str, number: int) -> tuple[Queue, Policer | None]:
+        police: Policer | None = None
         values: dict[str, object] = {"limit_packets": capabilities()["class_queue_limit"]["value"]}
         for action in entry.children:
             match action.text.split():
@@ -206,19 +199,23 @@ class _Reader:
                     values |= {"priority": True, "capped": True, "share": _share(rest)}
                 case ["bandwidth", *rest]:
                     values["share"] = _share(rest)
-                case ["queue-limit", count, *_] if count.isdecimal():
+                case ["police", *_] if policer := read_policer(action):
+                    police = policer
+                case ["shape", "average", rate] if is_number(rate):
+                    values["shape_rate"] = int(rate)
+                case ["queue-limit", count, *_] if is_number(count):
                     values["limit_packets"] = int(count)
                 case ["fair-queue", *_]:
                     values["fair"] = True
                 case ["random-detect"]:
                     values["red"] = default_red()
-                case ["random-detect", "precedence", precedence, low, high, *rest] if "".join(
-                    [precedence, low, high, *rest]
-                ).isdecimal():
+                case ["random-detect", "precedence", precedence, low, high, *rest] if all(
+                    is_number(word) for word in (precedence, low, high, *rest)
+                ):
                     values["red"] = _row(values.get("red"), int(precedence), int(low), int(high), rest)
                 case _:
                     self._miss(action, entry.text)
-        return Queue.model_validate({"number": number, "name": name, **values})
+        return Queue.model_validate({"number": number, "name": name, **values}), police
 
 
 def _is_dscp(value: str) -> bool:
@@ -231,11 +228,11 @@ def _is_dscp(value: str) -> bool:
 
 def _share(words: list[str]) -> Share | None:
     match words:
-        case ["percent", value, *_] if value.isdecimal():
+        case ["percent", value, *_] if is_number(value):
             return Share(unit=ShareUnit.PERCENT, value=int(value))
-        case ["remaining", "percent", value] if value.isdecimal():
+        case ["remaining", "percent", value] if is_number(value):
             return Share(unit=ShareUnit.REMAINING_PERCENT, value=int(value))
-        case [value, *_] if value.isdecimal():
+        case [value, *_] if is_number(value):
             return Share(unit=ShareUnit.KBPS, value=int(value))
     return None
 
@@ -251,4 +248,4 @@ def _row(red: object, precedence: int, low: int, high: int, rest: list[str]) -> 
 
 def parse(text: str, device: str, platform: str = "cisco_ios") -> Plan:
     """The plan a running configuration amounts to; what is not understood is kept in ``unknown``."""
-    return _Reader(GRAMMAR.parse(text)).plan(device, platform)
+    return verbatim(_Reader(read_tree(text, GRAMMAR, DIALECT)).plan(device, platform), text)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from app.configtree import Grammar
 from app.plan.model import Plan
-from app.plan.request import DeviceRequest
+from app.plan.request import DeviceRequest, Feature
 from app.platforms.base import Block, Direction, Lowered, Profile, QueueCount
 from app.platforms.force10_e300.blocks import blocks
 from app.platforms.force10_e300.counters import counter_commands, read_counters
@@ -24,6 +24,7 @@ class Force10E300:
     # One frame in transmission and one behind it; store and forward through the backplane. Both unconfirmed.
     profile = Profile(transmit_fifo=1, latency=10e-6, source="chassis with store and forward in hardware")
     counts: frozenset[Direction] = frozenset({"input", "output"})
+    features: frozenset[Feature] = frozenset()
 
     def lower(self, request: DeviceRequest, running: Plan | None) -> Lowered:
         """See `app.platforms.base.Platform`."""

@@ -5,10 +5,13 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Iterator
 
-from app.dscp import parse_dscp
+from app.dscp import dscp_name, parse_dscp
 from app.plan.model import PortRange, Term
 
-_PROTOCOLS = {"tcp": 6, "udp": 17, "icmp": 1, "igmp": 2, "gre": 47, "esp": 50, "ospf": 89}
+_PROTOCOLS = {
+    "tcp": 6, "udp": 17, "icmp": 1, "igmp": 2, "ipinip": 4, "gre": 47, "esp": 50, "ahp": 51, "eigrp": 88,
+    "ospf": 89, "pim": 103,
+}  # fmt: skip
 _TCP_PORTS = {
     "ftp-data": 20, "ftp": 21, "telnet": 23, "smtp": 25, "domain": 53, "www": 80, "pop3": 110, "nntp": 119,
     "bgp": 179,
@@ -33,7 +36,8 @@ def _entries(term: Term) -> Iterator[str]:
         for destination in term.destination_ports or (None,):
             words = ["permit", protocol, _address(term.source), _ports(source, names)]
             words += [_address(term.destination), _ports(destination, names)]
-            for option in [f"dscp {d}" for d in term.dscp] or [""]:
+            marks = [f"dscp {dscp_name(d)}" for d in term.dscp] + [f"precedence {p}" for p in term.precedence]
+            for option in marks or [""]:
                 yield " ".join(w for w in [*words, option] if w)
 
 
@@ -69,7 +73,7 @@ def read_entry(text: str) -> Term:
     if len(words) < 2 or words[0] != "permit":
         raise ValueError(f"not a permitting entry: {text}")
     protocol = words[1]
-    names = _names(protocol)
+    names = _UDP_PORTS | _TCP_PORTS
     rest = words[2:]
     source, rest = _read_address(rest)
     source_ports, rest = _read_ports(rest, names)

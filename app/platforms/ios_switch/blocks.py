@@ -8,7 +8,7 @@ from app.plan.model import Plan
 from app.plan.request import DeviceRequest
 from app.platforms.base import Block, Lowered
 from app.platforms.ios_switch.acl import entries
-from app.platforms.ios_switch.classes import ACL_PREFIX
+from app.platforms.ios_switch.classes import ACL_PREFIX, in_list
 from app.templating import render
 
 
@@ -19,13 +19,13 @@ def classifier_blocks(platform: str, plan: Plan, lowered: Lowered, request: Devi
     ports = [i.ingress for i in plan.interfaces if i.name in recognising and i.ingress.policy]
     rules = {rule.name: rule for ingress in ports for rule in ingress.rules}
     for rule in rules.values():
-        if rule.any_of[0].protocol is not None:
+        if in_list(rule.any_of[0]):
             name = ACL_PREFIX + rule.name
             text = render(f"{platform}/access_list.j2", name=name, entries=entries(rule.any_of))
             traffic_class = lowered.classes[rule.name]
             yield Block("access-list", name, text, traffic_class, lines[traffic_class])
     for rule in rules.values():
-        acl = ACL_PREFIX + rule.name if rule.any_of[0].protocol is not None else None
+        acl = ACL_PREFIX + rule.name if in_list(rule.any_of[0]) else None
         text = render(f"{platform}/class_map.j2", name=rule.name, acl=acl, dscp=rule.any_of[0].dscp)
         traffic_class = lowered.classes[rule.name]
         yield Block("class-map", rule.name, text, traffic_class, lines[traffic_class])

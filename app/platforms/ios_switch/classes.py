@@ -10,7 +10,7 @@ from app.plan.request import ClassRequest, DeviceRequest
 from app.platforms.ios_switch.marks import ClassMarks
 from app.platforms.ios_switch.notes import Notes
 from app.platforms.names import short_names
-from app.platforms.recognition import header_terms, ports_only
+from app.platforms.recognition import asks_flow, header_terms, ports_only
 
 INPUT_POLICY = "QOSFORGE-IN"
 ACL_PREFIX = "QOSFORGE-"
@@ -53,7 +53,7 @@ def _rules(
         notes.add(
             Severity.ERROR,
             "mark-needed",
-            "the box chooses queues by marks, so an application without one cannot be served",
+            "the box chooses queues by marks, so what comes without one cannot be served",
             traffic_class=entry.name,
             mend="give the class a mark",
         )
@@ -78,8 +78,9 @@ def _rule(name: str, terms: tuple[Term, ...], dscp: int | None, cos_of: tuple[in
 def _application_terms(request: DeviceRequest, entry: ClassRequest, notes: Notes) -> tuple[Term, ...]:
     """The class's applications as protocol and ports; a match that one class-map cannot hold is refused."""
     for term in entry.terms:
-        if term.cos or (term.application and term.dscp):
-            what = "CoS" if term.cos else "an application together with a DSCP"
+        flow = asks_flow(term)
+        if term.cos or ((term.application or flow) and term.dscp) or (term.application and flow):
+            what = "CoS" if term.cos else "an application or a flow together with anything else"
             notes.add(
                 Severity.ERROR,
                 "match-unsupported",
@@ -89,4 +90,9 @@ def _application_terms(request: DeviceRequest, entry: ClassRequest, notes: Notes
             )
     if (found := ports_only(request, entry)) is not None:
         notes.extend([found])
-    return tuple(t for t in header_terms(request, entry) if t.protocol is not None and not (t.dscp or t.cos))
+    return tuple(t for t in header_terms(request, entry) if in_list(t) and not (t.dscp or t.cos))
+
+
+def in_list(term: Term) -> bool:
+    """Whether an access list holds a term."""
+    return term.protocol is not None or term.source is not None or term.destination is not None

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from app.configtree import Line, Tree
 from app.dscp import parse_dscp
 from app.plan.model import Policer, Rule, Term, UnknownLine
+from app.platforms.handwriting import is_number
 from app.platforms.ios_switch.acl import read_entry
 from app.platforms.ios_switch.marks import DEFAULT_COS_TO_DSCP, DEFAULT_DSCP_TO_COS
 
@@ -55,7 +56,7 @@ class Reading:
                 read = self._numbers(line, values)
                 self.cos_to_dscp = read or self.cos_to_dscp
                 return True
-            case ["mls", "qos", "map", "dscp-cos", *values, "to", cos] if cos.isdigit():
+            case ["mls", "qos", "map", "dscp-cos", *values, "to", cos] if is_number(cos, 0, 7):
                 for value in self._numbers(line, values):
                     self.dscp_to_cos[value] = int(cos)
                 return True
@@ -67,6 +68,18 @@ class Reading:
         except ValueError:
             self.miss(line)
             return []
+
+    def read_unattached(self, qos: re.Pattern[str]) -> None:
+        """Keep what is not understood of policies and class-maps that nothing refers to, and of other ports."""
+        for line in self.tree:
+            if line.text.startswith("interface ") and PORT.fullmatch(line.text) is None:
+                for below in line.children:
+                    if qos.fullmatch(below.text):
+                        self.miss(below, line.text)
+        for name, policy in self._policies.items():
+            self.rules(policy, name, "")
+        for name in self._class_maps:
+            self._terms(name)
 
     def rules(self, attach: Line, policy: str, port: str) -> tuple[Rule, ...]:
         """Rules of the policy that a line attaches; the CoS follows from the DSCP by the map read so far."""
@@ -91,7 +104,9 @@ class Reading:
                 case ["set", "dscp", value] | ["set", "ip", "dscp", value]:
                     found = self._numbers(action, [value])
                     dscp = found[0] if found else dscp
-                case ["police", rate, burst, *rest] if rest in ([], ["exceed-action", "drop"]):
+                case ["police", rate, burst, *rest] if (
+                    rest in ([], ["exceed-action", "drop"]) and is_number(rate) and is_number(burst)
+                ):
                     police = Policer(rate=int(rate), burst=int(burst))
                 case _:
                     self.miss(action, entry.text)
@@ -116,7 +131,7 @@ class Reading:
                 return self._list(name)
             case ["match", "ip", "dscp", *values] | ["match", "dscp", *values]:
                 return (Term(dscp=tuple(sorted(self._numbers(entry, values)))),)
-            case ["match", "ip", "precedence", *values] if all(v.isdigit() for v in values):
+            case ["match", "ip", "precedence", *values] if all(is_number(v, 0, 7) for v in values):
                 return (Term(precedence=tuple(sorted(int(v) for v in values))),)
         self.miss(entry, context)
         return ()

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from app.configtree import Grammar
 from app.plan.model import Plan
-from app.plan.request import DeviceRequest
+from app.plan.request import DeviceRequest, Feature
 from app.platforms.base import Block, Direction, Lowered, Profile, QueueCount
 from app.platforms.nortel_5510.blocks import blocks
 from app.platforms.nortel_5510.counters import counter_commands, read_counters
@@ -24,6 +24,7 @@ class Nortel5510:
     # One frame in transmission; store and forward in hardware. Both unconfirmed.
     profile = Profile(transmit_fifo=1, latency=10e-6, source="switch with store and forward in hardware")
     counts: frozenset[Direction] = frozenset({"input"})
+    features: frozenset[Feature] = frozenset()
 
     def lower(self, request: DeviceRequest, running: Plan | None) -> Lowered:
         """See `app.platforms.base.Platform`."""

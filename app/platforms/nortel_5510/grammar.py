@@ -114,7 +114,7 @@ def ports(text: str) -> tuple[str, ...]:
     """The ports of a list such as ``1-4,7`` or ``1/1-1/4,2/5``; what is no list stands for itself."""
     found: list[str] = []
     for part in text.split(","):
-        match = re.fullmatch(r"(?:(?P<unit>\d)/)?(?P<low>\d+)(?:-(?:\d/)?(?P<high>\d+))?", part)
+        match = re.fullmatch(r"(?:(?P<unit>\d)/)?(?P<low>[0-9]{1,3})(?:-(?:\d/)?(?P<high>[0-9]{1,3}))?", part)
         if match is None:
             return (text,)
         unit = f"{match['unit']}/" if match["unit"] else ""

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
+from ipaddress import ip_network
 
 from app.configtree import Line
 from app.plan.model import Ingress, InterfacePlan, Plan, PortRange, Rule, System, Term, Trust, UnknownLine
+from app.platforms.handwriting import is_number, read_tree
 from app.platforms.nortel_5510.capabilities import (
     PORT,
     capabilities,
@@ -17,6 +20,7 @@ from app.platforms.nortel_5510.capabilities import (
     scheduler,
 )
 from app.platforms.nortel_5510.grammar import GRAMMAR
+from app.platforms.nortel_5510.handwriting import DIALECT
 
 _TRUST = {"trusted": Trust.DSCP, "untrusted": Trust.NONE, "unrestricted": Trust.KEEP}
 _MODEL = re.compile(r"^! *Model = .*?(\S+)\s*$", re.MULTILINE)
@@ -35,6 +39,8 @@ _KEYS = {
     "policy": {"name", "if-group", "port", "clfr-type", "clfr-id", "clfr-name", "in-profile-action",
                "in-profile-action-name", "precedence", "track-statistics"},
 }  # fmt: skip
+_HIGHEST = {"update-dscp": 63, "update-1p": 7, "ds-field": 63, "protocol": 255, "precedence": 65535,
+            "src-port-min": 65535, "src-port-max": 65535, "dst-port-min": 65535, "dst-port-max": 65535}  # fmt: skip
 _HARMLESS = re.compile(r"qos agent (?:queue-set|buffer|nvram-delay|statistics-tracking|ubp disable)\b.*")
 
 Options = dict[str, str]
@@ -44,7 +50,7 @@ class _Reader:
     """One reading: the objects found so far, and what was not understood."""
 
     def __init__(self, text: str) -> None:
-        self.tree = GRAMMAR.parse(text)
+        self.tree = read_tree(text, GRAMMAR, DIALECT)
         model = _MODEL.search(text)
         self.port_count = port_count(model[1] if model else "")
         self.unknown: list[UnknownLine] = []
@@ -92,49 +98,66 @@ class _Reader:
                 self.groups[name] = _TRUST[kind]
             case ["qos", "if-assign", "port", port, "name", name]:
                 self.assigned[port] = name
-            case ["qos", kind, number, *words] if kind in _KEYS and number.isdigit():
+            case ["qos", kind, number, *words] if kind in _KEYS and is_number(number):
                 options = _options(kind, words)
                 if options is None:
                     self._miss(line)
                 else:
                     self.objects[kind][number] = (line, options)
-            case ["qos", "egressmap", "ds", dscp, "1p", cos, "dp", _]:
+            case ["qos", "egressmap", "ds", dscp, "1p", cos, "dp", _] if is_number(dscp, 0, 63) and is_number(
+                cos, 0, 7
+            ):
                 self.to_cos[int(dscp)] = int(cos)
-            case ["qos", "ingressmap", "1p", cos, "ds", dscp]:
+            case ["qos", "ingressmap", "1p", cos, "ds", dscp] if is_number(cos, 0, 7) and is_number(dscp, 0, 63):
                 self.to_dscp[int(cos)] = int(dscp)
-            case ["qos", "queue-set-assignment", "queue-set", queue_set, "1p", cos, "queue", queue]:
+            case ["qos", "queue-set-assignment", "queue-set", queue_set, "1p", cos, "queue", queue] if (
+                is_number(queue_set, 1, 8) and is_number(cos, 0, 7) and is_number(queue, 1, 8)
+            ):
                 self.queue_of[int(queue_set), int(cos)] = int(queue)
-            case ["qos", "agent", "queue-set", number] if number.isdigit():
+            case ["qos", "agent", "queue-set", number] if is_number(number, 1, 8):
                 self.queue_set = int(number)
             case ["qos", *_] if not _HARMLESS.fullmatch(line.text):
                 self._miss(line)
 
     # -- filters -------------------------------------------------------------------------------------
     def _ingress(self, group: str) -> Ingress:
-        rules: list[Rule] = []
-        policies = [
-            (line, options)
-            for line, options in self.objects["policy"].values()
-            if options.get("if-group") == group and options.get("disable") is None
-        ]
-        for line, options in sorted(policies, key=lambda p: -int(p[1].get("precedence", "0"))):
+        rules: list[tuple[Rule, list[Term]]] = []
+        for line, options in sorted(self._policies[group], key=lambda p: -int(p[1].get("precedence", "0"))):
             term, action = self._classifier(options), self._action(options)
             if term is None or action is None:
                 self._miss(line)
-            elif rules and rules[-1].model_copy(update={"any_of": ()}) == action:
-                rules[-1] = action.model_copy(update={"any_of": (*rules[-1].any_of, term)})
+            elif rules and rules[-1][0] == action:
+                rules[-1][1].append(term)
             else:
-                rules.append(action.model_copy(update={"any_of": (term,)}))
-        return Ingress(policy=group, trust=self.groups.get(group, Trust.KEEP), rules=tuple(rules))
+                rules.append((action, [term]))
+        found = tuple(action.model_copy(update={"any_of": tuple(terms)}) for action, terms in rules)
+        return Ingress(policy=group, trust=self.groups.get(group, Trust.KEEP), rules=found)
+
+    @cached_property
+    def _policies(self) -> dict[str, list[tuple[Line, Options]]]:
+        """The policies in force by their port group; others are told."""
+        groups: dict[str, list[tuple[Line, Options]]] = {g: [] for g in (*self.groups, *self.assigned.values())}
+        for line, options in self.objects["policy"].values():
+            group = options.get("if-group")
+            if group not in groups:
+                self._miss(line)
+            elif "disable" not in options:
+                groups[group].append((line, options))
+        return groups
+
+    @cached_property
+    def _classifiers(self) -> dict[tuple[str, str | None], list[Options]]:
+        """The elements of classifiers by the number of their set and by name."""
+        table: dict[tuple[str, str | None], list[Options]] = {}
+        for _, options in self.objects["classifier"].values():
+            table.setdefault(("clfr-id", options.get("set-id")), []).append(options)
+            table.setdefault(("clfr-name", options.get("name")), []).append(options)
+        return table
 
     def _classifier(self, policy: Options) -> Term | None:
         """The one IP element of a policy's classifier; None where it is something else."""
-        found = [
-            options
-            for _, options in self.objects["classifier"].values()
-            if (policy.get("clfr-id") == options.get("set-id") if "clfr-id" in policy
-                else policy.get("clfr-name") == options.get("name"))
-        ]  # fmt: skip
+        key = "clfr-id" if "clfr-id" in policy else "clfr-name"
+        found = self._classifiers.get((key, policy.get(key)), []) if key in policy else []
         if not policy.get("clfr-type", "").startswith("c") or len(found) != 1:
             return None
         if found[0].get("element-type") != "ip":
@@ -142,22 +165,28 @@ class _Reader:
         element = self.objects["ip-element"].get(found[0].get("element-id", ""))
         return _term(element[1]) if element else None
 
+    @cached_property
+    def _actions(self) -> dict[tuple[str, str], Rule | None]:
+        """What actions do, by number and by name; nothing where they drop."""
+        table: dict[tuple[str, str], Rule | None] = {}
+        for own, (dscp, cos) in _SERVICE.items():
+            rule = Rule(name=_SERVICE_NAMES[own], set_dscp=dscp, set_cos=cos)
+            table["number", own] = table["name", rule.name] = rule
+        for own, (_, options) in reversed(self.objects["action"].items()):
+            new_dscp, new_cos = options.get("update-dscp"), options.get("update-1p")
+            named = Rule(
+                name=options.get("name", f"action {own}"),
+                set_dscp=int(new_dscp) if new_dscp is not None else None,
+                set_cos=int(new_cos) if new_cos is not None else None,
+            )
+            held = None if options.get("drop-action") == "enable" else named
+            table["number", own] = table["name", named.name] = held
+        return table
+
     def _action(self, policy: Options) -> Rule | None:
-        number, name = policy.get("in-profile-action"), policy.get("in-profile-action-name")
-        for own, (_, options) in self.objects["action"].items():
-            if own == number or (name is not None and options.get("name") == name):
-                dscp, cos = options.get("update-dscp"), options.get("update-1p")
-                if options.get("drop-action") == "enable":
-                    return None
-                return Rule(
-                    name=options.get("name", f"action {own}"),
-                    set_dscp=int(dscp) if dscp is not None else None,
-                    set_cos=int(cos) if cos is not None else None,
-                )
-        for own, (service_dscp, service_cos) in _SERVICE.items():
-            if own == number or _SERVICE_NAMES[own] == name:
-                return Rule(name=_SERVICE_NAMES[own], set_dscp=service_dscp, set_cos=service_cos)
-        return None
+        if "in-profile-action" in policy:
+            return self._actions.get(("number", policy["in-profile-action"]))
+        return self._actions.get(("name", policy.get("in-profile-action-name", "")))
 
 
 def _options(kind: str, words: list[str]) -> Options | None:
@@ -169,10 +198,22 @@ def _options(kind: str, words: list[str]) -> Options | None:
     if len(words) % 2:
         return None
     for key, value in zip(words[::2], words[1::2], strict=True):
-        if key not in _KEYS[kind]:
+        if key not in _KEYS[kind] or not _in_range(key, value):
             return None
         result[key] = value
     return result
+
+
+def _in_range(key: str, value: str) -> bool:
+    """Whether a value is one that the box takes, as far as a plan holds it."""
+    if key in _HIGHEST:
+        return is_number(value, 0, _HIGHEST[key])
+    if key in ("src-ip", "dst-ip"):
+        try:
+            ip_network(value, strict=False)
+        except ValueError:
+            return False
+    return True
 
 
 def _term(element: Options) -> Term:

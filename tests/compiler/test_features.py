@@ -1,0 +1,114 @@
+"""What a platform does not declare is refused before it is asked, once for each class and device."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import pytest
+
+from app.compiler.compile import compile_intent
+from app.compiler.features import CORE_MATCH, CORE_TREATMENT, MATCH_FEATURES, refusals, within
+from app.findings import Finding, Severity
+from app.intent.loader import parse_intent
+from app.intent.models import MatchTerm, Treatment
+from app.inventory.loader import load_network
+from app.inventory.models import Network
+from app.plan.request import Feature, Term
+from app.platforms.base import installed, platform
+
+from .support import CAMPUS, a_class, made, made_text, routers
+
+EVERYWHERE = [
+    {"role": ["edge", "middle"], "interfaces": "wan", "direction": "output"},
+    {"role": "edge", "interfaces": "lan", "direction": "input"},
+    {"role": ["access", "core"], "interfaces": ["lan", "trunk"], "direction": "input"},
+    {"role": ["access", "core"], "interfaces": ["lan", "trunk"], "direction": "output"},
+]
+MATCHES: dict[Feature, dict[str, Any]] = {
+    Feature.MATCH_PRECEDENCE: {"any": [{"precedence": 5}]},
+    Feature.MATCH_FLOW: {"any": [{"protocol": "udp", "destination_port": 5060}]},
+    Feature.MATCH_IPV6: {"any": [{"source": "2001:db8::/32"}]},
+    Feature.MATCH_VLAN: {"any": [{"vlan": 10}]},
+    Feature.MATCH_MAC: {"any": [{"destination_mac": "001b.54aa.bbcc"}]},
+    Feature.MATCH_INPUT_INTERFACE: {"any": [{"input_interface": "FastEthernet0/0"}]},
+    Feature.MATCH_NONE: {"any": [{"dscp": "af21"}], "none": [{"dscp": "cs1"}]},
+}
+TREATMENTS: dict[Feature, dict[str, Any]] = {
+    Feature.QUEUE_LIMIT: {"queue_limit": {"packets": 10}},
+    Feature.POLICE_INPUT: {"police": {"rate": "64 kb/s"}},
+    Feature.POLICE_OUTPUT: {"police": {"rate": "64 kb/s", "direction": "output"}},
+    Feature.SHAPE: {"shape": {"rate": "64 kb/s"}},
+}
+
+
+@cache
+def campus() -> Network:
+    return load_network(CAMPUS)
+
+
+def refused(entry: dict[str, Any]) -> list[Finding]:
+    text = made_text([a_class(mark={"dscp": "af21"}), entry], apply=EVERYWHERE)
+    found = compile_intent(parse_intent(text, "made.yaml"), campus()).findings
+    return [f for f in found if f.code == "feature-unsupported"]
+
+
+def lacking(feature: Feature, devices: list[str]) -> list[str]:
+    return [n for n in devices if feature not in platform(campus().device(n).platform).features]
+
+
+def test_every_field_of_the_language_is_core_or_a_feature() -> None:
+    assert set(MatchTerm.model_fields) == CORE_MATCH | MATCH_FEATURES.keys() == set(Term.model_fields)
+    assert set(Treatment.model_fields) == CORE_TREATMENT | {"queue_limit", "police", "shape"}
+    assert set(Feature) == MATCHES.keys() | TREATMENTS.keys()
+
+
+@pytest.mark.parametrize("feature", MATCHES)
+def test_a_match_that_a_platform_lacks_is_an_error_once_for_each_device(feature: Feature) -> None:
+    found = refused(a_class("silver", match=MATCHES[feature], mark={"dscp": "af31"}))
+
+    # R2 is in the middle: it tells the class by its mark.
+    assert [f.device for f in found] == lacking(feature, [d.name for d in campus().devices if d.name != "r2"])
+    assert {(f.severity, f.traffic_class, f.file, f.line, f.asked) for f in found} <= {
+        (Severity.ERROR, "silver", "made.yaml", 1, feature.value)
+    }
+    assert all(f.mend for f in found)
+
+
+@pytest.mark.parametrize("prefer", [True, False])
+@pytest.mark.parametrize("feature", TREATMENTS)
+def test_a_treatment_that_a_platform_lacks_is_a_warning_where_it_is_preferred(
+    feature: Feature, prefer: bool
+) -> None:
+    ((key, value),) = TREATMENTS[feature].items()
+    treatment = {"bandwidth": {"remaining_percent": 10}, key: {**value, "prefer": prefer}}
+    found = refused(a_class("silver", treatment=treatment, mark={"dscp": "af31"}))
+
+    assert [f.device for f in found] == lacking(feature, [d.name for d in campus().devices])
+    assert {f.severity for f in found} <= {Severity.WARNING if prefer else Severity.ERROR}
+
+
+@pytest.mark.parametrize("name", sorted(installed()))
+def test_a_platform_is_never_asked_for_what_it_does_not_declare(name: str) -> None:
+    everything = {"any": [{"application": "http"}, *(t for m in MATCHES.values() for t in m["any"])]}
+    treatment = {"bandwidth": {"remaining_percent": 10}}
+    for part in TREATMENTS.values():
+        treatment |= part
+    loaded = made([a_class(match={**everything, "none": [{"dscp": "cs1"}]}, treatment=treatment)])
+    request = compile_intent(loaded, routers()).devices[0].request
+    known = platform(name).features
+
+    kept = within(request, known)
+
+    assert list(refusals(kept, known)) == []
+    assert any(t.application == "http" for t in kept.classes[0].terms)
+
+
+def test_a_class_of_which_nothing_is_left_does_not_take_everything() -> None:
+    loaded = made([a_class(match={"any": [{"vlan": 3}], "none": [{"dscp": "cs1"}]})])
+
+    device = compile_intent(loaded, routers()).devices[0]
+
+    assert [f.code for f in device.findings if f.severity is Severity.ERROR] == ["feature-unsupported"]
+    rule = next(r for i in device.plan.interfaces for r in i.egress.rules if r.name == "gold")
+    assert rule.any_of == ()
