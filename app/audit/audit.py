@@ -1,0 +1,74 @@
+"""The audit of a network from the configurations of its boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from app.audit.consistency import check_consistency
+from app.audit.held import Held
+from app.audit.marks import Way, check_marks, ways
+from app.findings import Finding, Severity
+from app.inventory.models import Network
+from app.plan.model import Plan
+from app.platforms.base import platform
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What was read, what became of the marks on the way, and what is to be said about it."""
+
+    network: Network
+    plans: Mapping[str, Plan]
+    ways: tuple[Way, ...]
+    findings: tuple[Finding, ...]
+
+
+def audit(network: Network, texts: Mapping[str, str], files: Mapping[str, str] | None = None) -> Audit:
+    """Read configurations (by device) and hold them against each other; pure.
+
+    ``files`` names where a text came from, for findings about its lines. Devices without a text are told.
+
+    Raises:
+        InputError: a device has a platform that is not installed.
+    """
+    plans = {
+        device.name: platform(device.platform, device.name).parse(texts[device.name], device.name, device.image)
+        for device in network.devices
+        if device.name in texts
+    }
+    held = Held(network, plans)
+    findings = (
+        *_unread(network, plans),
+        *check_consistency(held),
+        *check_marks(held),
+        *_not_understood(plans, files or {}),
+    )
+    return Audit(network, plans, ways(held), findings)
+
+
+def _unread(network: Network, plans: Mapping[str, Plan]) -> Iterator[Finding]:
+    for device in network.devices:
+        if device.name not in plans:
+            yield Finding(
+                code="device-not-read",
+                severity=Severity.WARNING,
+                message="there is no configuration of this device: what it does to marks is not known",
+                device=device.name,
+                mend=f"add a file {device.name}.cfg",
+            )
+
+
+def _not_understood(plans: Mapping[str, Plan], files: Mapping[str, str]) -> Iterator[Finding]:
+    for name, plan in plans.items():
+        for line in plan.unknown:
+            context = f" (in {line.context})" if line.context else ""
+            yield Finding(
+                code="line-not-understood",
+                severity=Severity.WARNING,
+                message=f"{line.text}{context}",
+                device=name,
+                file=files.get(name, "running configuration"),
+                line=line.line,
+                mend="look at it by hand: the audit leaves it out",
+            )

@@ -1,0 +1,152 @@
+"""The command that reads a network before there is any intent: audit."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from app.audit import Audit, audit
+from app.audit.marks import Way
+from app.audit.table import HEADINGS, rows
+from app.cli.options import AsJson, NetworkFolder, Strict, network_folder, reach
+from app.cli.output import out, print_findings, print_json, progress
+from app.deploy.fleet import Fleet
+from app.deploy.traits import traits
+from app.dscp import dscp_name
+from app.errors import InputError, Place
+from app.findings import has_errors
+from app.inventory.loader import load_network
+from app.inventory.models import Network
+from app.platforms.base import platform
+from app.runs.live import read_running
+from app.settings import load_settings
+
+LARGEST = 16 * 1024 * 1024
+"""Bytes of a configuration file; the largest boxes print a few megabytes."""
+
+Files = Annotated[
+    Path | None, typer.Option("--files", help="Read DEVICE.cfg from this folder instead of the boxes.")
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(name="audit")(audit_)
+
+
+def audit_(
+    network: NetworkFolder = None, files: Files = None, strict: Strict = False, as_json: AsJson = False
+) -> None:
+    """Say what is configured, whether it is consistent, and where marks are lost. Boxes are only read."""
+    net = load_network(network_folder(network))
+    for device in net.devices:
+        platform(device.platform, device.name)
+    if files is None:
+        for device in net.devices:
+            traits(device.driver, device.name)
+        overlay, state = reach(load_settings(), net)
+        with Fleet(net, overlay, state) as fleet:
+            progress("read", f"{len(net.devices)} boxes over SSH")
+            texts = read_running(fleet)
+        names: dict[str, str] = {}
+    else:
+        texts = _from_files(net, files)
+        names = {name: str(files / f"{name}.cfg") for name in texts}
+    result = audit(net, texts, names)
+    if as_json:
+        print_json(_document(result))
+    else:
+        _print(result)
+    sys.exit(int(has_errors(result.findings, strict=strict)))
+
+
+def _from_files(network: Network, folder: Path) -> dict[str, str]:
+    """The configurations in a folder, by device; what is no UTF-8 in them is replaced.
+
+    Raises:
+        InputError: the folder has none, or one of them is no text or too large.
+    """
+    texts = {}
+    for device in network.devices:
+        path = folder / f"{device.name}.cfg"
+        place = Place(file=str(path), device=device.name)
+        try:
+            if not path.is_file():
+                continue
+            if path.stat().st_size > LARGEST:
+                raise InputError("is too large for a configuration", place, "give the running configuration alone")
+            data = path.read_bytes()
+        except OSError as error:
+            raise InputError(f"cannot be read: {error.strerror}", place) from None
+        if b"\0" in data:
+            raise InputError("is not a text", place, "give the configuration as the box prints it")
+        texts[device.name] = data.decode("utf-8", errors="replace")
+    if not texts:
+        example = f"{network.devices[0].name}.cfg" if network.devices else "DEVICE.cfg"
+        raise InputError(
+            f"no configuration of a device of {network.name} is here",
+            Place(file=str(folder)),
+            f"name the files after the devices, like {example}",
+        )
+    return texts
+
+
+def _document(result: Audit) -> dict[str, Any]:
+    return {
+        "network": result.network.name,
+        "devices": {
+            name: plan.model_dump(mode="json", exclude_defaults=True) for name, plan in result.plans.items()
+        },
+        "marks": [
+            {
+                "from": way.source,
+                "to": way.target,
+                "dscp": way.dscp,
+                "arrives": way.arrives,
+                "lost_at": list(way.lost_at) if way.lost_at else None,
+            }
+            for way in result.ways
+        ],
+        "findings": [finding.model_dump(mode="json", exclude_none=True) for finding in result.findings],
+    }
+
+
+def _print(result: Audit) -> None:
+    table = Table(box=None, padding=(0, 1), title="Configured", title_justify="left", title_style="bold")
+    for heading in HEADINGS:
+        table.add_column(heading, overflow="fold")
+    last = ""
+    for device, *cells in rows(result):
+        table.add_row(device if device != last else "", *cells)
+        last = device
+    out.print(table)
+    _print_ways(result.ways)
+    print_findings(result.findings)
+
+
+def _print_ways(ways: tuple[Way, ...]) -> None:
+    """Per pair of stations: which marks arrive, and where the others are lost."""
+    if not ways:
+        return
+    table = Table(box=None, padding=(0, 1), title="Marks on the way", title_justify="left", title_style="bold")
+    for heading in ("path", "kept", "lost"):
+        table.add_column(heading, overflow="fold")
+    pairs: dict[tuple[str, str], list[Way]] = {}
+    for way in ways:
+        pairs.setdefault((way.source, way.target), []).append(way)
+    for (source, target), found in pairs.items():
+        kept = ", ".join(dscp_name(way.dscp) for way in found if way.arrives == way.dscp)
+        lost: dict[str, list[str]] = {}
+        for way in found:
+            if way.lost_at is not None:
+                where = f"at {way.lost_at[0]} {way.lost_at[1]}"
+                lost.setdefault(where, []).append(f"{dscp_name(way.dscp)} → {dscp_name(way.arrives)}")
+        texts = [f"{', '.join(marks)} {where}" for where, marks in lost.items()]
+        table.add_row(f"{source} → {target}", kept or "–", "; ".join(texts) or "–")
+    out.print()
+    out.print(table)
+    out.print()
