@@ -17,7 +17,9 @@ from app.errors import InputError, Interrupted, QosforgeError
 COMMANDS = {
     "app.cli.policies": ("lint", "compile", "validate", "diff"),
     "app.cli.runs": ("run", "push", "measure", "recover", "runs", "show"),
+    "app.cli.audit": ("audit",),
     "app.cli.lab": ("lab",),
+    "app.cli.openconfig": ("openconfig",),
 }
 """Which module has which commands. Only the one that is called is loaded: the drivers, the engine and the plots
 take seconds to import.
