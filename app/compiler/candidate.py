@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+
+from pydantic import BaseModel
 
 from app.compiler.compile import CompiledDevice
 from app.configtree import as_text, merge, transition
 from app.plan.model import Egress, Ingress, InterfacePlan, Plan, System
 from app.platforms.base import platform
+
+LONGEST = 160
+"""Characters of one side of a difference; the read-back itself is kept whole."""
 
 
 @dataclass(frozen=True)
@@ -31,10 +37,9 @@ class Candidate:
 
 def make_candidate(device: CompiledDevice, running: str) -> Candidate:
     """The candidate that brings a box from ``running`` to the device's plan."""
-    box = platform(device.request.platform, device.name)
-    held = box.parse(running, device.name, device.request.image)
-    if not differences(device.plan, held):
+    if not unlike(device, running):
         return Candidate(device.name, (), ())
+    box = platform(device.request.platform, device.name)
     current = box.grammar.parse(running)
     desired = box.grammar.parse("\n".join(block.text for block in device.blocks))
     target = merge(current, desired, box.grammar)
@@ -51,6 +56,12 @@ def undo(platform_id: str, running: str, original: str) -> tuple[str, ...]:
     return tuple(transition(box.grammar.parse(running), box.grammar.parse(original), box.grammar))
 
 
+def unlike(device: CompiledDevice, running: str) -> tuple[str, ...]:
+    """Where a running configuration is not the device's plan, in words."""
+    box = platform(device.request.platform, device.name)
+    return differences(device.plan, box.parse(running, device.name, device.request.image))
+
+
 def differences(plan: Plan, held: Plan) -> tuple[str, ...]:
     """Where what a box holds is not the plan, in words; only what the plan speaks of is compared."""
     found: list[str] = []
@@ -59,16 +70,37 @@ def differences(plan: Plan, held: Plan) -> tuple[str, ...]:
         if got is None:
             found.append(f"{wanted.name}: the box has no such interface")
             continue
-        found.extend(
-            f"{wanted.name} {field}: meant {getattr(wanted, field)!r}, holds {getattr(got, field)!r}"
-            for field in InterfacePlan.model_fields
-            if _canonical(getattr(wanted, field)) != _canonical(getattr(got, field))
-        )
+        for field in InterfacePlan.model_fields:
+            meant, there = (_canonical(getattr(side, field)) for side in (wanted, got))
+            found.extend(_leaves(f"{wanted.name} {field}", meant, there))
     for field in System.model_fields:
         meant = getattr(plan.system, field)
-        if meant is not None and meant != getattr(held.system, field):
-            found.append(f"{field}: meant {meant!r}, holds {getattr(held.system, field)!r}")
+        if meant is not None:
+            found.extend(_leaves(field, meant, getattr(held.system, field)))
     return tuple(found)
+
+
+def _leaves(place: str, meant: object, held: object) -> Iterator[str]:
+    """The innermost places where two values differ; a list of another length is one difference."""
+    if meant == held:
+        return
+    if isinstance(meant, BaseModel) and isinstance(held, type(meant)):
+        for field in type(meant).model_fields:
+            yield from _leaves(f"{place}.{field}", getattr(meant, field), getattr(held, field))
+    elif isinstance(meant, tuple) and isinstance(held, tuple) and len(meant) == len(held):
+        for position, (wanted, got) in enumerate(zip(meant, held, strict=True)):
+            yield from _leaves(f"{place}[{position}]", wanted, got)
+    else:
+        yield f"{place}: meant {_short(meant)}, holds {_short(held)}"
+
+
+def _short(value: object) -> str:
+    """A value in few words: what a part of a plan says beyond its defaults."""
+    if isinstance(value, BaseModel):
+        return _short(value.model_dump(mode="json", exclude_defaults=True))
+    if isinstance(value, tuple) and any(isinstance(part, BaseModel) for part in value):
+        return f"{len(value)} ({', '.join(_short(part) for part in value)})"[:LONGEST]
+    return (str(value) if isinstance(value, str) else repr(value))[:LONGEST]
 
 
 def _canonical(value: object) -> object:

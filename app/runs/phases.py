@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from napalm.base.base import NetworkDriver
 
-from app.compiler.candidate import differences, make_candidate
+from app.compiler.candidate import make_candidate, unlike
 from app.compiler.compile import Compilation, CompiledDevice, compile_intent
 from app.deploy import transaction
 from app.deploy.fleet import Outcome
@@ -18,7 +19,7 @@ from app.emulation import is_emulated, offer_traffic
 from app.errors import DeviceError, Place, ServiceError, StoreError
 from app.findings import has_errors
 from app.plan.model import Plan
-from app.platforms.base import QueueCount, platform
+from app.platforms.base import QueueCount
 from app.runs import live
 from app.runs.context import Context
 from app.runs.tables import JournalAction, RunStatus, Verdict
@@ -31,7 +32,7 @@ from app.validation import validate
 Json = dict[str, Any]
 
 REVERT_SECONDS = 900
-"""Dead-man switch of a box: longer than any measurement of a run."""
+"""Dead-man switch of a box. The twin takes seconds; a box that went back before the verdict is not confirmed."""
 LEASE_SECONDS = 1800
 
 
@@ -162,14 +163,13 @@ def _targets(context: Context, held: Mapping[str, str], prepared: Mapping[str, J
             traits=traits(context.network.device(name).driver, name),
             original=context.artifacts.get_text(held[name]),
             delta=tuple(context.artifacts.get_text(entry["delta"]).splitlines()),
-            meets=_meets(device),
+            meets=partial(_meets, device),
         )
     return targets
 
 
-def _meets(device: CompiledDevice) -> Any:
-    box = platform(device.request.platform)
-    return lambda text: not differences(device.plan, box.parse(text, device.name, device.request.image))
+def _meets(device: CompiledDevice, running: str) -> bool:
+    return not unlike(device, running)
 
 
 def push(context: Context, held: Mapping[str, str], prepared: Mapping[str, Json], wave: list[str]) -> Json:
@@ -195,13 +195,11 @@ def _compare(context: Context, held: Mapping[str, str], after: Mapping[str, str]
     for device in compiled(context, held).devices:
         if device.name not in after:
             continue
-        text = context.artifacts.get_text(after[device.name])
-        box = platform(device.request.platform)
-        unlike = differences(device.plan, box.parse(text, device.name, device.request.image))
-        if unlike:
-            context.record(device.name, "failed", note=f"does not hold the plan: {unlike[0]}")
+        found_unlike = unlike(device, context.artifacts.get_text(after[device.name]))
+        if found_unlike:
+            context.record(device.name, "failed", note=f"does not hold the plan: {found_unlike[0]}")
             error = DeviceError(
-                f"does not hold what it was given: {'; '.join(unlike)}",
+                f"does not hold what it was given: {'; '.join(found_unlike)}",
                 Place(device=device.name),
                 "the box took the lines and did not keep them: compare the read-back with the configuration",
             )

@@ -34,11 +34,12 @@ def _round_trip(device: CompiledDevice, running: str | None) -> Iterator[Finding
     text = tree_text(merged_tree(device, running), box.grammar)
     held = box.parse(text, device.name, device.request.image)
     meant = _comparable(device.plan, held, alone=running is None)
-    for difference in differences(meant, held):
+    if found := differences(meant, held):
+        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
         yield Finding(
             code="round-trip",
             severity=Severity.ERROR,
-            message=f"the rendered configuration does not read back as the plan: {difference}",
+            message=f"the rendered configuration does not read back as the plan: {found[0]}{more}",
             device=device.name,
             mend="a fault of the compiler or of what it is merged into: do not push; report it with the "
             "running configuration",

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import Phase, assume, given, settings
 from hypothesis import strategies as st
 
-from app.compiler.candidate import differences, make_candidate, undo
+from app.compiler.candidate import differences, make_candidate, undo, unlike
 from app.compiler.compile import CompiledDevice, compile_intent
 from app.findings import has_errors
 from app.intent.loader import parse_intent
@@ -174,3 +174,17 @@ def test_the_order_of_classes_means_something() -> None:
 
     assert parsed(second, box.running_text())
     push(box, second)
+
+
+def test_a_difference_names_the_innermost_place_and_both_values() -> None:
+    wanted, box = device(compiled("campus-collaboration"), "r1"), emulated("r1")
+    push(box, wanted)
+    text = box.running_text().replace("remaining percent 70", "remaining percent 7")
+
+    (difference,) = unlike(wanted, text)
+
+    assert difference == "Serial0/0 egress.scheduler.queues[1].share.value: meant 70, holds 7"
+    # Without its policy a whole side differs: told in words of bounded length.
+    bare = unlike(wanted, text.replace(" service-policy output QOSFORGE-OUT\n", ""))
+    assert bare
+    assert max(map(len, bare)) < 500

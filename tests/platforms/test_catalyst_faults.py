@@ -44,4 +44,4 @@ def test_a_planted_fault_is_seen(device: str, pattern: str, instead: str, where:
     assert count == 1
     found = differences(result.plan, BOXES[device].parse(text, device, request.image))
     assert found
-    assert any(re.match(rf"(\S+ )?{where}:", difference) for difference in found)
+    assert any(re.match(rf"(\S+ )?{where}[.\[:]", difference) for difference in found)
