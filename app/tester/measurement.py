@@ -79,16 +79,6 @@ class _Statistics(BaseModel):
         return to_ms(self.sd_delay_ps)
 
     @property
-    def min_delay_ms(self) -> float | None:
-        """Smallest delay in ms."""
-        return to_ms(self.min_delay_ps)
-
-    @property
-    def max_delay_ms(self) -> float | None:
-        """Largest delay of a delivered packet in ms."""
-        return to_ms(self.max_delay_ps)
-
-    @property
     def interarrival_sd_ms(self) -> float | None:
         """Standard deviation of the time between arrivals in ms: what many papers call jitter."""
         return to_ms(self.interarrival_sd_ps)

@@ -94,12 +94,6 @@ def split_interface(name: str) -> tuple[str, tuple[int, ...]]:
     return found[1], tuple(int(part) for part in re.split(r"[/.:]", found[2]))
 
 
-def short_interface(name: str) -> str:
-    """``FastEthernet0/1`` -> ``Fa0/1``, as tables print it."""
-    kind, _ = split_interface(name)
-    return kind[:2] + name[len(kind) :]
-
-
 def dscp_value(name: str) -> int:
     """The number of a DSCP as IOS prints it."""
     return DSCP_NAMES[name] if name in DSCP_NAMES else int(name)

@@ -11,9 +11,6 @@ from dataclasses import dataclass
 PORTS = 48
 """Front ports of a 5510-48T."""
 
-PRECEDENCES = range(1, 16)
-"""Policy precedences of one port; the higher one is looked at first (TCG 3.4)."""
-
 MAX_SHAPED_RATE = 1_023_000
 RATE_STEP = 1_000
 """Meter and shaper rates of a 5510 port in kb/s (1 Mb/s steps, TCG 5.3)."""
