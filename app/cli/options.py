@@ -7,14 +7,13 @@ from typing import Annotated
 
 import typer
 
-from app.deploy.traits import traits
+from app.deploy.traits import require_installed
 from app.emulation import state_folder
 from app.errors import InputError, Place
 from app.intent.loader import LoadedIntent, load_intent
 from app.inventory.loader import load_network
 from app.inventory.models import Network
 from app.inventory.overlay import Overlay, read_overlay
-from app.platforms.base import platform
 from app.resources import root
 from app.settings import Settings
 
@@ -40,9 +39,7 @@ def load(policy: Path, network: Path | None) -> tuple[LoadedIntent, Network]:
         InputError, InputErrors: either is wrong, or a device has a platform or driver that is not installed.
     """
     loaded, net = load_intent(policy), load_network(network_folder(network))
-    for device in net.devices:
-        platform(device.platform, device.name)
-        traits(device.driver, device.name)
+    require_installed(net)
     return loaded, net
 
 

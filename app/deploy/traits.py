@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from app.errors import InputError, Place
+from app.inventory.models import Network
+from app.platforms.base import platform
 
 
 @dataclass(frozen=True)
@@ -35,3 +37,14 @@ def traits(driver: str, device: str) -> Traits:
         known = ", ".join(sorted(DRIVERS))
         raise InputError(f"unknown driver {driver!r}", Place(device=device), f"known: {known}")
     return DRIVERS[driver]
+
+
+def require_installed(network: Network) -> None:
+    """Make sure that every device of a network has a platform and a driver that are known here.
+
+    Raises:
+        InputError: one has not.
+    """
+    for device in network.devices:
+        platform(device.platform, device.name)
+        traits(device.driver, device.name)

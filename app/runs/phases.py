@@ -199,7 +199,7 @@ def _compare(context: Context, held: Mapping[str, str], after: Mapping[str, str]
         if found_unlike:
             context.record(device.name, "failed", note=f"does not hold the plan: {found_unlike[0]}")
             error = DeviceError(
-                f"does not hold what it was given: {'; '.join(found_unlike)}",
+                f"does not hold what it was given: {_told(found_unlike)}",
                 Place(device=device.name),
                 "the box took the lines and did not keep them: compare the read-back with the configuration",
             )
@@ -207,6 +207,15 @@ def _compare(context: Context, held: Mapping[str, str], after: Mapping[str, str]
         else:
             context.record(device.name, "read_back", note="holds the plan")
     return found
+
+
+MOST_TOLD = 5
+
+
+def _told(differences: tuple[str, ...]) -> str:
+    """The first few differences; a map that fell back to its default has dozens."""
+    more = len(differences) - MOST_TOLD
+    return "; ".join(differences[:MOST_TOLD]) + (f"; and {more} more" if more > 0 else "")
 
 
 def counters(context: Context, after: Mapping[str, str]) -> Json:
