@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Literal
 
 DSCP_NAMES: dict[str, int] = {
     "default": 0, "cs0": 0, "cs1": 8, "cs2": 16, "cs3": 24, "cs4": 32, "cs5": 40, "cs6": 48, "cs7": 56,
@@ -38,3 +39,11 @@ def dscp_name(value: int) -> str:
         if number == value and name not in _UNKNOWN_TO_BOXES:
             return name
     return str(value)
+
+
+def drop_precedence(value: int) -> Literal["low", "medium", "high"] | None:
+    """The drop precedence that an assured-forwarding code point says (RFC 2597); None for all others."""
+    group, drop = value >> 3, value >> 1 & 3
+    if value & 1 or not 1 <= group <= 4 or drop == 0:
+        return None
+    return ("low", "medium", "high")[drop - 1]

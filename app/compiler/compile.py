@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
 
 from app.compiler.features import refusals, within
 from app.compiler.resolve import resolve
+from app.errors import QosforgeError
 from app.findings import Finding, Severity
 from app.intent.loader import LoadedIntent
 from app.inventory.models import Network
 from app.plan.model import Plan
 from app.plan.request import DeviceRequest
 from app.platforms.base import Block, ClassFidelity, platform
+
+SHAPES = 128
+"""How many shapes (devices that differ in more than their names) are kept for others like them."""
+MET = 100_000
+"""How many shapes are remembered to have been met."""
 
 
 @dataclass(frozen=True)
@@ -61,28 +68,104 @@ def compile_intent(loaded: LoadedIntent, network: Network, running: Mapping[str,
     Raises:
         InputError: a device's platform is not installed.
     """
+    devices, general = compile_devices(loaded, network, running)
+    return Compilation(loaded, network, tuple(devices), general)
+
+
+def compile_devices(
+    loaded: LoadedIntent, network: Network, running: Mapping[str, str] | None = None
+) -> tuple[Iterator[CompiledDevice], tuple[Finding, ...]]:
+    """As `compile_intent`, device by device as they are taken, with the findings on the intent as a whole.
+
+    Nothing is kept of a device that was taken: a network of any size needs the memory of a few devices beside
+    its requests.
+    """
     requests, general = resolve(loaded, network)
-    return Compilation(
-        loaded, network, tuple(_device(loaded, r, (running or {}).get(r.device)) for r in requests), general
-    )
+    compiler = Compiler(loaded)
+    known = running or {}
+    devices = (compiler.device(request, known.get(request.device)) for request in requests)
+    return devices, (*loaded.findings, *general)
 
 
-def _device(loaded: LoadedIntent, request: DeviceRequest, running: str | None) -> CompiledDevice:
-    box = platform(request.platform, request.device)
-    held = box.parse(running, request.device, request.image) if running is not None else None
-    refused = tuple(refusals(request, box.features))
-    request = within(request, box.features)
-    lowered = box.lower(request, held)
-    unread = () if held is None else (*_missing(request, held), *_unread(held))
-    located = tuple(_located(f, loaded) for f in (*refused, *lowered.findings, *unread))
-    return CompiledDevice(
-        request=request,
-        plan=lowered.plan,
-        blocks=box.blocks(lowered.plan, lowered, request),
-        findings=located,
-        fidelity=lowered.fidelity,
-        classes=lowered.classes,
-    )
+class Compiler:
+    """Compiles device requests of one intent; boxes that differ in their names alone share the work."""
+
+    def __init__(self, loaded: LoadedIntent) -> None:
+        self._place = cache(loaded.class_place)
+        self._met: set[int] = set()
+        self._kept: dict[_Shape, CompiledDevice] = {}
+
+    def device(self, request: DeviceRequest, running: str | None = None) -> CompiledDevice:
+        """What a request becomes; ``running`` is what the box runs now, where it is known.
+
+        Raises:
+            InputError: the platform is not installed, or does not know the image or an interface.
+        """
+        if running is not None:
+            return self._lowered(request, running)
+        # The platform does not see the name: what it makes cannot depend on it, and serves every box of the shape.
+        try:
+            made = self._of_shape(_Shape(request.model_copy(update={"device": ""})))
+        except QosforgeError:
+            return self._lowered(request, None)  # raises it again, of this device
+        name = request.device
+        return replace(
+            made,
+            request=made.request.model_copy(update={"device": name}),
+            plan=made.plan.model_copy(update={"device": name}),
+            findings=tuple(f.model_copy(update={"device": name}) if f.device == "" else f for f in made.findings),
+        )
+
+    def _of_shape(self, shape: _Shape) -> CompiledDevice:
+        made = self._kept.get(shape)
+        if made is not None:
+            return made
+        made = self._lowered(shape.request, None)
+        # What was met once only is not kept: where all boxes differ, none is worth its room.
+        if hash(shape) in self._met:
+            if len(self._kept) >= SHAPES:
+                del self._kept[next(iter(self._kept))]
+            self._kept[shape] = made
+        elif len(self._met) < MET:
+            self._met.add(hash(shape))
+        return made
+
+    def _lowered(self, request: DeviceRequest, running: str | None) -> CompiledDevice:
+        box = platform(request.platform, request.device)
+        held = box.parse(running, request.device, request.image) if running is not None else None
+        refused = tuple(refusals(request, box.features))
+        request = within(request, box.features)
+        lowered = box.lower(request, held)
+        unread = () if held is None else (*_missing(request, held), *_unread(held))
+        return CompiledDevice(
+            request=request,
+            plan=lowered.plan,
+            blocks=box.blocks(lowered.plan, lowered, request),
+            findings=tuple(self._located(f) for f in (*refused, *lowered.findings, *unread)),
+            fidelity=lowered.fidelity,
+            classes=lowered.classes,
+        )
+
+    def _located(self, finding: Finding) -> Finding:
+        if finding.file or finding.traffic_class is None:
+            return finding
+        place = self._place(finding.traffic_class)
+        return finding if place is None else finding.model_copy(update={"file": place.file, "line": place.line})
+
+
+class _Shape:
+    """A device request without the name, as a key: equal where all the rest is."""
+
+    def __init__(self, nameless: DeviceRequest) -> None:
+        self.request = nameless
+        # Enough to tell most apart; classes may hold what has no hash.
+        self._hash = hash((nameless.platform, nameless.image, *((i.name, i.rate) for i in nameless.interfaces)))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Shape) and self.request == other.request
 
 
 def _missing(request: DeviceRequest, held: Plan) -> tuple[Finding, ...]:
@@ -103,21 +186,16 @@ def _missing(request: DeviceRequest, held: Plan) -> tuple[Finding, ...]:
 def _unread(held: Plan) -> tuple[Finding, ...]:
     return tuple(
         Finding(
-            code="line-not-understood",
+            code="access-group-undefined" if line.undefined else "line-not-understood",
             severity=Severity.WARNING,
-            message=f"the running configuration has a line that is not understood: {line.text!r}",
+            message=f"{line.text!r} refers to what the running configuration does not have"
+            if line.undefined
+            else f"the running configuration has a line that is not understood: {line.text!r}",
             device=held.device,
             interface=line.context.removeprefix("interface ") if line.context.startswith("interface ") else None,
-            mend="it is kept as it is; check that it does not work against the intent",
+            mend=f"define {line.undefined}, or correct the line"
+            if line.undefined
+            else "it is kept as it is; check that it does not work against the intent",
         )
         for line in held.unknown
     )
-
-
-def _located(finding: Finding, loaded: LoadedIntent) -> Finding:
-    if finding.file or finding.traffic_class is None:
-        return finding
-    line = loaded.class_line(finding.traffic_class)
-    if line is None:
-        return finding
-    return finding.model_copy(update={"file": loaded.document.file, "line": line})

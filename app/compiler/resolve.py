@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache, partial
 
+from app.compiler.scoping import agreed, in_scope, unknown_names
 from app.findings import Finding, Severity
 from app.intent.loader import LoadedIntent
-from app.intent.models import RESERVED_CLASS, Intent, MatchTerm, Scope, TrafficClass, Treatment, fragment_bytes
+from app.intent.models import (
+    RESERVED_CLASS,
+    VOICE_VLAN,
+    Intent,
+    LinkEfficiencyRule,
+    MatchTerm,
+    PortShape,
+    TrafficClass,
+    every_class,
+    fragment_bytes,
+)
 from app.inventory.models import Device, Interface, Network, Role
 from app.plan.request import ClassRequest, DeviceRequest, EfficiencyRequest, InterfaceRequest, Term
 from app.units import format_rate, format_seconds
@@ -17,7 +29,9 @@ BOUNDARY_TAG = "lan"
 
 def resolve(loaded: LoadedIntent, network: Network) -> tuple[tuple[DeviceRequest, ...], tuple[Finding, ...]]:
     """Device requests in the inventory's order, with findings on the intent as a whole."""
-    findings: list[Finding] = []
+    findings: list[Finding] = list(unknown_names(loaded, network))
+    classes = cache(partial(_classes, loaded, loaded.intent.classes))
+    whole = _whole(loaded)
     requests = []
     for device in network.devices:
         interfaces = tuple(
@@ -26,7 +40,7 @@ def resolve(loaded: LoadedIntent, network: Network) -> tuple[tuple[DeviceRequest
             if (request := _interface(loaded, device, interface, findings)) is not None
         )
         if interfaces:
-            requests.append(_device(loaded, device, interfaces))
+            requests.append(_device(loaded, device, whole, interfaces, classes, findings))
     if not requests:
         findings.append(
             Finding(
@@ -41,46 +55,92 @@ def resolve(loaded: LoadedIntent, network: Network) -> tuple[tuple[DeviceRequest
     return tuple(requests), tuple(findings)
 
 
-def _device(loaded: LoadedIntent, device: Device, interfaces: tuple[InterfaceRequest, ...]) -> DeviceRequest:
+def _whole(loaded: LoadedIntent) -> DeviceRequest:
+    """What of the requests of an intent is the same on every device: one object for all of them."""
     return DeviceRequest(
-        device=device.name,
-        platform=device.platform,
-        image=device.image,
-        role=device.role,
-        features=device.features,
+        device="",
+        platform="",
+        image="",
+        role=Role.CORE,
         intent=loaded.intent.intent,
         tolerance=loaded.intent.tolerance,
-        classes=tuple(_classes(loaded)),
-        interfaces=interfaces,
+        classes=(),
+        interfaces=(),
         applications=dict(loaded.catalogue),
     )
 
 
-def _classes(loaded: LoadedIntent) -> Iterable[ClassRequest]:
-    default = TrafficClass(name=RESERVED_CLASS, treatment=Treatment())
-    for entry in loaded.intent.classes:
-        if entry.name == RESERVED_CLASS:
-            default = entry
-            continue
-        yield ClassRequest(
-            name=entry.name,
-            line=loaded.class_line(entry.name),
-            terms=tuple(_terms(entry.match.alternatives())) if entry.match else (),
-            none_of=tuple(_terms(entry.match.none)) if entry.match else (),
-            mark=entry.mark,
-            treatment=entry.treatment,
-        )
-    yield ClassRequest(
-        name=RESERVED_CLASS,
-        line=loaded.class_line(RESERVED_CLASS),
-        mark=default.mark,
-        treatment=default.treatment,
+def _device(
+    loaded: LoadedIntent,
+    device: Device,
+    whole: DeviceRequest,
+    interfaces: tuple[InterfaceRequest, ...],
+    classes: Callable[[tuple[int, ...]], tuple[ClassRequest, ...]],
+    findings: list[Finding],
+) -> DeviceRequest:
+    voice = tuple(dict.fromkeys(i.voice_vlan for i in device.interfaces if i.voice_vlan is not None))
+    if not voice and any(_names_voice(c) for c in every_class(loaded.intent.classes)):
+        findings.append(_no_voice_vlan(loaded, device))
+    return whole.model_copy(
+        update={
+            "device": device.name,
+            "platform": device.platform,
+            "image": device.image,
+            "role": device.role,
+            "features": device.features,
+            "classes": classes(voice),
+            "interfaces": interfaces,
+        }
     )
 
 
-def _terms(alternatives: Iterable[MatchTerm]) -> Iterable[Term]:
+def _names_voice(entry: TrafficClass) -> bool:
+    match = entry.match
+    return match is not None and any(VOICE_VLAN in t.vlan for t in (*match.any, *match.all, *match.none))
+
+
+def _no_voice_vlan(loaded: LoadedIntent, device: Device) -> Finding:
+    named = next(c for c in every_class(loaded.intent.classes) if _names_voice(c))
+    where = loaded.class_place(named.name)
+    return Finding(
+        code="voice-vlan-missing",
+        severity=Severity.ERROR,
+        message="the class matches the voice VLAN, and no interface of the device has one in the inventory",
+        device=device.name,
+        traffic_class=named.name,
+        file=where.file if where else None,
+        line=where.line if where else None,
+        mend="give the interfaces with phones a voice_vlan, or match the VLAN by number",
+    )
+
+
+def _classes(
+    loaded: LoadedIntent, classes: Sequence[TrafficClass], voice: tuple[int, ...]
+) -> tuple[ClassRequest, ...]:
+    """The classes of one level, ``default`` last, with what they are divided into."""
+    named = [c for c in classes if c.name != RESERVED_CLASS]
+    rest = next((c for c in classes if c.name == RESERVED_CLASS), TrafficClass(name=RESERVED_CLASS))
+    return tuple(
+        ClassRequest(
+            name=entry.name,
+            line=loaded.class_line(entry.name),
+            terms=tuple(_terms(entry.match.alternatives(), voice)) if entry.match else (),
+            none_of=tuple(_terms(entry.match.none, voice)) if entry.match else (),
+            mark=entry.mark,
+            treatment=entry.treatment.model_copy(update={"children": ()}),
+            children=_classes(loaded, entry.treatment.children, voice) if entry.treatment.children else (),
+        )
+        for entry in (*named, rest)
+    )
+
+
+def _terms(alternatives: Iterable[MatchTerm], voice: tuple[int, ...]) -> Iterable[Term]:
     for term in alternatives:
         fields = {name: getattr(term, name) for name in Term.model_fields if name != "application"}
+        if VOICE_VLAN in term.vlan:
+            fields["vlan"] = tuple(dict.fromkeys((*(v for v in term.vlan if v != VOICE_VLAN), *voice)))
+            if not fields["vlan"]:
+                continue  # told as voice-vlan-missing
         for application in term.application or (None,):
             yield Term(application=application, **fields)
 
@@ -88,28 +148,50 @@ def _terms(alternatives: Iterable[MatchTerm]) -> Iterable[Term]:
 def _interface(
     loaded: LoadedIntent, device: Device, interface: Interface, findings: list[Finding]
 ) -> InterfaceRequest | None:
-    mine: list[Scope] = [
-        s for s in loaded.intent.apply if interface.role.value in s.role and interface.tags & set(s.interfaces)
-    ]
+    mine = [s for s in loaded.intent.apply if in_scope(s, device, interface)]
     if not mine:
         return None
     inputs = [s for s in mine if s.direction == "input"]
     outputs = [s for s in mine if s.direction == "output"]
-    boundary = BOUNDARY_TAG in interface.tags
-    return InterfaceRequest(
-        name=interface.name,
-        rate=interface.rate,
-        usable=interface.usable,
-        framing=interface.encapsulation,
-        tagged=interface.tagged,
-        tags=interface.tags,
-        recognise=bool(inputs) and boundary,
-        trust=bool(inputs) and not boundary,
-        schedule=bool(outputs),
-        input_policy=next((s.policy for s in inputs if s.policy), None),
-        output_policy=next((s.policy for s in outputs if s.policy), None),
-        efficiency=_efficiency(loaded, device, interface, findings) if outputs and _routed(device) else None,
+    said: dict[str, object] = {}
+    for side, scopes in (("input", inputs), ("output", outputs)):
+        for field in ("policy", "trust", "shape"):
+            said[f"{side} {field}"], told = agreed(loaded, device, interface, scopes, field)
+            findings.extend(told)
+    trusted = said["input trust"]
+    recognised = BOUNDARY_TAG in interface.tags and trusted is None
+    shape = said["output shape"]
+    return InterfaceRequest.model_validate(
+        {
+            "name": interface.name,
+            "rate": interface.rate,
+            "usable": min(interface.usable, shape.rate) if isinstance(shape, PortShape) else interface.usable,
+            "framing": interface.encapsulation,
+            "tagged": interface.tagged,
+            "tags": interface.tags,
+            "recognise": bool(inputs) and recognised,
+            "trust": bool(inputs) and not recognised,
+            "trust_in": trusted,
+            "schedule": bool(outputs),
+            "by_mark": any(s.recognise_by == "mark" for s in outputs),
+            "shape": _port_shape(interface, shape) if outputs else None,
+            "shape_prefer": shape.prefer if isinstance(shape, PortShape) else False,
+            "voice_vlan": interface.voice_vlan,
+            "lag": interface.lag,
+            "circuit": interface.circuit,
+            "input_policy": said["input policy"],
+            "output_policy": said["output policy"],
+            "efficiency": _efficiency(loaded, device, interface, findings) if outputs and _routed(device) else None,
+        }
     )
+
+
+def _port_shape(interface: Interface, asked: object) -> int | None:
+    """The rate that a port is shaped to: the one asked for, else the contract where it is below the port's own
+    rate (without it the queue that the policy serves builds up behind the box, where nobody serves it)."""
+    if isinstance(asked, PortShape):
+        return min(asked.rate, interface.usable)
+    return interface.usable if interface.usable < interface.rate else None
 
 
 def _routed(device: Device) -> bool:
@@ -121,9 +203,10 @@ def _efficiency(
 ) -> EfficiencyRequest | None:
     intent: Intent = loaded.intent
     for position, rule in enumerate(intent.link_efficiency):
-        line = loaded.document.place(("link_efficiency", position)).line
-        blocking = rule.fragment.blocking_delay if rule.fragment else None
-        if interface.usable >= rule.when.rate_below:
+        where = loaded.document.place(("link_efficiency", position))
+        if rule.when.framing and interface.encapsulation.value not in rule.when.framing:
+            continue
+        if rule.when.rate_below is not None and interface.usable >= rule.when.rate_below:
             full = 1500 * 8 / interface.usable
             findings.append(
                 Finding(
@@ -134,16 +217,27 @@ def _efficiency(
                     device=device.name,
                     interface=interface.name,
                     direction="output",
-                    file=loaded.document.file,
-                    line=line,
+                    file=where.file,
+                    line=where.line,
                 )
             )
             continue
-        size = fragment_bytes(interface.usable, blocking) if blocking else None
-        return EfficiencyRequest(
-            header_compression=rule.header_compression == "rtp",
-            fragment_bytes=size,
-            blocking_delay=blocking,
-            prefer=rule.prefer,
-        )
+        return _wanted_efficiency(rule, interface)
     return None
+
+
+def _wanted_efficiency(rule: LinkEfficiencyRule, interface: Interface) -> EfficiencyRequest:
+    fragment, ring = rule.fragment, rule.transmit_ring
+    size = blocking = None
+    if fragment is not None:
+        blocking = fragment.blocking
+        size = fragment.size if blocking is None else fragment_bytes(interface.usable, blocking)
+    return EfficiencyRequest(
+        header_compression=rule.header_compression == "rtp",
+        fragment_bytes=size,
+        blocking_delay=blocking if size is None or blocking else size * 8 / interface.usable,
+        methods=fragment.by if fragment else (),
+        transmit_ring=ring.packets if ring else None,
+        transmit_ring_prefer=ring.prefer if ring else True,
+        prefer=rule.prefer,
+    )

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 from ruamel.yaml import YAML
 
+from app.intent.base import Model, Name, Some
+from app.intent.match import Ports
 from app.resources import read_text
 
 
@@ -27,7 +30,21 @@ class Application(BaseModel):
         return {"tcp": 6, "udp": 17}[self.protocol]
 
 
+class OwnApplication(Model):
+    """An application of an intent's own, recognised by its ports; one of the catalogue's name takes its place."""
+
+    name: Name
+    protocol: Literal["tcp", "udp"]
+    ports: Some[Ports]
+
+
 Catalogue = dict[str, Application]
+
+
+def extended(catalogue: Catalogue, own: Iterable[OwnApplication]) -> Catalogue:
+    """The catalogue with an intent's own applications; of two of one name the later holds."""
+    added = {a.name: Application(protocol=a.protocol, ports=a.ports, source="the intent") for a in own}
+    return {**catalogue, **added}
 
 
 @cache

@@ -75,7 +75,9 @@ Dscp = Annotated[int, BeforeValidator(parse_dscp, json_schema_input_type=int | s
 Cos = Annotated[int, Field(ge=0, le=7, strict=True)]
 Percent = Annotated[int, Field(ge=1, le=100, strict=True)]
 Duration = Annotated[Seconds, AfterValidator(_above_zero)]
-Requirement = bool  # True: prefer (a missing one is a warning), False: require (an error)
+Flag = Annotated[bool, Field(strict=True)]
+Requirement = Flag
+"""True: prefer (a missing one is a warning), False: require (an error)."""
 
 
 class Model(BaseModel):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from app.errors import InputError
 from app.intent.applications import Catalogue
 from app.intent.base import is_name
-from app.intent.models import Match, Treatment, conflicts, policy_conflicts, unknown_classes
+from app.intent.models import Match, Treatment, conflicts, policy_conflicts, unjudged, unknown_classes
 from app.intent.yaml_source import Document
 from app.units import WRITTEN
 
@@ -26,13 +26,18 @@ def find_conflicts(document: Document, catalogue: Catalogue) -> list[InputError]
         *conflicts([(name, _treatment(entry)) for name, entry in zip(names, classes, strict=True)]),
         *policy_conflicts([(_text(entry.get("direction")), _text(entry.get("policy"))) for entry in apply]),
     ]
-    known = [name for name in names if name is not None]
+    known = [name for name in (*names, *_below(classes)) if name is not None]
     # Which class a reference means cannot be told while a class has no proper name: that is told already.
     named = all(name is not None and is_name(name) for name in names)
     for position, entry in enumerate(_mappings(data, "verify") if named else ()):
-        found.extend(unknown_classes(position, _texts(entry, "classes"), _texts(entry, "beside"), known))
+        judged = _texts(entry, "classes")
+        found.extend(unknown_classes(position, judged, _texts(entry, "beside"), known))
+        objective = entry.get("objective")
+        found.extend(unjudged(position, objective if isinstance(objective, dict) else (), judged))
     problems = [InputError(c.message, document.place(c.path), c.mend) for c in found]
-    return problems + list(_unknown_applications(document, classes, catalogue))
+    own = [_text(entry.get("name")) for entry in _mappings(data, "applications")]
+    known_applications = [*catalogue, *(name for name in own if name is not None)]
+    return problems + list(_unknown_applications(document, classes, known_applications))
 
 
 def _treatment(entry: dict[str, Any]) -> Treatment | None:
@@ -42,10 +47,22 @@ def _treatment(entry: dict[str, Any]) -> Treatment | None:
         return None
 
 
+def _below(classes: list[dict[str, Any]]) -> Iterator[str | None]:
+    """Names of the classes below these in a link-sharing tree."""
+    for entry in classes:
+        children = _mappings(entry.get("treatment"), "children")
+        yield from (_text(child.get("name")) for child in children)
+        yield from _below(children)
+
+
 def _unknown_applications(
-    document: Document, classes: list[dict[str, Any]], catalogue: Catalogue
+    document: Document,
+    classes: list[dict[str, Any]],
+    known: Sequence[str],
+    base: tuple[str | int, ...] = ("classes",),
 ) -> Iterator[InputError]:
     for position, entry in enumerate(classes):
+        here = (*base, position)
         terms = [
             (key, index, term)
             for key in Match.model_fields
@@ -53,11 +70,17 @@ def _unknown_applications(
         ]
         for key, index, term in terms:
             for application in _texts(term, "application"):
-                if application not in catalogue:
-                    near = get_close_matches(application, list(catalogue), n=1)
-                    mend = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(catalogue)}"
-                    place = document.place(("classes", position, "match", key, index, "application"))
+                if application not in known:
+                    near = get_close_matches(application, known, n=1)
+                    mend = (
+                        f"did you mean {near[0]!r}?"
+                        if near
+                        else f"known: {', '.join(filter(str.isprintable, known))}"
+                    )
+                    place = document.place((*here, "match", key, index, "application"))
                     yield InputError(f"unknown application {application!r}", place, mend)
+        children = _mappings(entry.get("treatment"), "children")
+        yield from _unknown_applications(document, children, known, (*here, "treatment", "children"))
 
 
 def _mappings(data: Any, key: str) -> list[dict[str, Any]]:

@@ -3,75 +3,144 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 from app.errors import InputError, InputErrors, Place
-from app.intent.applications import Catalogue, load_catalogue
+from app.findings import Finding
+from app.intent.applications import Catalogue, extended, load_catalogue
 from app.intent.conflicts import find_conflicts
-from app.intent.models import Intent
+from app.intent.includes import Files, Sheets, Source, Texts, WrittenIntent
+from app.intent.models import Intent, TrafficClass
+from app.intent.parameters import Resolution, read_settings, spot, unknown_settings
 from app.intent.problems import as_problem
-from app.intent.yaml_source import Document, parse_document, read_document
+from app.intent.yaml_source import Document, Path_, parse_document, read_document
 from app.units import WRITTEN
 
 
 @dataclass(frozen=True)
 class LoadedIntent:
-    """An intent, where its parts stand, and its version (the SHA-256 of its canonical form)."""
+    """An intent, where its parts stand, and its version (the SHA-256 of its canonical form).
+
+    ``included`` are the texts of the files it includes, ``settings`` the parameters set beside it: with its own
+    text they are all that `parse_intent` needs to make it again. ``findings`` are about how it is put together.
+    """
 
     intent: Intent
     document: Document
     version: str
     catalogue: Catalogue
+    included: Mapping[str, str]
+    settings: tuple[str, ...]
+    findings: tuple[Finding, ...]
+
+    @cached_property
+    def _places(self) -> dict[str, Place]:
+        places: dict[str, Place] = {}
+        level: list[tuple[Path_, TrafficClass]] = [
+            (("classes", at), entry) for at, entry in enumerate(self.intent.classes)
+        ]
+        while level:
+            for path, entry in level:
+                places.setdefault(entry.name, self.document.place(path))
+            level = [
+                ((*path, "treatment", "children", at), child)
+                for path, entry in level
+                for at, child in enumerate(entry.treatment.children)
+            ]
+        return places
+
+    def class_place(self, name: str) -> Place | None:
+        """Where the class of this name stands, in the intent's file or in one that it includes (of several
+        ``default`` the outermost).
+        """
+        return self._places.get(name)
 
     def class_line(self, name: str) -> int | None:
-        """Line of the class of this name in the intent's file."""
-        for position, entry in enumerate(self.intent.classes):
-            if entry.name == name:
-                return self.document.place(("classes", position)).line
-        return None
+        """Line of the class of this name in its file."""
+        place = self._places.get(name)
+        return place.line if place else None
 
 
-def load_intent(path: Path) -> LoadedIntent:
-    """Load and check the intent in ``path``.
+def load_intent(path: Path, settings: Sequence[str] = ()) -> LoadedIntent:
+    """Load and check the intent in ``path``, with what it includes; ``settings`` are parameters, ``name=value``.
 
     Raises:
         InputError: the file cannot be read or is not YAML.
         InputErrors: it is not a valid intent; carries every problem found.
     """
-    return check_document(read_document(path))
+    return _checked(read_document(path), Files(), settings)
 
 
-def parse_intent(text: str, name: str) -> LoadedIntent:
-    """Check an intent given as text; ``name`` stands for its file in messages.
+def parse_intent(
+    text: str, name: str, settings: Sequence[str] = (), included: Mapping[str, str] | None = None
+) -> LoadedIntent:
+    """Check an intent given as text; ``name`` stands for its file in messages, ``included`` has what it includes.
 
     Raises:
         InputError, InputErrors: as `load_intent`.
     """
-    return check_document(parse_document(text, name))
+    return _checked(parse_document(text, name), Texts(included or {}), settings)
 
 
-def check_document(document: Document) -> LoadedIntent:
-    """Check a parsed document against the language.
-
-    Raises:
-        InputErrors: it is not a valid intent; carries every problem found.
-    """
-    if not isinstance(document.data, dict):
-        raise InputError("is not an intent: a mapping is expected", document.place(()), "see policies/")
+def _checked(own: Document, source: Source, settings: Sequence[str]) -> LoadedIntent:
+    if not isinstance(own.data, dict):
+        raise InputError("is not an intent: a mapping is expected", own.place(()), "see policies/")
+    sheets = Sheets(source)
+    sheets.take(own)
+    declared = sheets.parameters()
+    given, refused = read_settings(settings)
+    resolution = Resolution({**declared, **given}, {*sheets.broken, *refused})
+    document, findings = sheets.merged(resolution)
+    problems = [*sheets.problems, *refused.values(), *resolution.problems]
+    if sheets.complete:  # else what is missing would only be told again by what refers to it
+        problems += resolution.unknown
+        problems += unknown_settings(given, declared, resolution.used)
     catalogue = load_catalogue()
-    problems: list[InputError] = []
     intent: Intent | None = None
+    wrong: list[InputError] = []
     try:
         intent = Intent.model_validate(document.data, context=WRITTEN)
     except ValidationError as error:
         # What concerns the intent as a whole has no location there: it is found below, with its place.
-        problems = [as_problem(document, details, Intent) for details in error.errors() if details["loc"]]
-    problems += find_conflicts(document, catalogue)
+        wrong = [
+            as_problem(document, details, WrittenIntent)
+            for details in error.errors()
+            if details["loc"] and not _follows(details, sheets.complete)
+        ]
+    if sheets.complete:
+        wrong += find_conflicts(document, catalogue)
+    problems += [resolution.explained(p) for p in wrong if spot(p.where) not in resolution.failed]
     if problems or intent is None:
-        problems.sort(key=lambda problem: (problem.where.line or 0, problem.where.column or 0))
-        raise InputErrors("not a valid intent", Place(file=document.file), "", problems)
-    canonical = intent.model_dump_json(by_alias=True)
-    return LoadedIntent(intent, document, hashlib.sha256(canonical.encode()).hexdigest(), catalogue)
+        raise InputErrors("not a valid intent", Place(file=own.file), "", _in_order(problems, own.file))
+    return LoadedIntent(
+        intent,
+        document,
+        hashlib.sha256(intent.model_dump_json(by_alias=True).encode()).hexdigest(),
+        extended(catalogue, intent.applications),
+        {sheet.file: sheet.text for sheet, _ in sheets.order[:-1]},
+        tuple(settings),
+        (*findings, *resolution.unused(declared)),
+    )
+
+
+def _follows(details: ErrorDetails, complete: bool) -> bool:
+    """Whether a problem only follows from others: a list too short because entries are wrong, or not included."""
+    if details["type"] == "too_short":
+        return bool(len(details["input"]) >= details["ctx"]["min_length"])
+    return details["type"] == "missing" and not complete
+
+
+def _in_order(problems: list[InputError], first: str) -> list[InputError]:
+    """Problems as they stand: those of the intent's own file before those of what it includes."""
+
+    def key(problem: InputError) -> tuple[bool, str, int, int]:
+        place = problem.where
+        return place.file != first, place.file or "", place.line or 0, place.column or 0
+
+    return sorted(problems, key=key)

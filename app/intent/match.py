@@ -6,11 +6,12 @@ import ipaddress
 import itertools
 import re
 from collections.abc import Iterator
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, model_validator
 
 from app.intent.base import Cos, Dscp, Many, Model, Name
+from app.intent.policing import Precedence
 from app.units import shortened
 
 _PROTOCOLS = {"icmp": 1, "igmp": 2, "tcp": 6, "udp": 17, "gre": 47, "esp": 50, "ospf": 89}
@@ -75,7 +76,6 @@ def _interface(value: str) -> str:
     return value
 
 
-Precedence = Annotated[int, Field(ge=0, le=7, strict=True)]
 Protocol = Annotated[
     int, Field(ge=0, le=255, strict=True), BeforeValidator(_protocol, json_schema_input_type=int | str)
 ]
@@ -86,6 +86,9 @@ Ports = Annotated[
     PlainSerializer(_written_ports, when_used="json"),
 ]
 Vlan = Annotated[int, Field(ge=1, le=4094, strict=True)]
+VOICE_VLAN = "voice"
+VlanOrVoice = Vlan | Literal["voice"]
+"""A VLAN by number, or the voice VLAN that each port has in the inventory."""
 Mac = Annotated[str, AfterValidator(_mac)]
 InterfaceName = Annotated[str, Field(max_length=40), AfterValidator(_interface)]
 
@@ -105,7 +108,7 @@ class MatchTerm(Model):
     destination: Many[Prefix] = ()
     source_port: Many[Ports] = ()
     destination_port: Many[Ports] = ()
-    vlan: Many[Vlan] = ()
+    vlan: Many[VlanOrVoice] = ()
     source_mac: Many[Mac] = ()
     destination_mac: Many[Mac] = ()
     input_interface: Many[InterfaceName] = ()

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-import itertools
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
-from app.intent.base import Duration, Model, Name, Requirement, Some, Text
-from app.intent.match import Match, MatchTerm
-from app.intent.treatment import Bandwidth, Mark, Police, Priority, QueueLimit, Remark, Shape, Treatment, Wred
-from app.units import Rate, Ratio, format_seconds, shortened
+from app.intent.applications import OwnApplication
+from app.intent.base import Duration, Many, Model, Name, Requirement, Some, Text
+from app.intent.depth import Bytes, Depth
+from app.intent.match import VOICE_VLAN, Match, MatchTerm
+from app.intent.objective import ObjectiveSpec
+from app.intent.policing import Police, PoliceAction, Remark
+from app.intent.scope import OWN_PREFIX, PortShape, Scope, TransmitRing
+from app.intent.treatment import RESERVED_CLASS, Bandwidth, Mark, Priority, Shape, TrafficClass, Treatment
+from app.intent.wred import QueueLimit, Wred, WredProfile
+from app.units import Rate, Ratio
 
 __all__ = [
     "OWN_PREFIX",
     "RESERVED_CLASS",
+    "VOICE_VLAN",
     "Bandwidth",
     "Conflict",
+    "Depth",
     "Fragment",
+    "FragmentMethod",
     "Intent",
     "LinkEfficiencyRule",
     "Mark",
@@ -31,51 +38,27 @@ __all__ = [
     "Name",
     "ObjectiveSpec",
     "Police",
+    "PoliceAction",
+    "PortShape",
     "Priority",
     "QueueLimit",
     "Remark",
     "Scope",
     "Shape",
     "TrafficClass",
+    "TransmitRing",
     "Treatment",
     "Verify",
     "When",
     "Wred",
+    "WredProfile",
     "conflicts",
+    "every_class",
     "fragment_bytes",
     "policy_conflicts",
+    "unjudged",
     "unknown_classes",
 ]
-
-RESERVED_CLASS = "default"
-
-_QUANTILE = re.compile(r"p[0-9]{1,2}(\.[0-9]{1,6})?")
-
-
-def _quantile(value: str) -> str:
-    if _QUANTILE.fullmatch(value) is None or not 0 < float(value[1:]) < 100:
-        raise ValueError(f"{shortened(value)} is not a quantile between 0 and 100: write p50, p95, p99 or p99.9")
-    return value
-
-
-def _rising(delay: dict[str, float]) -> dict[str, float]:
-    ordered = sorted(delay.items(), key=lambda entry: float(entry[0][1:]))
-    for (low, shorter), (high, longer) in itertools.pairwise(ordered):
-        if longer < shorter:
-            raise ValueError(
-                f"{high} of {format_seconds(longer)} is below {low} of {format_seconds(shorter)}: "
-                "a higher quantile is never shorter"
-            )
-    return delay
-
-
-def _some_loss(value: float) -> float:
-    if not 0 < value < 1:
-        raise ValueError(
-            f"a loss of {value * 100:g} % is no bound: give it above 0 % (no count of packets proves that none is "
-            "ever lost) and below 100 %"
-        )
-    return value
 
 
 def _confidence(value: float) -> float:
@@ -84,87 +67,69 @@ def _confidence(value: float) -> float:
     return value
 
 
-Quantile = Annotated[str, AfterValidator(_quantile)]
-
-
-class ObjectiveSpec(Model):
-    """What ΔQ a class must keep: one-way delay quantiles, delay variation, loss."""
-
-    delay: Annotated[dict[Quantile, Duration], AfterValidator(_rising)] = Field(default_factory=dict)
-    variation: Duration | None = None
-    loss: Annotated[Ratio, AfterValidator(_some_loss)] | None = None
-
-    @model_validator(mode="after")
-    def _some(self) -> Self:
-        if not self.delay and self.variation is None and self.loss is None:
-            raise ValueError("an empty objective: give delay, variation or loss")
-        return self
-
-
-class TrafficClass(Model):
-    """A traffic class: what belongs to it, its mark, its treatment and its objective."""
-
-    name: Name
-    description: Text = ""
-    match: Match | None = None
-    mark: Mark | None = None
-    treatment: Treatment = Treatment()
-    objective: ObjectiveSpec | None = None
-
-    @model_validator(mode="after")
-    def _default(self) -> Self:
-        if self.name == RESERVED_CLASS:
-            if self.match is not None:
-                raise ValueError("the class 'default' takes what no other class matches: it has no match")
-            if self.treatment.priority is not None:
-                raise ValueError("the class 'default' cannot have priority: it would take everything first")
-        elif self.match is None:
-            raise ValueError(f"class {self.name!r} has no match: give one, only 'default' goes without")
-        return self
+FramingName = Literal["ethernet", "hdlc", "ppp", "mlppp", "frame-relay", "atm"]
+BLOCKING_PART = 0.8
+"""Part of a voice packet's time that a fragment may block (ITESM campus model, section 3.2.1)."""
+FragmentMethod = Literal["frf12", "multilink", "ip-mtu"]
 
 
 class Fragment(Model):
-    """Fragment so that one fragment blocks the link for at most this long."""
+    """Fragment so that one fragment blocks the link for at most this long, or has at most this size.
 
-    blocking_delay: Duration
+    ``packetisation`` is the time between two packets of a call: a fragment may block for 0.8 of it. ``by`` are
+    the methods allowed, by default all in the order of the ITESM model: FRF.12 on Frame Relay, multilink on PPP,
+    else a smaller IP MTU.
+    """
+
+    blocking_delay: Duration | None = None
+    packetisation: Duration | None = None
+    size: Bytes | None = None
+    by: Some[FragmentMethod] = ("frf12", "multilink", "ip-mtu")
+
+    @property
+    def blocking(self) -> float | None:
+        """Seconds that a fragment may block; None where its size is given."""
+        if self.packetisation is not None:
+            return self.packetisation * BLOCKING_PART
+        return self.blocking_delay
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if sum(v is not None for v in (self.blocking_delay, self.packetisation, self.size)) != 1:
+            raise ValueError(
+                "a fragment is sized in one way: give exactly one of blocking_delay, packetisation and size"
+            )
+        return self
 
 
 class When(Model):
-    """On which links: those with a rate below this."""
+    """On which links: those with a rate below this, of these framings (all of them unless given)."""
 
-    rate_below: Rate
+    rate_below: Rate | None = None
+    framing: Many[FramingName] = ()
+
+    @model_validator(mode="after")
+    def _some(self) -> Self:
+        if self.rate_below is None and not self.framing:
+            raise ValueError("an empty 'when': give rate_below or framing")
+        return self
 
 
 class LinkEfficiencyRule(Model):
-    """RTP header compression and fragmentation with interleaving on slow links."""
+    """RTP header compression, fragmentation with interleaving and a short transmit ring on slow links."""
 
     when: When
     header_compression: Literal["rtp"] | None = None
     fragment: Fragment | None = None
+    transmit_ring: TransmitRing | None = None
     prefer: Requirement = True
 
 
-OWN_PREFIX = "QOSFORGE"
-"""How the names begin that objects get on a box where the intent gives none."""
-
-
-def _own(value: str) -> str:
-    if value.upper().startswith(OWN_PREFIX):
-        raise ValueError(f"{value!r} begins like the names that are given where none is: choose another")
-    return value
-
-
-class Scope(Model):
-    """Where an intent applies: devices by role, their interfaces by tag, one direction."""
-
-    role: Some[Name]
-    interfaces: Some[Name]
-    direction: Literal["input", "output"]
-    policy: Annotated[Name, AfterValidator(_own)] | None = None
-
-
 class Verify(Model):
-    """A tester run: which classes between which hosts, beside what load, for how long."""
+    """A tester run: which classes between which hosts, beside what load, for how long.
+
+    ``objective`` holds what classes must keep on this path, in place of what they must keep everywhere.
+    """
 
     from_: Name = Field(alias="from")
     to: Name
@@ -172,6 +137,7 @@ class Verify(Model):
     beside: tuple[Name, ...] = ()
     seconds: Annotated[int, Field(ge=1, le=3600, strict=True)] = 30
     confidence: Annotated[Ratio, AfterValidator(_confidence)] = 0.95
+    objective: dict[Name, ObjectiveSpec] = Field(default_factory=dict)
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
@@ -189,31 +155,49 @@ class Intent(Model):
     intent: Name
     description: Text = ""
     tolerance: Ratio = 0.05
+    applications: tuple[OwnApplication, ...] = ()
     classes: Annotated[tuple[TrafficClass, ...], Field(min_length=1)]
     link_efficiency: tuple[LinkEfficiencyRule, ...] = ()
     apply: Annotated[tuple[Scope, ...], Field(min_length=1)]
     verify: tuple[Verify, ...] = ()
 
     def traffic_class(self, name: str) -> TrafficClass:
-        """The class of this name.
+        """The class of this name, wherever it stands in the tree (of several ``default`` the outermost).
 
         Raises:
             KeyError: there is none.
         """
-        for entry in self.classes:
+        for entry in (*self.classes, *every_class(self.classes)):
             if entry.name == name:
                 return entry
         raise KeyError(name)
 
+    def objective_of(self, check: Verify, name: str) -> ObjectiveSpec | None:
+        """What the class of this name must keep on the path of a check.
+
+        Raises:
+            KeyError: there is no such class.
+        """
+        return check.objective.get(name) or self.traffic_class(name).objective
+
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         found = [*conflicts([(c.name, c.treatment) for c in self.classes])]
+        known = [c.name for c in every_class(self.classes)]
         for position, scope in enumerate(self.verify):
-            found.extend(unknown_classes(position, scope.classes, scope.beside, [c.name for c in self.classes]))
+            found.extend(unknown_classes(position, scope.classes, scope.beside, known))
+            found.extend(unjudged(position, scope.objective, scope.classes))
         found.extend(policy_conflicts([(s.direction, s.policy) for s in self.apply]))
         if found:
             raise ValueError("; ".join(conflict.message for conflict in found))
         return self
+
+
+def every_class(classes: Sequence[TrafficClass]) -> Iterator[TrafficClass]:
+    """The classes of a link-sharing tree, parents before their children."""
+    for entry in classes:
+        yield entry
+        yield from every_class(entry.treatment.children)
 
 
 @dataclass(frozen=True)
@@ -225,27 +209,55 @@ class Conflict:
     mend: str
 
 
-def conflicts(classes: Sequence[tuple[str | None, Treatment | None]]) -> Iterator[Conflict]:
-    """Names given twice, mixed units and sums over 100, over the classes in order; unknown treatments are none."""
-    names = [name for name, _ in classes]
-    for position, name in enumerate(names):
-        if name is not None and name in names[:position]:
-            path = ("classes", position, "name")
-            yield Conflict(path, f"class {name!r} is defined twice", "merge the two, or rename one")
-    treatments = [treatment for _, treatment in classes if treatment]
+Tree = Sequence[tuple[str | None, Treatment | None]]
+"""Names and treatments of the classes at one level of a link-sharing tree, as far as they are known."""
+
+
+def conflicts(classes: Tree) -> Iterator[Conflict]:
+    """Names given twice in the whole tree; mixed units and sums over 100 at each of its levels."""
+    seen: set[str] = set()
+    for path, level in _levels(("classes",), classes):
+        siblings: set[str] = set()
+        for position, (name, _) in enumerate(level):
+            if name is not None and name in (siblings if name == RESERVED_CLASS else seen):
+                place = (*path, position, "name")
+                yield Conflict(place, f"class {name!r} is defined twice", "merge the two, or rename one")
+            elif name is not None:
+                seen.add(name)
+                siblings.add(name)
+        yield from _sums(path, [treatment for _, treatment in level if treatment])
+
+
+def _levels(path: tuple[str | int, ...], classes: Tree) -> Iterator[tuple[tuple[str | int, ...], Tree]]:
+    yield path, classes
+    for position, (_, treatment) in enumerate(classes):
+        if treatment and treatment.children:
+            below = [(c.name, c.treatment) for c in treatment.children]
+            yield from _levels((*path, position, "treatment", "children"), below)
+
+
+def _sums(path: tuple[str | int, ...], treatments: Sequence[Treatment]) -> Iterator[Conflict]:
     shares = [t.bandwidth for t in treatments if t.bandwidth]
     kinds = {kind for share in shares for kind in share.model_dump(exclude_none=True)}
     if len(kinds) > 1:
         units = ", ".join(sorted(kinds))
-        yield Conflict(("classes",), f"bandwidth is given in mixed units ({units})", "use one unit for all classes")
+        yield Conflict(path, f"bandwidth is given in mixed units ({units})", "use one unit for all classes")
     remaining = sum(share.remaining_percent or 0 for share in shares)
     if remaining > 100:
         message = f"the remaining_percent of all classes sum to {remaining}"
-        yield Conflict(("classes",), message, f"at most 100: take away {remaining - 100}")
+        yield Conflict(path, message, f"at most 100: take away {remaining - 100}")
     total = sum(t.priority.percent or 0 for t in treatments if t.priority) + sum(s.percent or 0 for s in shares)
     if total > 100:
         message = f"the percents of all classes sum to {total}"
-        yield Conflict(("classes",), message, f"at most 100: take away {total - 100}")
+        yield Conflict(path, message, f"at most 100: take away {total - 100}")
+
+
+def unjudged(position: int, objective: Iterable[str], classes: Sequence[str]) -> Iterator[Conflict]:
+    """Objectives of the verification at ``position`` for classes that it does not judge."""
+    for name in objective:
+        if name not in classes:
+            path = ("verify", position, "objective", name)
+            yield Conflict(path, f"{name!r} is not among the classes judged here", "add it to 'classes'")
 
 
 def unknown_classes(

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
 from app.errors import InputError
-from app.intent.yaml_source import Document, Path_, dotted
+from app.intent.yaml_source import Document, Path_
 from app.units import shortened
 
 _EXPECTED = {
@@ -50,7 +50,7 @@ def as_problem(
         return InputError(f"missing key {str(loc[-1])!r}", document.place(path), "add it")
     if kind == "value_error":
         message, _, mend = details["msg"].removeprefix("Value error, ").partition(": ")
-        return InputError(message, document.place(path, dotted(path)), mend)
+        return InputError(message, document.place(path), mend)
     if kind in _EXPECTED:
         expected, mend = _EXPECTED[kind]
         return InputError(f"{shortened(details['input'])} is not {expected}", document.place(path), mend)

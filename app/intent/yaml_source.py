@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,26 +30,41 @@ _SCALARS = frozenset(_PLAIN + kind for kind in ("str", "int", "float", "bool", "
 
 @dataclass(frozen=True)
 class Document:
-    """A parsed document: its data, and the line and column of every value and key by its path."""
+    """A parsed document: its data, and the line and column of every value and key by its path.
+
+    ``parts`` are values that stand in another document, or elsewhere in this one: which one, and where there.
+    """
 
     file: str
     data: Any
     marks: dict[Path_, Position] = field(default_factory=dict)
     keys: dict[Path_, Position] = field(default_factory=dict)
+    text: str = ""
+    parts: Mapping[Path_, tuple[Document, Path_]] = field(default_factory=dict)
 
-    def place(self, path: Path_, label: str = "") -> Place:
+    def place(self, path: Path_) -> Place:
         """The place of the value at ``path``, or of its nearest enclosing value."""
-        for length in range(len(path), -1, -1):
-            if path[:length] in self.marks:
-                return self._place(self.marks[path[:length]], path, label)
-        return Place(file=self.file, path=label or dotted(path))
+        home, own = self._home(path)
+        for length in range(len(own), -1, -1):
+            if own[:length] in home.marks:
+                return home._place(home.marks[own[:length]], own)
+        return Place(file=home.file, path=dotted(own))
 
     def key_place(self, path: Path_) -> Place:
         """The place of the key that names the value at ``path``; of the value where it has no key."""
-        return self._place(self.keys[path], path, "") if path in self.keys else self.place(path)
+        home, own = self._home(path)
+        return home._place(home.keys[own], own) if own in home.keys else self.place(path)
 
-    def _place(self, position: Position, path: Path_, label: str) -> Place:
-        return Place(file=self.file, line=position[0], column=position[1], path=label or dotted(path))
+    def _home(self, path: Path_) -> tuple[Document, Path_]:
+        """The document that the value at ``path`` stands in, and its path there."""
+        for length in range(len(path), 0, -1):
+            if path[:length] in self.parts:
+                home, own = self.parts[path[:length]]
+                return home, (*own, *path[length:])
+        return self, path
+
+    def _place(self, position: Position, path: Path_) -> Place:
+        return Place(file=self.file, line=position[0], column=position[1], path=dotted(path))
 
 
 def dotted(path: Path_) -> str:
@@ -61,14 +78,14 @@ def dotted(path: Path_) -> str:
     return text
 
 
-def read_document(path: Path) -> Document:
-    """Read one YAML file within the bounds of this module.
+def read_document(path: Path, called: str | None = None) -> Document:
+    """Read one YAML file within the bounds of this module; ``called`` is what messages call it instead of its path.
 
     Raises:
         InputError: missing, too large, not text, not YAML, empty, too deep, or too many aliases.
         InputErrors: keys given twice or values of unknown types, all of them.
     """
-    name = str(path)
+    name = called or str(path)
     try:
         with path.open("rb") as stream:
             raw = stream.read(MAX_BYTES + 1)
@@ -99,7 +116,9 @@ def parse_document(text: str, name: str) -> Document:
         raise _too_large(name)
     try:
         _check_bounds(text, name)
-        node = YAML(typ="safe", pure=True).compose(text)
+        yaml = YAML(typ="safe", pure=True)
+        yaml.composer.warn_double_anchors = False  # the language of YAML allows it: the last one counts
+        node = yaml.compose(text)
     except (ValueError, OverflowError, LookupError):  # escapes of the scanner that name no character
         raise InputError(
             "is not YAML: an escape sequence names no character", Place(file=name), "remove it"
@@ -110,7 +129,7 @@ def parse_document(text: str, name: str) -> Document:
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
         problem = getattr(error, "problem", None) or "cannot be parsed"
         place = _at(name, mark) if mark else Place(file=name)
-        raise InputError(f"is not YAML: {problem}", place, "check indentation, quotes and brackets") from None
+        raise InputError(f"is not YAML: {problem}", place, _mend(text, place)) from None
     if node is None:
         raise InputError(
             "is empty", Place(file=name, line=1, column=1), "see policies/ and inventories/ for examples"
@@ -119,7 +138,7 @@ def parse_document(text: str, name: str) -> Document:
     data = building.value(node, ())
     if building.problems:
         raise InputErrors("not a usable document", Place(file=name), "", building.problems)
-    return Document(name, data, building.marks, building.keys)
+    return Document(name, data, building.marks, building.keys, text)
 
 
 def _too_large(name: str) -> InputError:
@@ -130,6 +149,14 @@ def _bad_character(text: str, name: str, error: ReaderError) -> InputError:
     before = text[: error.position]
     place = Place(file=name, line=before.count("\n") + 1, column=len(before) - (before.rfind("\n") + 1) + 1)
     return InputError(f"is not text: character {error.character!r} is not allowed", place, "remove it")
+
+
+def _mend(text: str, place: Place) -> str:
+    lines = text.splitlines()
+    line = lines[place.line - 1] if place.line and place.line <= len(lines) else ""
+    if re.search(r"""[{\[,:]\s*\$\{""", line):
+        return 'put a parameter inside braces or brackets in quotes: "${name}"'
+    return "check indentation, quotes and brackets"
 
 
 def _at(name: str, mark: StreamMark) -> Place:

@@ -6,9 +6,9 @@ import ipaddress
 import re
 from collections import deque
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from app.units import Rate, Seconds, shortened
 
@@ -29,6 +29,8 @@ class Framing(StrEnum):
     HDLC = "hdlc"
     PPP = "ppp"
     MLPPP = "mlppp"
+    FRAME_RELAY = "frame-relay"
+    ATM = "atm"
 
 
 class Model(BaseModel):
@@ -68,8 +70,30 @@ PortNumber = Annotated[int, Field(ge=0, le=65535, strict=True)]
 Count = Annotated[int, Field(ge=1, strict=True)]
 
 
+Vlan = Annotated[int, Field(ge=1, le=4094, strict=True)]
+
+
+class Circuit(Model):
+    """A virtual circuit: VPI and VCI of an ATM PVC, or the DLCI of a Frame Relay one."""
+
+    vpi: Annotated[int, Field(ge=0, le=255, strict=True)] | None = None
+    vci: Annotated[int, Field(ge=1, le=65535, strict=True)] | None = None
+    dlci: Annotated[int, Field(ge=16, le=1007, strict=True)] | None = None
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        atm = self.vpi is not None and self.vci is not None
+        if atm == (self.dlci is not None) or (self.vpi is None) != (self.vci is None):
+            raise ValueError("a circuit is an ATM PVC or a Frame Relay one: give vpi and vci, or dlci")
+        return self
+
+
 class Interface(Model):
-    """One interface of a device; rates are in bits per second."""
+    """One interface of a device; rates are in bits per second.
+
+    ``vlans`` are those it carries, ``voice_vlan`` that of the phones on it; ``lag`` is the link aggregation it is
+    a member of; ``circuit`` the virtual circuit that carries it (ATM and Frame Relay).
+    """
 
     name: PortName
     rate: Rate
@@ -79,6 +103,19 @@ class Interface(Model):
     encapsulation: Framing = Framing.ETHERNET
     tagged: bool = False
     member: PortName | None = None
+    vlans: tuple[Vlan, ...] = ()
+    voice_vlan: Vlan | None = None
+    lag: PortName | None = None
+    circuit: Circuit | None = None
+
+    @model_validator(mode="after")
+    def _carried(self) -> Self:
+        by = {Framing.ATM: "vci", Framing.FRAME_RELAY: "dlci"}.get(self.encapsulation)
+        if (self.circuit is not None) != (by is not None):
+            raise ValueError("a circuit goes with encapsulation atm or frame-relay: give both or none")
+        if by and getattr(self.circuit, by) is None:
+            raise ValueError(f"encapsulation {self.encapsulation.value} wants a circuit with a {by}: give that one")
+        return self
 
     @property
     def usable(self) -> int:

@@ -8,25 +8,41 @@ from app.intent.models import Treatment
 from app.plan.model import Discipline, Queue, Scheduler, Share, ShareUnit
 from app.plan.request import ClassRequest
 from app.plan.shares import expected_shares
+from app.sharing import shared
 
 
 def asked_shares(classes: Sequence[ClassRequest], rate: int) -> dict[str, float]:
     """Share of the link (0–1) that each class asks for when all have traffic.
 
-    ``rate`` is the link's rate in bits per second. Priority classes ask for their cap; classes without a
-    bandwidth share what the guarantees leave.
+    ``rate`` is the link's rate in bits per second. Priority classes ask for their cap, those without one for
+    nothing that can be told; classes without a bandwidth share what the guarantees leave.
     """
+    asked = tuple(classes)
+    # The rate of the link says something of shares given as rates alone.
+    shares = _shares(asked, rate if _by_rate(asked) else 1)
+    return {c.name: share for c, share in zip(asked, shares, strict=True)}
+
+
+def _first(treatment: Treatment) -> bool | None:
+    """Whether a priority has a cap; None where there is no priority."""
+    return treatment.priority.capped if treatment.priority else None
+
+
+@shared
+def _by_rate(classes: tuple[ClassRequest, ...]) -> bool:
+    shares = [asked_share(c.treatment) for c in classes]
+    return any(share is not None and share.unit is ShareUnit.KBPS for share in shares)
+
+
+@shared
+def _shares(classes: tuple[ClassRequest, ...], rate: int) -> tuple[float, ...]:
+    asked = [(_first(c.treatment), asked_share(c.treatment)) for c in classes]
     queues = tuple(
-        Queue(
-            number=number,
-            priority=c.treatment.priority is not None,
-            capped=c.treatment.priority is not None,
-            share=asked_share(c.treatment),
-        )
-        for number, c in enumerate(classes)
+        Queue(number=number, priority=first is not None, capped=bool(first), share=share)
+        for number, (first, share) in enumerate(asked)
     )
-    shares = expected_shares(Scheduler(discipline=Discipline.LLQ_CBWFQ, queues=queues), rate)
-    return {c.name: share for c, share in zip(classes, shares, strict=True)}
+    scheduler = Scheduler(discipline=Discipline.LLQ_CBWFQ, queues=queues)
+    return expected_shares(scheduler, rate, priority_load=0.0)
 
 
 def asked_share(treatment: Treatment) -> Share | None:
@@ -38,5 +54,7 @@ def asked_share(treatment: Treatment) -> Share | None:
         return Share(unit=ShareUnit.PERCENT, value=asked.percent)
     if asked.rate is not None:
         return Share(unit=ShareUnit.KBPS, value=asked.rate // 1000)
+    if treatment.bandwidth and treatment.bandwidth.weight is not None:
+        return Share(unit=ShareUnit.WEIGHT, value=treatment.bandwidth.weight)
     remaining = treatment.bandwidth.remaining_percent if treatment.bandwidth else None
     return Share(unit=ShareUnit.REMAINING_PERCENT, value=remaining) if remaining is not None else None

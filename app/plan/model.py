@@ -7,6 +7,7 @@ when the box holds what was meant.
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -15,6 +16,9 @@ class Model(BaseModel):
     """Base of the plan's models."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+DropPrecedence = Literal["low", "medium", "high"]
 
 
 class PortRange(Model):
@@ -27,8 +31,8 @@ class PortRange(Model):
 class Term(Model):
     """One alternative of a classifier: all given fields hold, each field lists alternatives.
 
-    ``application`` is a name of the catalogue that the box itself recognises (deep inspection). MAC addresses are
-    written ``001b.54aa.bbcc``.
+    ``application`` is a name of the catalogue that the box itself recognises (deep inspection). Prefixes are of one
+    IP version. MAC addresses are written ``001b.54aa.bbcc``.
     """
 
     dscp: tuple[int, ...] = ()
@@ -43,17 +47,51 @@ class Term(Model):
     source_mac: str | None = None
     destination_mac: str | None = None
     input_interface: str | None = None
+    vlan: tuple[int, ...] = ()
+
+
+class Action(Model):
+    """What a policer does with a packet: drops it, or sends it, with one other mark where one is given.
+
+    ``proceed`` hands the packet to the next policer of the interface instead of sending it (CAR ``continue``).
+    """
+
+    drop: bool = False
+    set_dscp: int | None = None
+    set_precedence: int | None = None
+    set_cos: int | None = None
+    proceed: bool = False
+
+
+TRANSMIT = Action()
+DROP = Action(drop=True)
 
 
 class Policer(Model):
-    """Single-rate token bucket: bits per second and bytes.
+    """Token buckets: bits per second and bytes.
 
-    What exceeds is dropped, or sent with ``exceed_dscp``.
+    One bucket unless ``excess_burst`` is given; with ``peak_rate`` the second is filled at that rate (RFC 2698),
+    without by what the first leaves (RFC 2697). ``violate`` is None where it is the same as ``exceed``.
     """
 
     rate: int
     burst: int
-    exceed_dscp: int | None = None
+    peak_rate: int | None = None
+    excess_burst: int | None = None
+    conform: Action = TRANSMIT
+    exceed: Action = DROP
+    violate: Action | None = None
+
+
+class InterfacePolicer(Model):
+    """A policer on an interface before any policy (CAR); they are asked in order until one sends or drops.
+
+    ``any_of`` are the packets it looks at, all of them where empty; ``access_list`` is what the box calls them.
+    """
+
+    any_of: tuple[Term, ...] = ()
+    access_list: str | None = None
+    police: Policer
 
 
 class Rule(Model):
@@ -68,6 +106,8 @@ class Rule(Model):
     none_of: tuple[Term, ...] = ()
     set_dscp: int | None = None
     set_cos: int | None = None
+    set_precedence: int | None = None
+    set_drop_precedence: DropPrecedence | None = None
     police: Policer | None = None
     queue: int | None = None
 
@@ -76,13 +116,15 @@ class Trust(StrEnum):
     """What an ingress does with the marks of packets that no rule sets.
 
     ``keep``: nothing changes (routers; switches whose QoS is off). ``dscp`` and ``cos``: that mark is kept and
-    the other is derived through the box's map. ``none``: both become zero.
+    the other is derived through the box's map. ``none``: both become zero. ``phone``: as ``cos`` while the box
+    sees an IP phone at the port, else ``none``.
     """
 
     KEEP = "keep"
     DSCP = "dscp"
     COS = "cos"
     NONE = "none"
+    PHONE = "phone"
 
 
 class Ingress(Model):
@@ -92,6 +134,7 @@ class Ingress(Model):
     trust: Trust = Trust.KEEP
     port_cos: int = 0
     rules: tuple[Rule, ...] = ()
+    policers: tuple[InterfacePolicer, ...] = ()
 
 
 class Discipline(StrEnum):
@@ -107,10 +150,14 @@ class Discipline(StrEnum):
 
 
 class RedProfile(Model):
-    """One drop profile: thresholds in ``unit``, probability ``1/denominator`` at the upper threshold."""
+    """One drop profile: thresholds in the unit of its `Red`, probability ``1/denominator`` at the upper threshold.
+
+    ``colour`` is the drop precedence it is for, where the box tells packets by that.
+    """
 
     dscp: tuple[int, ...] = ()
     precedence: tuple[int, ...] = ()
+    colour: DropPrecedence | None = None
     minimum: int
     maximum: int
     denominator: int = 10
@@ -121,8 +168,9 @@ class Red(Model):
 
     by_dscp: bool = False
     weight_exponent: int = 9
-    unit: str = "packets"
+    unit: Literal["packets", "bytes", "ms", "percent"] = "packets"
     profiles: tuple[RedProfile, ...] = ()
+    ecn: bool = False
 
 
 class ShareUnit(StrEnum):
@@ -132,6 +180,7 @@ class ShareUnit(StrEnum):
     PERCENT = "percent"
     REMAINING_PERCENT = "remaining-percent"
     WEIGHT = "weight"
+    """A part of what priority leaves, in proportion to its neighbours; 1 where a queue states none."""
 
 
 class Share(Model):
@@ -139,6 +188,14 @@ class Share(Model):
 
     unit: ShareUnit
     value: int
+
+
+class TailThreshold(Model):
+    """Weighted tail drop: packets with these marks are dropped once the queue holds ``percent`` of its buffer."""
+
+    dscp: tuple[int, ...] = ()
+    cos: tuple[int, ...] = ()
+    percent: int
 
 
 class Queue(Model):
@@ -157,6 +214,19 @@ class Queue(Model):
     """SRR shaping: the queue gets at most one part in this many of the port's rate, and takes no share."""
     shape_rate: int | None = None
     """Bits per second that the queue sends at most; what exceeds waits."""
+    burst: int | None = None
+    """Bytes that a capped priority queue may send above its share."""
+    limit_bytes: int | None = None
+    limit_ms: int | None = None
+    thresholds: tuple[TailThreshold, ...] = ()
+    buffer_percent: int | None = None
+    """Part of the port's buffer that is the queue's, where the box divides it."""
+    level: int | None = None
+    """Order of service among queues that are within their shares (1 first), where the scheduler has one."""
+    child: Egress | None = None
+    """How the queue is divided among classes of its own (a hierarchical policy)."""
+    police: Policer | None = None
+    """What the queue takes of what is offered to it, where the box meters its queues."""
 
 
 class Scheduler(Model):
@@ -172,33 +242,90 @@ class Scheduler(Model):
 
 
 class Egress(Model):
-    """Output side of an interface; ``rules`` choose queues by number (of policies that classify on output)."""
+    """Output side of an interface, or of one queue; ``rules`` choose queues by number (of policies that classify on
+    output).
+
+    ``transmit_ring`` are the packets that the hardware takes in advance, where the box lets that be set.
+    ``shape_rate`` are bits per second that the port sends at most, whatever serves its queues: what exceeds waits;
+    ``shape_burst`` the bytes of its bucket.
+    """
 
     policy: str | None = None
     rules: tuple[Rule, ...] = ()
     default_queue: int | None = None
     scheduler: Scheduler | None = None
+    policers: tuple[InterfacePolicer, ...] = ()
+    transmit_ring: int | None = None
+
+    @property
+    def dividing(self) -> Egress:
+        """The policy that divides the rate among classes: that inside, where this one does nothing but shape."""
+        queues = self.scheduler.queues if self.scheduler else ()
+        inside = queues[0].child if len(queues) == 1 and queues[0].share is None else None
+        return self if inside is None else inside
+    shape_rate: int | None = None
+    shape_burst: int | None = None
 
 
 class Efficiency(Model):
-    """Link efficiency in force on an interface."""
+    """Link efficiency in force on an interface.
+
+    ``multiclass`` is the RFC 2686 form of interleaving; ``frame_relay_fragment`` bytes are those of FRF.12.
+    """
 
     header_compression: bool = False
     multilink: bool = False
     interleave: bool = False
+    multiclass: bool = False
+    frame_relay_fragment: int | None = None
     fragment_delay_ms: int | None = None
     fragment_bytes: int | None = None
     ip_mtu: int | None = None
 
 
+class Circuit(Model):
+    """A virtual circuit that carries an interface's traffic: an ATM PVC (VPI and VCI) or a Frame Relay DLCI.
+
+    ``sustained`` and ``peak`` are its traffic contract in bits per second, ``burst`` in cells (ATM) or bits.
+    """
+
+    vpi: int | None = None
+    vci: int | None = None
+    dlci: int | None = None
+    sustained: int | None = None
+    peak: int | None = None
+    burst: int | None = None
+
+
 class InterfacePlan(Model):
-    """One interface; ``bandwidth_kbps`` is what the box believes its rate to be (where it has such a setting)."""
+    """One interface; ``bandwidth_kbps`` is what the box believes its rate to be (where it has such a setting).
+
+    ``reservable_percent`` is what of it classes may reserve, where the box states that.
+    """
 
     name: str
     bandwidth_kbps: int | None = None
+    reservable_percent: int | None = None
+    circuit: Circuit | None = None
     ingress: Ingress = Ingress()
     egress: Egress = Egress()
     efficiency: Efficiency = Efficiency()
+
+
+class InputQueues(Model):
+    """Queues of a box's ingress, shared by all ports: shares by weight, one of them served first up to a part.
+
+    ``buffer_percent`` and ``weights`` have one entry a queue; ``priority_queue`` gets ``priority_percent`` of the
+    ring before the rest is shared; ``cos_to_queue`` has 8 entries, ``dscp_to_queue`` 64.
+    """
+
+    weights: tuple[int, ...]
+    buffer_percent: tuple[int, ...]
+    priority_queue: int | None = None
+    priority_percent: int = 0
+    cos_to_queue: tuple[int, ...] = ()
+    dscp_to_queue: tuple[int, ...] = ()
+    thresholds: tuple[tuple[int, ...], ...] = ()
 
 
 class System(Model):
@@ -212,18 +339,31 @@ class System(Model):
     queue_set: int | None = None
     queue_on_input: bool | None = None
     """Whether queues are chosen on input: by a rule, or through a map where the ingress trusts a mark."""
+    policed_dscp: tuple[int, ...] | None = None
+    """DSCP that a policer writes on what exceeds, by the DSCP it had."""
+    input_queues: InputQueues | None = None
+    express_forwarding: bool | None = None
+    """Whether packets take the path that recognises applications and polices interfaces (IOS: CEF)."""
 
 
 class UnknownLine(Model):
-    """A line that parsing does not understand, verbatim."""
+    """A line that parsing does not understand, verbatim.
+
+    ``undefined`` is the access group that the line refers to and the box does not have, like ``access-group 105``.
+    """
 
     line: int
     text: str
     context: str = ""
+    undefined: str | None = None
 
 
 class Plan(Model):
-    """What one device does."""
+    """What one device does.
+
+    ``foreign_lists`` are the numbers of access lists that others have written on the box, where lists are
+    numbered: lowering takes none of them.
+    """
 
     schema_version: int = 1
     device: str
@@ -231,7 +371,11 @@ class Plan(Model):
     system: System = System()
     interfaces: tuple[InterfacePlan, ...] = ()
     unknown: tuple[UnknownLine, ...] = ()
+    foreign_lists: tuple[int, ...] = ()
 
     def interface(self, name: str) -> InterfacePlan | None:
         """The interface of this name, if the plan has it."""
         return next((entry for entry in self.interfaces if entry.name == name), None)
+
+
+Queue.model_rebuild()

@@ -7,8 +7,9 @@ from enum import StrEnum
 from pydantic import BaseModel, ConfigDict
 
 from app.intent.applications import Application
-from app.intent.models import RESERVED_CLASS, Mark, Treatment
-from app.inventory.models import Framing, Role
+from app.intent.models import RESERVED_CLASS, FragmentMethod, Mark, Treatment
+from app.intent.scope import Trust
+from app.inventory.models import Circuit, Framing, Role
 
 
 class Model(BaseModel):
@@ -31,10 +32,30 @@ class Feature(StrEnum):
     MATCH_MAC = "a match by MAC address"
     MATCH_INPUT_INTERFACE = "a match by input interface"
     MATCH_NONE = "a match by what a packet is not ('none')"
+    MARK_PRECEDENCE = "marking an IP precedence"
+    MARK_DROP_PRECEDENCE = "marking a drop precedence"
     QUEUE_LIMIT = "a queue limit in packets"
+    QUEUE_LIMIT_BYTES = "a queue limit in bytes"
+    QUEUE_LIMIT_TIME = "a queue limit in time"
     POLICE_INPUT = "policing on input"
     POLICE_OUTPUT = "policing on output"
+    POLICE_TWO_BUCKETS = "policing with two buckets"
+    POLICE_REMARK = "remarking by a policer"
+    POLICE_CONFORM = "marking by a policer what conforms"
     SHAPE = "shaping of a class"
+    SHAPE_PORT = "shaping of a port"
+    STRICT = "priority without a cap"
+    PRIORITY_BURST = "a burst of a priority class"
+    WEIGHT = "a bandwidth by weight"
+    WRED_PROFILES = "WRED profiles"
+    WRED_WEIGHT = "a weight of the WRED average"
+    ECN = "explicit congestion notification"
+    BOUNDED = "a bounded class"
+    LEVEL = "an order of service among classes within their shares"
+    CHILDREN = "classes below a class"
+    TRUST = "an input that believes given marks"
+    TRUST_PHONE = "trust of an IP phone"
+    TRANSMIT_RING = "the length of the transmit ring"
 
 
 class Term(Model):
@@ -76,6 +97,14 @@ class ClassRequest(Model):
     none_of: tuple[Term, ...] = ()
     mark: Mark | None = None
     treatment: Treatment = Treatment()
+    children: tuple[ClassRequest, ...] = ()
+    """The classes that divide this one, the last one ``default``; those of ``treatment`` are not looked at."""
+
+    @property
+    def recognised_by(self) -> Term | None:
+        """The mark by which a box behind the edge tells the class; None where it carries none."""
+        mark = self.mark.recognised_by if self.mark else None
+        return None if mark is None else Term(**{mark[0]: (mark[1],)})
 
     @property
     def is_default(self) -> bool:
@@ -84,11 +113,17 @@ class ClassRequest(Model):
 
 
 class EfficiencyRequest(Model):
-    """Link efficiency wanted on one interface; ``fragment_bytes`` is never rounded up."""
+    """Link efficiency wanted on one interface; ``fragment_bytes`` is never rounded up.
+
+    ``methods`` are the ways to fragment that are allowed, the preferred one first.
+    """
 
     header_compression: bool = False
     fragment_bytes: int | None = None
     blocking_delay: float | None = None
+    methods: tuple[FragmentMethod, ...] = ("frf12", "multilink", "ip-mtu")
+    transmit_ring: int | None = None
+    transmit_ring_prefer: bool = True
     prefer: bool = True
 
 
@@ -105,6 +140,17 @@ class InterfaceRequest(Model):
     """Recognise and mark classes on input (an edge); otherwise marks are trusted where ``trust`` is set."""
     trust: bool = False
     schedule: bool = False
+    by_mark: bool = False
+    """Whether the classes served here are told by the marks that inputs have set, whatever they match."""
+    trust_in: Trust | None = None
+    """What the intent says this input believes; None leaves it to the platform."""
+    shape: int | None = None
+    """Bits per second that the port sends at most: asked for, or its contract where that is below its rate."""
+    shape_prefer: bool = False
+    voice_vlan: int | None = None
+    lag: str | None = None
+    """The link aggregation that the port is a member of."""
+    circuit: Circuit | None = None
     input_policy: str | None = None
     output_policy: str | None = None
     efficiency: EfficiencyRequest | None = None

@@ -65,7 +65,9 @@ def _weight(queue: Queue, rate: int, left: float) -> float:
 
 
 def _with_default(scheduler: Scheduler, weights: list[float], left: float) -> list[float]:
-    """A class without a guarantee (class-default) takes what the guarantees leave."""
-    free = max(left - sum(weights), 0.0)
+    """A class without a guarantee (class-default) takes what the others leave; among weights it has weight 1."""
     unset = [i for i, q in enumerate(scheduler.queues) if not q.priority and q.share is None]
+    if any(q.share and q.share.unit is ShareUnit.WEIGHT for q in scheduler.queues if not q.priority):
+        return [1.0 if i in unset else w for i, w in enumerate(weights)]
+    free = max(left - sum(weights), 0.0)
     return [free / len(unset) if i in unset else w for i, w in enumerate(weights)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,8 @@ def accepts(node: dict[str, Any], value: Any, schema: dict[str, Any]) -> bool:
         )
     if kind == "array":
         return len(value) >= node.get("minItems", 0) and all(accepts(node["items"], v, schema) for v in value)
+    if kind == "string":
+        return re.search(node.get("pattern", ""), value) is not None
     if kind == "integer":
         return bool(node.get("minimum", value) <= value <= node.get("maximum", value))
     return True
@@ -62,6 +65,8 @@ def test_every_shipped_policy_is_in_the_schema(policy: str) -> None:
 FULL = """
 version: 1
 intent: full
+include: [library.yaml]
+parameters: {share: 30, tags: [wan, lan]}
 classes:
   - name: a
     match:
@@ -74,7 +79,39 @@ classes:
       queue_limit: {packets: 10, prefer: true}
       police: {rate: 64 kb/s, burst: 8000 B, exceed: {remark: af12}, direction: output}
       shape: {rate: 1 Mb/s}
-apply: [{role: edge, interfaces: wan, direction: output}]
+  - name: tree
+    match: {any: [{vlan: voice}]}
+    mark: {precedence: 3, drop_precedence: medium}
+    treatment:
+      bandwidth: {percent: "${share}"}
+      bounded: true
+      level: 2
+      children:
+        - name: leaf
+          match: {any: [{dscp: af31}]}
+          treatment:
+            bandwidth: {weight: 3}
+            wred:
+              profiles: [{dscp: af31, minimum: 20 packets, maximum: 40 packets, probability: 10 %}]
+              weight_exponent: 8
+              ecn: true
+        - name: default
+          treatment: {queue_limit: {time: 20 ms}}
+  - name: two-rates
+    match: {any: [{dscp: cs3}]}
+    treatment:
+      priority: {rate: 64 kb/s, burst: 3200 B}
+      police: {rate: 64 kb/s, peak_rate: 1 Mb/s, excess_burst: 9 kB, conform: {precedence: 2}, violate: drop}
+link_efficiency:
+  - when: {framing: [frame-relay, atm]}
+    fragment: {packetisation: 20 ms, by: [frf12, ip-mtu]}
+    transmit_ring: {packets: 5}
+apply:
+  - {role: edge, interfaces: wan, direction: output, shape: {rate: 10 Mb/s, prefer: true}}
+  - {role: edge, interfaces: "${tags}", direction: output}
+  - {devices: s1, ports: ["1", GigabitEthernet 0/0], vlan: 10, direction: input, trust: phone}
+verify:
+  - {from: a, to: b, classes: [leaf], objective: {leaf: {loss: 1 %}}}
 """
 
 
@@ -91,6 +128,21 @@ def test_every_part_of_the_language_is_in_the_schema_and_wrong_ones_are_not() ->
         ("none: [", "nobody: ["),
         ("none: [{dscp: [ef, 8]}]", "none: []"),
         ("role: edge", "role: []"),
+        ("include: [library.yaml]", "include: {library: 1}"),
+        ("parameters: {share: 30, tags: [wan, lan]}", "parameters: {share: {a: b}}"),
+        ('percent: "${share}"', "percent: half"),
+        ("vlan: voice", "vlan: video"),
+        ("drop_precedence: medium", "drop_precedence: middle"),
+        ("level: 2", "level: 9"),
+        ("bounded: true", "bounded: 1"),
+        ("weight: 3", "weight: 0"),
+        ("weight_exponent: 8", "weight_exponent: 17"),
+        ("minimum: 20 packets", "minimum: 20"),
+        ("conform: {precedence: 2}", "conform: drop"),
+        ("framing: [frame-relay, atm]", "framing: [x25]"),
+        ("by: [frf12, ip-mtu]", "by: []"),
+        ("transmit_ring: {packets: 5}", "transmit_ring: 5"),
+        ("trust: phone", "trust: all"),
     ):
         assert right in FULL
         assert not accepts(schema, document(FULL.replace(right, wrong)), schema), wrong

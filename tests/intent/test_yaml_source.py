@@ -120,6 +120,10 @@ def test_as_many_aliases_as_allowed_are_read() -> None:
     assert document.data[f"b{MAX_ALIASES - 1}"] == 1
 
 
+def test_an_anchor_may_be_used_again() -> None:
+    assert parse_document("a: &x 1\nb: &x 2\nc: *x\n", "a.yaml").data["c"] == 2
+
+
 def test_places_of_keys_values_and_missing_parts() -> None:
     document = parse_document("a:\n  - b:\n      c\n", "a.yaml")
 

@@ -1,0 +1,85 @@
+"""Scopes against an inventory: which interfaces an intent concerns, and where its scopes contradict each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+
+from app.findings import Finding, Severity
+from app.intent.loader import LoadedIntent
+from app.intent.models import PortShape, Scope
+from app.inventory.models import Device, Interface, Network, Role
+from app.units import format_rate
+
+
+def in_scope(scope: Scope, device: Device, interface: Interface) -> bool:
+    """Whether all selectors of a scope hold; a link aggregation that is named stands for its members."""
+    names = {interface.name, *([interface.lag] if interface.lag else ())}
+    carried = {*interface.vlans, *([interface.voice_vlan] if interface.voice_vlan else ())}
+    return (
+        (not scope.role or interface.role.value in scope.role)
+        and (not scope.interfaces or bool(interface.tags & set(scope.interfaces)))
+        and (not scope.devices or device.name in scope.devices)
+        and (not scope.ports or bool(names & set(scope.ports)))
+        and (not scope.vlan or bool(carried & set(scope.vlan)))
+    )
+
+
+def unknown_names(loaded: LoadedIntent, network: Network) -> Iterable[Finding]:
+    """Scopes that name what the network does not have, or that no interface is in."""
+    known = {
+        "devices": [d.name for d in network.devices],
+        "ports": [n for d in network.devices for i in d.interfaces for n in (i.name, i.lag) if n],
+        "interfaces": [t for d in network.devices for i in d.interfaces for t in i.tags],
+        "role": [role.value for role in Role],
+    }
+    for position, scope in enumerate(loaded.intent.apply):
+        missing = [(k, name) for k, names in known.items() for name in getattr(scope, k) if name not in names]
+        for selector, name in missing:
+            near = get_close_matches(name, known[selector], n=1)
+            yield _scope_finding(
+                loaded,
+                position,
+                "scope-unknown-name",
+                f"{selector} {name!r} is not in network {network.name}",
+                f"did you mean {near[0]!r}?" if near else "check it against hosts.yaml",
+            )
+        if not missing and not any(in_scope(scope, d, i) for d in network.devices for i in d.interfaces):
+            yield _scope_finding(
+                loaded,
+                position,
+                "scope-matches-nothing",
+                f"no interface of network {network.name} is in this scope",
+                f"its {', '.join(scope.selectors)} must hold for one interface: check them against hosts.yaml",
+            )
+
+
+def _scope_finding(loaded: LoadedIntent, position: int, code: str, message: str, mend: str) -> Finding:
+    return Finding(
+        code=code,
+        severity=Severity.WARNING,
+        message=message,
+        file=loaded.document.file,
+        line=loaded.document.place(("apply", position)).line,
+        mend=mend,
+    )
+
+
+def agreed(
+    loaded: LoadedIntent, device: Device, interface: Interface, scopes: Sequence[Scope], field: str
+) -> tuple[object, Iterable[Finding]]:
+    """What the scopes of one side say of an interface; a finding where they differ (the first wins)."""
+    said = list(dict.fromkeys(value for s in scopes if (value := getattr(s, field)) is not None))
+    if len(said) < 2:
+        return (said[0] if said else None), ()
+    position = next(n for n, s in enumerate(loaded.intent.apply) if s in scopes and getattr(s, field) == said[1])
+    finding = _scope_finding(
+        loaded, position, "scopes-disagree", f"two scopes give this interface a {field} each", "narrow one of them"
+    )
+    place = {"device": device.name, "interface": interface.name, "direction": scopes[0].direction}
+    words = {"asked": _word(said[1]), "will_be": _word(said[0]), "severity": Severity.ERROR}
+    return said[0], (finding.model_copy(update=place | words),)
+
+
+def _word(value: object) -> str:
+    return format_rate(value.rate) if isinstance(value, PortShape) else str(value)
