@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import StrEnum
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
@@ -39,6 +40,11 @@ class Finding(BaseModel):
     asked: str | None = None
     will_be: str | None = None
     mend: str | None = None
+
+    def document(self) -> dict[str, Any]:
+        """This finding as plain JSON: every field, ``null`` where nothing is to be said; the class as ``class``."""
+        fields = self.model_dump(mode="json")
+        return {"class" if name == "traffic_class" else name: value for name, value in fields.items()}
 
     @property
     def where(self) -> str:

@@ -13,7 +13,7 @@ from app.audit import Audit, audit
 from app.audit.marks import Way
 from app.audit.table import HEADINGS, rows
 from app.cli.options import AsJson, NetworkFolder, Strict, network_folder, reach
-from app.cli.output import out, print_findings, print_json, progress
+from app.cli.output import findings_json, out, print_findings, print_json, progress
 from app.deploy.fleet import Fleet
 from app.deploy.traits import traits
 from app.dscp import dscp_name
@@ -111,7 +111,7 @@ def _document(result: Audit) -> dict[str, Any]:
             }
             for way in result.ways
         ],
-        "findings": [finding.model_dump(mode="json", exclude_none=True) for finding in result.findings],
+        "findings": findings_json(result.findings),
     }
 
 

@@ -7,10 +7,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from typing import Annotated
 
 import typer
 from typer.main import get_command
 
+from app.cli.explain import print_explanation
 from app.cli.output import print_error
 from app.errors import InputError, Interrupted, QosforgeError
 
@@ -18,6 +20,7 @@ COMMANDS = {
     "app.cli.policies": ("lint", "compile", "validate", "diff"),
     "app.cli.runs": ("run", "push", "measure", "recover", "runs", "show"),
     "app.cli.audit": ("audit",),
+    "app.cli.import_": ("import",),
     "app.cli.lab": ("lab",),
     "app.cli.openconfig": ("openconfig",),
 }
@@ -27,7 +30,7 @@ take seconds to import.
 
 
 def application(words: Sequence[str]) -> typer.Typer:
-    """The commands that a command line needs: those of its module, or all where it names none."""
+    """The commands that a command line needs: those of its module, none to explain a code, else all."""
     app = typer.Typer(
         name="qosforge",
         help="From one vendor-neutral QoS intent to a measured verdict.",
@@ -35,13 +38,40 @@ def application(words: Sequence[str]) -> typer.Typer:
         add_completion=False,
         pretty_exceptions_enable=False,
     )
-    named = next((word for word in words if not word.startswith("-")), None)
+    named = _named(words)
     chosen = [module for module, names in COMMANDS.items() if named in names]
-    for module in chosen or COMMANDS:
+    explains = named is None and any(word.partition("=")[0] == "--explain" for word in words)
+    for module in () if explains else chosen or COMMANDS:
         import_module(module).register(app)
-    # With a single command typer would drop its name.
-    app.callback()(lambda: None)
+    # With a single command typer would drop its name, were there no callback.
+    app.callback(invoke_without_command=True)(_top)
     return app
+
+
+def _named(words: Sequence[str]) -> str | None:
+    """The command that a command line names."""
+    rest = iter(words)
+    for word in rest:
+        if word == "--explain":
+            next(rest, None)
+        elif not word.startswith("-"):
+            return word
+    return None
+
+
+def _top(
+    context: typer.Context,
+    code: Annotated[
+        str | None, typer.Option("--explain", metavar="CODE", help="Say what the code of a finding means.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Explain as one JSON document.")] = False,
+) -> None:
+    if code is not None:
+        if context.invoked_subcommand is not None:
+            raise InputError("--explain stands alone", mend="see `qosforge --help`")
+        print_explanation(code, as_json=as_json)
+    elif as_json or context.invoked_subcommand is None:
+        raise InputError("--json belongs behind a command, or to --explain", mend="see `qosforge --help`")
 
 
 def main() -> None:

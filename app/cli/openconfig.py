@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.syntax import Syntax
 
-from app.cli.options import AsJson, NetworkFolder, Policy, Strict, load
-from app.cli.output import out, print_findings, print_json, write_file
+from app.cli.options import AsJson, NetworkFolder, Parameters, Policy, Strict, load
+from app.cli.output import findings_json, out, print_findings, print_json, write_file
 from app.compiler.compile import compile_intent
 from app.errors import InputError, Place
-from app.findings import Finding, has_errors
+from app.findings import has_errors
 from app.openconfig.read import PLATFORM, import_document
 from app.openconfig.write import export_plan
 
@@ -29,14 +29,11 @@ def register(parent: typer.Typer) -> None:
     parent.add_typer(app, name="openconfig", help="Plans as openconfig-qos documents (RFC 7951), and back.")
 
 
-def _json(findings: tuple[Finding, ...]) -> list[Any]:
-    return [f.model_dump(mode="json", exclude_none=True) for f in findings]
-
-
 @app.command()
 def export(
     policy: Policy,
     network: NetworkFolder = None,
+    parameters: Parameters = None,
     device: Annotated[
         list[str] | None, typer.Option("--device", "-d", help="Only this device (may be repeated).")
     ] = None,
@@ -47,7 +44,7 @@ def export(
     as_json: AsJson = False,
 ) -> None:
     """Compile an intent into an OpenConfig document for every box. Nothing is contacted."""
-    loaded, net = load(policy, network)
+    loaded, net = load(policy, network, parameters)
     known = [d.name for d in net.devices]
     for name in device or ():
         if name not in known:
@@ -61,7 +58,7 @@ def export(
             write_file(output / f"{name}.json", json.dumps(entry.document, indent=2) + "\n")
     if as_json:
         devices = [{"name": name, "document": entry.document} for name, entry in exported.items()]
-        print_json({"intent": loaded.intent.intent, "findings": _json(findings), "devices": devices})
+        print_json({"intent": loaded.intent.intent, "findings": findings_json(findings), "devices": devices})
     else:
         for name, entry in exported.items():
             out.rule(f"[bold]{name}[/]", align="left")
@@ -83,7 +80,7 @@ def import_(
     imported = import_document(_text(file), device=device or file.stem, platform=PLATFORM, file=str(file))
     plan = imported.plan.model_dump(mode="json", exclude_defaults=True)
     if as_json:
-        print_json({"plan": plan, "findings": _json(imported.findings)})
+        print_json({"plan": plan, "findings": findings_json(imported.findings)})
     else:
         out.print(Syntax(json.dumps(plan, indent=2, ensure_ascii=False), "json", background_color="default"))
         print_findings(imported.findings)

@@ -9,7 +9,6 @@ import typer
 
 from app.deploy.traits import require_installed
 from app.emulation import state_folder
-from app.errors import InputError, Place
 from app.intent.loader import LoadedIntent, load_intent
 from app.inventory.loader import load_network
 from app.inventory.models import Network
@@ -20,6 +19,10 @@ from app.settings import Settings
 Policy = Annotated[Path, typer.Argument(help="The intent: a YAML file.", metavar="POLICY")]
 NetworkFolder = Annotated[
     Path | None, typer.Option("--network", "-n", help="Inventory folder (default: inventories/campus).")
+]
+Parameters = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="Give a parameter of the intent a value (may be repeated)."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Treat warnings as errors.")]
@@ -32,27 +35,15 @@ def network_folder(given: Path | None) -> Path:
     return given or root() / "inventories" / "campus"
 
 
-def load(policy: Path, network: Path | None) -> tuple[LoadedIntent, Network]:
-    """Intent and network.
+def load(policy: Path, network: Path | None, parameters: list[str] | None) -> tuple[LoadedIntent, Network]:
+    """Intent, with parameters set beside it, and network.
 
     Raises:
         InputError, InputErrors: either is wrong, or a device has a platform or driver that is not installed.
     """
-    loaded, net = load_intent(policy), load_network(network_folder(network))
+    loaded, net = load_intent(policy, parameters or ()), load_network(network_folder(network))
     require_installed(net)
     return loaded, net
-
-
-def policy_text(policy: Path) -> str:
-    """The intent's own text, as the run keeps it.
-
-    Raises:
-        InputError: it went away since it was loaded.
-    """
-    try:
-        return policy.read_text(encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", Place(file=str(policy))) from None
 
 
 def reach(settings: Settings, network: Network) -> tuple[Overlay | None, Path]:

@@ -21,6 +21,8 @@ from app.tester.measurement import Measurement
 STYLE = {"met": "green", "broken": "red", "inconclusive": "yellow"}
 SEVERITY = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "dim"}
 
+EXPLAIN = Text("what a code means: qosforge --explain CODE", style="dim")
+
 WIDTH = 124
 """Columns where the output is no terminal: the widest table fits."""
 
@@ -47,6 +49,11 @@ def print_configuration(text: str) -> None:
 def print_json(document: Any) -> None:
     """One JSON document, for machines."""
     sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+
+
+def findings_json(findings: Iterable[Finding]) -> list[dict[str, Any]]:
+    """Findings for machines: each with the same keys."""
+    return [finding.document() for finding in findings]
 
 
 def write_file(path: Path, text: str) -> None:
@@ -103,6 +110,8 @@ def print_findings(findings: Iterable[Finding], least: Severity = Severity.INFO)
         out.print(line, soft_wrap=True)
         if finding.mend and finding.severity is not Severity.INFO:
             out.print(Text(f"         {finding.mend}", style="dim"), soft_wrap=True)
+    if shown:
+        out.print(EXPLAIN)
 
 
 def print_finding_summary(findings: Iterable[Finding], run_id: str) -> None:
@@ -125,6 +134,8 @@ def print_finding_summary(findings: Iterable[Finding], run_id: str) -> None:
     if grave or notes:
         total = f"{sum(map(len, grave.values()))} findings and {notes} for information"
         out.print(Text(f"{total}: qosforge show {run_id}", style="dim"))
+    if grave:
+        out.print(EXPLAIN)
 
 
 def print_comparison(before: Measurement | None, after: Measurement | None) -> None:

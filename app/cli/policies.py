@@ -8,13 +8,13 @@ from typing import Annotated, Any
 
 import typer
 
-from app.cli.options import AsJson, NetworkFolder, Policy, RequireBatfish, Strict, load, reach
-from app.cli.output import out, print_configuration, print_findings, print_json, write_file
+from app.cli.options import AsJson, NetworkFolder, Parameters, Policy, RequireBatfish, Strict, load, reach
+from app.cli.output import findings_json, out, print_configuration, print_findings, print_json, write_file
 from app.compiler.candidate import make_candidate
 from app.compiler.compile import Compilation, compile_intent
 from app.deploy.fleet import Fleet
 from app.errors import InputError
-from app.findings import Finding, Severity, has_errors
+from app.findings import Severity, has_errors
 from app.inventory.models import Network
 from app.runs.live import read_running
 from app.settings import load_settings
@@ -43,16 +43,18 @@ def _chosen(device: list[str] | None, network: Network) -> set[str]:
     return set(device or known)
 
 
-def _findings_json(findings: tuple[Finding, ...]) -> list[Any]:
-    return [f.model_dump(mode="json", exclude_none=True) for f in findings]
-
-
-def lint(policy: Policy, network: NetworkFolder = None, strict: Strict = False, as_json: AsJson = False) -> None:
+def lint(
+    policy: Policy,
+    network: NetworkFolder = None,
+    parameters: Parameters = None,
+    strict: Strict = False,
+    as_json: AsJson = False,
+) -> None:
     """Check an intent: language, and what each box can do of it. Nothing is contacted."""
-    loaded, net = load(policy, network)
+    loaded, net = load(policy, network, parameters)
     compilation = compile_intent(loaded, net)
     if as_json:
-        print_json({"intent": loaded.intent.intent, "findings": _findings_json(compilation.findings)})
+        print_json({"intent": loaded.intent.intent, "findings": findings_json(compilation.findings)})
     else:
         print_findings(compilation.findings)
         out.print(
@@ -64,13 +66,14 @@ def lint(policy: Policy, network: NetworkFolder = None, strict: Strict = False, 
 def compile_(
     policy: Policy,
     network: NetworkFolder = None,
+    parameters: Parameters = None,
     device: Only = None,
     output: Output = None,
     strict: Strict = False,
     as_json: AsJson = False,
 ) -> None:
     """Compile an intent into the configuration of every box. Nothing is contacted."""
-    loaded, net = load(policy, network)
+    loaded, net = load(policy, network, parameters)
     names = _chosen(device, net)
     compilation = compile_intent(loaded, net)
     chosen = [d for d in compilation.devices if d.name in names]
@@ -92,7 +95,7 @@ def _compilation_json(compilation: Compilation, chosen: list[str]) -> dict[str, 
         "intent": compilation.intent.intent.intent,
         "version": compilation.intent.version,
         "network": compilation.network.name,
-        "findings": _findings_json(compilation.findings),
+        "findings": findings_json(compilation.findings),
         "devices": [
             {
                 "name": d.name,
@@ -110,13 +113,14 @@ def _compilation_json(compilation: Compilation, chosen: list[str]) -> dict[str, 
 def validate_(
     policy: Policy,
     network: NetworkFolder = None,
+    parameters: Parameters = None,
     live: Annotated[bool, typer.Option("--live", help="Check against what the boxes hold now.")] = False,
     require_batfish: RequireBatfish = False,
     strict: Strict = False,
     as_json: AsJson = False,
 ) -> None:
     """Compile and validate: own checks, and Batfish where a service is configured."""
-    loaded, net = load(policy, network)
+    loaded, net = load(policy, network, parameters)
     settings = load_settings()
     texts: dict[str, str] = {}
     if live:
@@ -135,15 +139,21 @@ def validate_(
         ),
     )
     if as_json:
-        print_json({"intent": loaded.intent.intent, "findings": _findings_json(findings)})
+        print_json({"intent": loaded.intent.intent, "findings": findings_json(findings)})
     else:
         print_findings(findings)
     sys.exit(int(has_errors(findings, strict=strict)))
 
 
-def diff(policy: Policy, network: NetworkFolder = None, device: Only = None, as_json: AsJson = False) -> None:
+def diff(
+    policy: Policy,
+    network: NetworkFolder = None,
+    parameters: Parameters = None,
+    device: Only = None,
+    as_json: AsJson = False,
+) -> None:
     """Show what would be entered into every box, and what would undo it. The boxes are only read."""
-    loaded, net = load(policy, network)
+    loaded, net = load(policy, network, parameters)
     names = _chosen(device, net)
     overlay, state = reach(load_settings(), net)
     with Fleet(net, overlay, state) as fleet:

@@ -13,16 +13,17 @@ from rich.text import Text
 from app.cli.options import (
     AsJson,
     NetworkFolder,
+    Parameters,
     Policy,
     RequireBatfish,
     Seed,
     Strict,
     load,
-    policy_text,
     reach,
 )
 from app.cli.output import (
     STYLE,
+    findings_json,
     out,
     print_comparison,
     print_finding_summary,
@@ -53,27 +54,29 @@ def register(app: typer.Typer) -> None:
 def run(
     policy: Policy,
     network: NetworkFolder = None,
+    parameters: Parameters = None,
     require_batfish: RequireBatfish = False,
     strict: Strict = False,
     seed: Seed = 1,
     as_json: AsJson = False,
 ) -> None:
     """The whole loop: compile, validate, measure, push, measure again, judge, keep or roll back."""
-    loaded, net = load(policy, network)
-    request = Request(loaded, net, policy_text(policy), True, strict, require_batfish, seed)
+    loaded, net = load(policy, network, parameters)
+    request = Request(loaded, net, True, strict, require_batfish, seed)
     _carry_out(request, as_json)
 
 
 def push(
     policy: Policy,
     network: NetworkFolder = None,
+    parameters: Parameters = None,
     require_batfish: RequireBatfish = False,
     strict: Strict = False,
     as_json: AsJson = False,
 ) -> None:
     """Push an intent without measuring: compile, validate, push, read back, save."""
-    loaded, net = load(policy, network)
-    request = Request(loaded, net, policy_text(policy), False, strict, require_batfish)
+    loaded, net = load(policy, network, parameters)
+    request = Request(loaded, net, False, strict, require_batfish)
     _carry_out(request, as_json)
 
 
@@ -139,7 +142,7 @@ def _run_json(finished: Finished, report: RunReport) -> dict[str, Any]:
         "errors": finished.result["errors"],
         "report": str(finished.report),
         "devices": {d.name: {"lines": d.candidate.splitlines(), "outcome": d.outcome} for d in report.devices},
-        "findings": [f.model_dump(mode="json", exclude_none=True) for f in report.findings],
+        "findings": findings_json(report.findings),
         "verdicts": {
             "before": [v.model_dump(mode="json") for v in report.verdicts_before],
             "after": [v.model_dump(mode="json") for v in report.verdicts_after],
@@ -147,9 +150,15 @@ def _run_json(finished: Finished, report: RunReport) -> dict[str, Any]:
     }
 
 
-def measure(policy: Policy, network: NetworkFolder = None, seed: Seed = 1, as_json: AsJson = False) -> None:
+def measure(
+    policy: Policy,
+    network: NetworkFolder = None,
+    parameters: Parameters = None,
+    seed: Seed = 1,
+    as_json: AsJson = False,
+) -> None:
     """Measure what the boxes do now against an intent's objectives. The boxes are only read."""
-    loaded, net = load(policy, network)
+    loaded, net = load(policy, network, parameters)
     live.require_checks(loaded)
     overlay, state = reach(load_settings(), net)
     with Fleet(net, overlay, state) as fleet:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,11 @@ Observer = Callable[[str, str], None]
 
 @dataclass(frozen=True)
 class Documents:
-    """Where a run's beginnings are kept: artifact ids and settings, as plain JSON in its parameters."""
+    """Where a run's beginnings are kept: artifact ids and settings, as plain JSON in its parameters.
+
+    ``intent_included`` has the artifacts of the files that the intent includes, by name; ``intent_parameters`` are
+    the parameters set beside it, ``name=value``.
+    """
 
     intent_file: str
     intent_text: str
@@ -34,6 +38,8 @@ class Documents:
     require_batfish: bool = False
     batfish_host: str | None = None
     batfish_port: int = 9996
+    intent_included: dict[str, str] = field(default_factory=dict)
+    intent_parameters: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """The parameters of a run."""
@@ -53,7 +59,13 @@ class Context:
     @cached_property
     def intent(self) -> LoadedIntent:
         """The intent as it was when the run was made."""
-        return parse_intent(self.artifacts.get_text(self.documents.intent_text), self.documents.intent_file)
+        documents = self.documents
+        return parse_intent(
+            self.artifacts.get_text(documents.intent_text),
+            documents.intent_file,
+            documents.intent_parameters,
+            {name: self.artifacts.get_text(kept) for name, kept in documents.intent_included.items()},
+        )
 
     @cached_property
     def network(self) -> Network:

@@ -35,8 +35,8 @@ def require_checks(loaded: LoadedIntent) -> None:
         InputError: no check of it judges a class that has an objective.
     """
     intent = loaded.intent
-    judged = (intent.traffic_class(name) for check in intent.verify for name in check.classes)
-    if all(spec.objective is None for spec in judged):
+    judged = (intent.objective_of(check, name) for check in intent.verify for name in check.classes)
+    if all(objective is None for objective in judged):
         raise InputError(
             "no check judges a class with an objective, so there is nothing to measure",
             Place(file=loaded.document.file, path="verify"),

@@ -32,7 +32,6 @@ class Request:
 
     intent: LoadedIntent
     network: Network
-    text: str
     measure: bool = True
     strict: bool = False
     require_batfish: bool = False
@@ -82,7 +81,7 @@ class Service:
             require_checks(request.intent)
         documents = Documents(
             intent_file=request.intent.document.file,
-            intent_text=self.artifacts.put_text(request.text),
+            intent_text=self.artifacts.put_text(request.intent.document.text),
             network=self.artifacts.put_text(request.network.model_dump_json(by_alias=True)),
             lab=str(state_folder(self.settings.var_dir, request.network.name)),
             seed=request.seed,
@@ -91,6 +90,8 @@ class Service:
             require_batfish=request.require_batfish,
             batfish_host=self.settings.batfish_host,
             batfish_port=self.settings.batfish_port,
+            intent_included={name: self.artifacts.put_text(text) for name, text in request.intent.included.items()},
+            intent_parameters=request.intent.settings,
         )
         name = request.intent.intent.intent
         run_id = self.loop.start(documents, request.network.name, name, request.intent.version)

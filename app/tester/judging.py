@@ -39,7 +39,7 @@ def verdicts(intent: Intent, network: Network, measurement: Measurement) -> tupl
             continue
         path = f"{check.from_}→{check.to}"
         for name in check.classes:
-            spec = intent.traffic_class(name).objective
+            spec = intent.objective_of(check, name)
             if spec is None:
                 continue
             asked = objective(spec)

@@ -93,7 +93,7 @@ def expected(network: Network, plan: Plan, offers: Iterable[Offer]) -> Expected:
 
 def _priority(plan: Plan) -> Iterable[Key]:
     for interface in plan.interfaces:
-        scheduler = interface.egress.scheduler or plan.system.scheduler
+        scheduler = interface.egress.dividing.scheduler or plan.system.scheduler
         for queue in scheduler.queues if scheduler else ():
             by_class = scheduler is not None and scheduler.discipline is Discipline.LLQ_CBWFQ
             name = (queue.name or CLASS_DEFAULT) if by_class else str(queue.number)
@@ -116,7 +116,7 @@ def _keys(network: Network, plan: Plan, offer: Offer) -> Iterable[Key]:
         yield Key(offer.into, "input", names[hit])
     elif ingress.policy is not None:
         yield Key(offer.into, "input", CLASS_DEFAULT)
-    egress = _held(plan, offer.out).egress
+    egress = _held(plan, offer.out).egress.dividing
     scheduler = egress.scheduler or plan.system.scheduler
     if scheduler is None or scheduler.discipline in {Discipline.FIFO, Discipline.FLOW_WFQ}:
         return

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.errors import Place, TesterError
 from app.inventory.models import Link
 from app.plan.model import (
     Discipline,
@@ -23,6 +22,7 @@ from app.plan.model import (
 )
 from app.plan.shares import expected_shares
 from app.platforms.base import Profile
+from app.tester.modelled import check_modelled
 
 Json = dict[str, Any]
 
@@ -30,8 +30,6 @@ DSCPS = range(64)
 COSES = range(8)
 PRIORITY_BURST_SECONDS = 0.2
 """Burst that a policed priority queue may send (IOS QoS guide: 200 ms of its rate)."""
-ETHERNET_MTU = 1500
-"""Bytes of the largest packet that the twin's sources send; an IP MTU from here on changes nothing."""
 
 
 def port(
@@ -49,15 +47,9 @@ def port(
         TesterError: the interface does what the twin does not model.
     """
     efficiency = interface.efficiency
-    if link is not None and efficiency.ip_mtu is not None and efficiency.ip_mtu < ETHERNET_MTU:
-        raise TesterError(
-            f"the twin does not model fragments of an IP MTU of {efficiency.ip_mtu} bytes",
-            Place(device=plan.device, interface=interface.name),
-            "remove 'ip mtu' from the interface, or measure with another tester",
-        )
-    _check_told(plan, interface)
+    check_modelled(plan, interface, link)
     egress = _egress(plan, interface, rate)
-    egress["tx_fifo_packets"] = profile.transmit_fifo
+    egress["tx_fifo_packets"] = interface.egress.transmit_ring or profile.transmit_fifo
     if link is not None and efficiency.multilink:
         egress["fragment_bytes"] = efficiency.fragment_bytes
         egress["interleave"] = efficiency.interleave
@@ -76,6 +68,8 @@ def _term(term: Term) -> Json:
         fields["application"] = [term.application]
     if term.protocol is not None:
         fields["protocol"] = [term.protocol]
+    if term.vlan:
+        fields["vlan"] = list(term.vlan)
     if term.source:
         fields["src"] = [term.source]
     if term.destination:
@@ -92,28 +86,6 @@ def _match(rule: Rule) -> Json:
     if rule.none_of:
         match["not"] = {"any": [_term(term) for term in rule.none_of]}
     return match
-
-
-def _check_told(plan: Plan, interface: InterfacePlan) -> None:
-    """Refuse what the twin's packets do not carry, or its queues do not do."""
-    place = Place(device=plan.device, interface=interface.name)
-    for rule in (*interface.ingress.rules, *interface.egress.rules):
-        for term in (*rule.any_of, *rule.none_of):
-            if term.source_mac or term.destination_mac or term.input_interface:
-                raise TesterError(
-                    f"the twin does not model a match by MAC address or input interface (class {rule.name})",
-                    place,
-                    "match addresses, ports or marks, or measure with another tester",
-                )
-    shaped = [
-        q.name for q in (interface.egress.scheduler.queues if interface.egress.scheduler else ()) if q.shape_rate
-    ]
-    if shaped:
-        raise TesterError(
-            f"the twin does not model a class that is shaped to a rate ({', '.join(n or '' for n in shaped)})",
-            place,
-            "take the shape away, or measure with another tester",
-        )
 
 
 def _ingress(system: System, ingress: Ingress, tagged: bool) -> Json:
@@ -174,19 +146,15 @@ def _police(rule: Rule) -> Json:
     if rule.police is None:
         return {}
     police: Json = {"rate_bps": rule.police.rate, "burst_bytes": rule.police.burst}
-    if rule.police.exceed_dscp is not None:
-        police["exceed"] = {"dscp": rule.police.exceed_dscp}
+    exceed = rule.police.exceed
+    if not exceed.drop:
+        marks = {"dscp": exceed.set_dscp, "cos": exceed.set_cos}
+        police["exceed"] = {field: value for field, value in marks.items() if value is not None}
     return {"police": police}
 
 
 def _egress(plan: Plan, interface: InterfacePlan, rate: int) -> Json:
     scheduler = interface.egress.scheduler or plan.system.scheduler
-    if scheduler is not None and scheduler.limit_percent is not None:
-        raise TesterError(
-            f"the twin does not model a port held to {scheduler.limit_percent} % of its rate",
-            Place(device=plan.device, interface=interface.name),
-            "remove the port's bandwidth limit, or measure with another tester",
-        )
     if scheduler is None:
         only = _queue(Queue(number=0), "q0")
         return {"rules": [], "otherwise": {"queue": 0}, "queues": [only], "scheduler": _FIFO}
@@ -246,9 +214,20 @@ def _queue(queue: Queue, name: str) -> Json:
     return {
         "name": name,
         "limit_packets": queue.limit_packets or DEFAULT_LIMIT,
-        "limit_bytes": None,
-        "red": _red(queue.red) if queue.red else None,
+        "limit_bytes": queue.limit_bytes,
+        "red": _red(queue.red) if queue.red else _tail_drop(queue),
     }
+
+
+def _tail_drop(queue: Queue) -> Json | None:
+    """Weighted tail drop as detection that does not average: all of a mark is dropped from its threshold on."""
+    limit = queue.limit_packets or DEFAULT_LIMIT
+    profiles = [
+        {"match_dscp": list(t.dscp), "min": depth, "max": depth, "mark_denominator": 1}
+        for t in queue.thresholds
+        if t.dscp and (depth := max(1, limit * t.percent // 100)) < limit
+    ]
+    return {"weight_exponent": 0, "unit": "packets", "profiles": profiles} if profiles else None
 
 
 DEFAULT_LIMIT = 64
@@ -292,7 +271,8 @@ def _scheduler(scheduler: Scheduler, rate: int) -> Json:
                     {
                         "queue": i,
                         "rate_bps": round(shares[i] * rate),
-                        "burst_bytes": round(shares[i] * rate * PRIORITY_BURST_SECONDS / 8),
+                        "level": queues[i].level or 1,
+                        "burst_bytes": queues[i].burst or round(shares[i] * rate * PRIORITY_BURST_SECONDS / 8),
                     }
                     for i in strict
                 ],

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from ipaddress import ip_address, ip_network
 
-from app.intent.models import RESERVED_CLASS, Intent, MatchTerm, Verify
+from app.intent.models import RESERVED_CLASS, Intent, MatchTerm, TrafficClass, Verify
 from app.inventory.models import Network, TrafficFlow, TrafficScenario
 
 _PROTOCOLS = {"tcp": 6, "udp": 17}
@@ -14,16 +15,21 @@ _NOT_TOLD = frozenset({"vlan", "source_mac", "destination_mac", "input_interface
 def flow_class(intent: Intent, flow: TrafficFlow, network: Network) -> str:
     """The class that the intent gives a flow, seen as it leaves its station.
 
+    Where the class is divided it is the innermost one that is named; what no child matches stays its parent's.
     A description of traffic tells no VLAN, MAC address or input interface: what matches by them takes no flow.
     """
-    for entry in intent.classes:
+    return _first(intent.classes, flow, network) or RESERVED_CLASS
+
+
+def _first(classes: Sequence[TrafficClass], flow: TrafficFlow, network: Network) -> str | None:
+    for entry in classes:
         if entry.match is None:
             continue
         terms = entry.match.alternatives()
         taken = any(_matches(term, flow, network) for term in terms) or not terms
         if taken and not any(_matches(term, flow, network) for term in entry.match.none):
-            return entry.name
-    return RESERVED_CLASS
+            return _first(entry.treatment.children, flow, network) or entry.name
+    return None
 
 
 def _matches(term: MatchTerm, flow: TrafficFlow, network: Network) -> bool:

@@ -51,8 +51,8 @@ class Known:
     def scheduler(self, port: Port) -> Scheduler | None:
         """What serves a port's queues: its own scheduler or the device-wide one."""
         interface, plan = self.interface(port), self.plan(port[0])
-        if interface is not None and interface.egress.scheduler is not None:
-            return interface.egress.scheduler
+        if interface is not None and interface.egress.dividing.scheduler is not None:
+            return interface.egress.dividing.scheduler
         return plan.system.scheduler if plan is not None else None
 
     def request(self, port: Port) -> InterfaceRequest | None:

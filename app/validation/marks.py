@@ -39,6 +39,7 @@ def check_marks(known: Known) -> Iterator[Finding]:
             if (kind := _kind(packet)) not in kinds:
                 kinds.append(kind)
     for (name, loss), kinds in losses.items():
+        where = known.compilation.intent.class_place(name)
         yield Finding(
             code="mark-lost",
             severity=Severity.WARNING,
@@ -47,8 +48,8 @@ def check_marks(known: Known) -> Iterator[Finding]:
             interface=loss.port[1],
             direction=loss.direction,
             traffic_class=name,
-            file=known.compilation.intent.document.file,
-            line=known.compilation.intent.class_line(name),
+            file=where.file if where else None,
+            line=where.line if where else None,
             mend="set the mark at the edge before this device, trust it here, or recognise the class here",
         )
 
@@ -155,14 +156,14 @@ def _served(known: Known, hop: Hop, system: System, entry: TrafficClass, packet:
     interface, scheduler = known.interface(hop.exit), known.scheduler(hop.exit)
     if interface is None or scheduler is None or scheduler.discipline in _UNCLASSIFIED:
         return True  # the platform's own findings say that it does not tell classes apart
-    taken = queue_of(system, interface.egress, scheduler, packet)
+    taken = queue_of(system, interface.egress.dividing, scheduler, packet)
     strict = {queue.number for queue in scheduler.queues if queue.priority}
     if entry.treatment.priority is not None and strict:
         return taken in strict
     wanted = _queues(known, hop.device, interface, scheduler, entry)
     if not wanted and entry.mark is not None and entry.mark.dscp is not None:
         ideal = marked(system, packet, entry.mark.dscp, entry.mark.cos)
-        wanted = {queue_of(system, interface.egress, scheduler, ideal)}
+        wanted = {queue_of(system, interface.egress.dividing, scheduler, ideal)}
     return not wanted or taken in wanted
 
 
@@ -172,4 +173,4 @@ def _queues(
     """The queues that carry a class by the provenance map, where one without a name stands as ``queue N``."""
     classes = known.compiled[device].classes
     named = {q.number for q in scheduler.queues if classes.get(q.name or f"queue {q.number}") == entry.name}
-    return named | {r.queue for r in interface.egress.rules if classes.get(r.name) == entry.name}
+    return named | {r.queue for r in interface.egress.dividing.rules if classes.get(r.name) == entry.name}

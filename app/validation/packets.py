@@ -25,13 +25,19 @@ class Packet:
 def enter(system: System, ingress: Ingress, packet: Packet, *, tagged: bool) -> Packet:
     """A packet after the input of an interface: the first rule that matches, else what trust makes of it.
 
-    A packet without a tag carries no CoS: it counts with the port's.
+    A packet without a tag carries no CoS: it counts with the port's. Policers see it within their rates, and a port
+    that trusts a phone has one.
     """
     packet = replace(packet, cos=packet.cos if tagged else ingress.port_cos, group=None)
+    for policer in ingress.policers:
+        if not policer.any_of or any(matches(t, packet) for t in policer.any_of):
+            conform = policer.police.conform
+            packet = _marked(system, packet, conform.set_dscp, conform.set_precedence)
+            if not conform.proceed:
+                return packet
     for rule in ingress.rules:
         if takes(rule, packet):
-            if rule.set_dscp is not None:
-                packet = _with_dscp(system, packet, rule.set_dscp)
+            packet = _marked(system, packet, rule.set_dscp, rule.set_precedence)
             if rule.set_cos is not None:
                 packet = replace(packet, cos=rule.set_cos)
             return replace(packet, group=rule.queue)
@@ -39,10 +45,18 @@ def enter(system: System, ingress: Ingress, packet: Packet, *, tagged: bool) -> 
         case Trust.NONE:
             cos = ingress.port_cos
             return replace(packet, dscp=system.cos_to_dscp[cos] if system.cos_to_dscp and cos else 0, cos=cos)
-        case Trust.COS if system.cos_to_dscp:
+        case Trust.COS | Trust.PHONE if system.cos_to_dscp:
             return replace(packet, dscp=system.cos_to_dscp[packet.cos])
         case Trust.DSCP:
             return _with_dscp(system, packet, packet.dscp)
+    return packet
+
+
+def _marked(system: System, packet: Packet, dscp: int | None, precedence: int | None) -> Packet:
+    if dscp is not None:
+        return _with_dscp(system, packet, dscp)
+    if precedence is not None:
+        return _with_dscp(system, packet, precedence << 3 | packet.dscp & 7)
     return packet
 
 
@@ -78,7 +92,7 @@ def takes(rule: Rule, packet: Packet) -> bool:
 
 
 def matches(term: Term, packet: Packet) -> bool:
-    """Whether a packet has everything a term asks for; source ports, MACs and the way in are never known."""
+    """Whether a packet has everything a term asks for; source ports, MACs, VLANs and the way in are never known."""
     return (
         (not term.dscp or packet.dscp in term.dscp)
         and (not term.cos or packet.cos in term.cos)
@@ -87,7 +101,7 @@ def matches(term: Term, packet: Packet) -> bool:
         and (term.protocol is None or term.protocol == packet.protocol)
         and (term.source is None or _inside(packet.source, term.source))
         and (term.destination is None or _inside(packet.destination, term.destination))
-        and not (term.source_ports or term.source_mac or term.destination_mac or term.input_interface)
+        and not (term.source_ports or term.source_mac or term.destination_mac or term.input_interface or term.vlan)
         and (not term.destination_ports or _in_ports(packet.port, term.destination_ports))
     )
 

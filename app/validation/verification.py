@@ -6,20 +6,12 @@ from collections.abc import Iterator
 
 from app.findings import Finding, Severity
 from app.intent.models import Verify
-from app.inventory.models import Framing, Link, Network, TrafficFlow
+from app.inventory.models import Network, TrafficFlow
 from app.tester.traffic import flow_class, scenario_of
 from app.units import format_seconds
+from app.validation.framing import HEADERS, frame_bytes
 from app.validation.known import Known
 from app.validation.paths import links
-
-HEADERS = 40
-"""IP, UDP and RTP headers (RFC 791, 768, 3550), and as many of IP and TCP: no packet of these is smaller."""
-COMPRESSED = 2
-"""What RFC 2508 leaves of the 40 bytes at best."""
-OVERHEAD = {Framing.ETHERNET: 18, Framing.HDLC: 7, Framing.PPP: 7, Framing.MLPPP: 7}
-"""Bytes of framing: IEEE 802.3 header and FCS; address, control, type, FCS and one shared flag (RFC 1662)."""
-TAG = 4
-ETHERNET_MINIMUM = 64
 
 
 def check_verification(known: Known) -> Iterator[Finding]:
@@ -93,7 +85,7 @@ def _judged(known: Known, check: Verify, name: str) -> list[TrafficFlow]:
 
 def _below_minimum(known: Known, check: Verify, name: str) -> Finding | None:
     """A warning, not an error: the measurement decides."""
-    objective = known.compilation.intent.intent.traffic_class(name).objective
+    objective = known.compilation.intent.intent.objective_of(check, name)
     if objective is None or not objective.delay:
         return None
     flows = _judged(known, check, name)
@@ -134,11 +126,5 @@ def minimum_delay(known: Known, source: str, target: str, ip_bytes: int) -> floa
     for link, sender in links(network, source, target):
         plan = known.interface(sender)
         compressed = plan is not None and plan.efficiency.header_compression
-        size = ip_bytes - HEADERS + COMPRESSED if compressed and ip_bytes >= HEADERS else ip_bytes
-        total += _frame_bytes(link, size) * 8 / link.rate + link.delay
+        total += frame_bytes(link, ip_bytes, compressed=compressed) * 8 / link.rate + link.delay
     return total
-
-
-def _frame_bytes(link: Link, ip_bytes: int) -> int:
-    frame = ip_bytes + OVERHEAD[link.framing] + (TAG if link.tagged else 0)
-    return max(frame, ETHERNET_MINIMUM) if link.framing is Framing.ETHERNET else frame

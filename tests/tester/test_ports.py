@@ -9,6 +9,7 @@ import pytest
 from app import errors
 from app.inventory.models import Framing, Link
 from app.plan.model import (
+    Action,
     Discipline,
     Efficiency,
     Egress,
@@ -137,7 +138,7 @@ def test_exceptions_and_remarks_reach_the_twin_on_both_sides() -> None:
         name="limited",
         any_of=(Term(protocol=17, source="10.0.0.0/8"),),
         none_of=(Term(precedence=(1,)),),
-        police=Policer(rate=64_000, burst=8000, exceed_dscp=12),
+        police=Policer(rate=64_000, burst=8000, exceed=Action(set_dscp=12)),
         queue=0,
     )
     scheduler = Scheduler(discipline=Discipline.LLQ_CBWFQ, queues=(Queue(number=0, name="limited"),))

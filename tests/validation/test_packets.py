@@ -7,9 +7,12 @@ from dataclasses import replace
 import pytest
 
 from app.plan.model import (
+    Action,
     Discipline,
     Egress,
     Ingress,
+    InterfacePolicer,
+    Policer,
     PortRange,
     Queue,
     Rule,
@@ -35,6 +38,7 @@ FOUR = Scheduler(discipline=Discipline.WRR, queues=tuple(Queue(number=n) for n i
         (Trust.NONE, True, 0, 0),
         (Trust.COS, True, 24, 3),
         (Trust.COS, False, 0, 0),
+        (Trust.PHONE, True, 24, 3),
         (Trust.DSCP, True, 34, 4),
         (Trust.DSCP, False, 34, 4),
     ],
@@ -105,6 +109,34 @@ def test_without_output_policy_input_choice_then_maps_then_default() -> None:
     assert queue_of(System(cos_to_queue=(3,) * 8), egress, FOUR, PACKET) == 3
     assert queue_of(System(), egress, FOUR, PACKET) == 1
     assert queue_of(System(), Egress(), FOUR, PACKET) is None
+
+
+def test_policers_before_the_policy_mark_until_one_sends() -> None:
+    system = System(dscp_to_cos=BY_CLASS)
+    web = (Term(protocol=6),)
+
+    def first(**conform: object) -> Ingress:
+        action = Action.model_validate(conform)
+        policers = (
+            InterfacePolicer(any_of=(Term(protocol=17),), police=policer(Action(set_dscp=46))),
+            InterfacePolicer(any_of=web, police=policer(action)),
+            InterfacePolicer(police=policer(Action(set_dscp=8))),
+        )
+        return Ingress(policers=policers, rules=(Rule(name="c", any_of=web, set_dscp=10),))
+
+    def policer(conform: Action) -> Policer:
+        return Policer(rate=8000, burst=1000, conform=conform)
+
+    assert enter(system, first(set_precedence=7), PACKET, tagged=True).dscp == 7 << 3 | 34 & 7
+    assert enter(system, first(set_dscp=18), PACKET, tagged=True).cos == 2
+    assert enter(system, first(), PACKET, tagged=True).dscp == 34
+    assert enter(system, first(set_precedence=1, proceed=True), PACKET, tagged=True).dscp == 8
+
+
+def test_a_rule_may_set_the_precedence_alone() -> None:
+    rule = Rule(name="c", any_of=(Term(),), set_precedence=5)
+
+    assert enter(System(), Ingress(rules=(rule,)), PACKET, tagged=True).dscp == 5 << 3 | 34 & 7
 
 
 def test_marked_packet_has_the_marks_of_its_class() -> None:

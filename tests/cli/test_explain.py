@@ -1,0 +1,59 @@
+"""``qosforge --explain CODE``."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from typer.main import get_command
+
+from app.cli.main import application
+from app.finding_codes import explain, load_codes
+
+from .conftest import Command
+
+
+@pytest.mark.parametrize("code", ["mark-lost", "feature-unsupported"])
+def test_a_code_is_explained(qosforge: Command, code: str) -> None:
+    entry = explain(code)
+
+    told = qosforge("--explain", code)
+    assert (told.code, told.stderr) == (0, "")
+    said = " ".join(told.stdout.split())
+    assert said.startswith(" ".join([code, *entry.severity]))
+    for text in (entry.meaning, entry.why, entry.mend, entry.example):
+        assert " ".join(text.split()) in said
+
+    document = json.loads(qosforge("--explain", code, "--json").stdout)
+    assert document == {"code": code, **entry.model_dump(mode="json")}
+
+
+def test_every_code_can_be_explained(qosforge: Command) -> None:
+    for code in load_codes().codes:
+        assert json.loads(qosforge("--json", f"--explain={code}").stdout)["code"] == code
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says", "mend"),
+    [
+        (("--explain", "mark-losst"), "no finding has the code 'mark-losst'", "did you mean 'mark-lost'?"),
+        (("--explain", "zzz"), "no finding has the code 'zzz'", "docs/findings.md"),
+        (("--explain",), "requires an argument", "--help"),
+        (("--explain", "mark-lost", "runs"), "--explain stands alone", "--help"),
+        (("--json",), "--json belongs behind a command", "--help"),
+        (("--json", "runs"), "--json belongs behind a command", "--help"),
+    ],
+)
+def test_what_cannot_be_explained_is_told(
+    qosforge: Command, arguments: tuple[str, ...], says: str, mend: str
+) -> None:
+    told = qosforge(*arguments)
+
+    assert told.code == 2
+    assert says in told.stderr
+    assert mend in told.stderr
+
+
+def test_nothing_is_loaded_to_explain() -> None:
+    assert not getattr(get_command(application(["--explain", "lint"])), "commands", {})
+    assert "lint" in getattr(get_command(application(["--explain", "mark-lost", "lint"])), "commands", {})

@@ -1,0 +1,44 @@
+"""A run knows its intent as it was when the run was made, whatever became of the files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from app.intent.loader import load_intent
+from app.runs.artifacts import ArtifactStore
+from app.runs.context import Context, Documents
+from app.runs.store import RunStore
+
+LIBRARY = 'classes: [{name: voice, match: {any: [{dscp: ef}]}, treatment: {priority: {percent: "${share}"}}}]\n'
+SITE = """\
+version: 1
+intent: site
+include: [classes.yaml]
+parameters: {share: 33}
+apply: [{role: edge, interfaces: wan, direction: output}]
+"""
+
+
+def test_what_an_intent_includes_and_what_was_set_is_kept(tmp_path: Path) -> None:
+    (tmp_path / "classes.yaml").write_text(LIBRARY, encoding="utf-8")
+    path = tmp_path / "site.yaml"
+    path.write_text(SITE, encoding="utf-8")
+    loaded = load_intent(path, ["share=20"])
+    artifacts = ArtifactStore(tmp_path / "artifacts")
+    documents = Documents(
+        intent_file=loaded.document.file,
+        intent_text=artifacts.put_text(loaded.document.text),
+        network="",
+        lab=None,
+        intent_included={name: artifacts.put_text(text) for name, text in loaded.included.items()},
+        intent_parameters=loaded.settings,
+    )
+    (tmp_path / "classes.yaml").write_text(LIBRARY.replace("ef", "cs1"), encoding="utf-8")
+    path.unlink()
+
+    with RunStore(f"sqlite:///{tmp_path / 'runs.sqlite'}") as store:
+        context = Context("run", Documents(**documents.as_json()), store, artifacts, lambda *_: None)
+        again = context.intent
+
+    assert (again.version, again.intent) == (loaded.version, loaded.intent)
+    assert again.class_place("voice") == loaded.class_place("voice")
