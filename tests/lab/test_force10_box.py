@@ -265,6 +265,24 @@ def test_a_policed_class_shares_one_bucket(box: Force10E300) -> None:
     assert second.dropped_in == 2000 - (8_000_000 // 8 + 100 * 1024) // 1000
 
 
+def test_each_queue_has_a_bucket_of_its_own_and_the_aggregate_one_for_all(box: Force10E300) -> None:
+    said(box, "policy-map-input IN\nservice-queue 5 class-map VOICE qos-policy POLICED")
+    groups = [Packets(count=1100, bytes=1000, dscp=dscp, protocol=6) for dscp in (18, 34)]
+    assert [one.dropped_in for one in box.offer("gi0/0", "gi0/1", groups, 1.0)] == [0, 0]
+    said(box, "policy-map-input IN\nno service-queue 5\nno service-queue 3\npolicy-aggregate POLICED")
+    dropped = [one.dropped_in for one in box.offer("gi0/0", "gi0/1", groups, 1.0)]
+    assert dropped == [0, 2200 - (8_000_000 // 8 + 100 * 1024) // 1000]
+
+
+def test_a_policer_with_a_peak_drops_above_the_peak(box: Force10E300) -> None:
+    said(box, "qos-policy-input POLICED\nrate-police 8 100 peak 16 200")
+    web = one(box, dscp=18, protocol=6, count=10000, bytes=1000)
+    assert web.dropped_in == 10000 - (16_000_000 // 8 + 200 * 1024) // 1000
+    said(box, "qos-policy-output Q3\nrate-limit kbps 512 16")
+    web = one(box, dscp=18, protocol=6, count=1000, bytes=1000)
+    assert web.dropped_out == 1000 - (512_000 // 8 + 16 * 1024) // 1000
+
+
 def test_trust_without_fallback_kills_the_class_maps(box: Force10E300) -> None:
     said(box, "policy-map-input IN\ntrust diffserv")
     assert one(box, dscp=18, protocol=6).queue == "2"

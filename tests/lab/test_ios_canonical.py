@@ -171,6 +171,7 @@ def test_lines_of_other_services_are_kept_in_their_place(make: BoxMaker) -> None
     startup = """\
 ip inspect name OUT tcp
 no ipv6 source-route
+policy-map WAN
 interface Dialer1
  bandwidth 800
  dialer pool 1

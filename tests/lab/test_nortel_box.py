@@ -9,7 +9,8 @@ import pytest
 
 from app.lab.boxes import make_box
 from app.lab.boxes.nortel_5510 import Nortel5510
-from app.lab.boxes.nortel_5510_state import Span, bucket, port_list
+from app.lab.boxes.nortel_5510_fields import Span
+from app.lab.boxes.nortel_5510_state import bucket, port_list
 from app.lab.boxes.nortel_5510_tables import AUTOSAVE_SECONDS, BUCKETS
 from app.lab.clock import Clock
 from app.lab.errors import BoxError

@@ -24,8 +24,16 @@ SAMPLES = {
     "PORT": ["www", "17000"],
     "FILE": ["flash:x", "flash:", "null:", "system:running-config"],
     "DSCP13": ["46", "0"],
-    "NUM64": ["34", "46"],
+    "HEX16": ["0x800", "17"],
     "BURST": ["4096"],
+    "QUEUES": ["16", "256"],
+    "VCNAME": ["A"],
+    "VC": ["4/108", "33"],
+    "PAYLOAD": ["0", '"96, 100-105"'],
+    "HEXBYTE": ["42"],
+    "DSCPNUM": ["46", "af11"],
+    "PRECNAME": ["5", "critical"],
+    "TOS": ["4", "min-delay"],
 }
 
 

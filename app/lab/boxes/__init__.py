@@ -1,8 +1,10 @@
-"""The kinds of box the lab can emulate."""
+"""The kinds of box the lab can emulate, found through the entry point group ``qosforge.boxes``."""
 
 from __future__ import annotations
 
-from importlib import import_module
+from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
 
 from app.lab.box import Box
 from app.lab.clock import Clock
@@ -10,22 +12,22 @@ from app.lab.errors import SpecError
 from app.lab.spec import BoxSpec
 from app.lab.storage import Storage
 
-PLATFORMS: dict[str, str] = {
-    "cisco_ios": "app.lab.boxes.cisco_ios:CiscoIos",
-    "catalyst_2950": "app.lab.boxes.catalyst_2950:Catalyst2950",
-    "catalyst_2970": "app.lab.boxes.catalyst_2970:Catalyst2970",
-    "nortel_5510": "app.lab.boxes.nortel_5510:Nortel5510",
-    "force10_e300": "app.lab.boxes.force10_e300:Force10E300",
-}
+GROUP = "qosforge.boxes"
+
+
+@cache
+def installed() -> Mapping[str, EntryPoint]:
+    """Entry points of the kinds of box by the ids of their platforms."""
+    return {entry.name: entry for entry in entry_points(group=GROUP)}
 
 
 def make_box(spec: BoxSpec, storage: Storage, clock: Clock) -> Box:
     """The box a spec asks for, not yet booted. Raises SpecError for an unknown platform."""
-    place = PLATFORMS.get(spec.platform)
-    if place is None:
-        raise SpecError(f"box {spec.name}: no platform {spec.platform!r}: one of {', '.join(PLATFORMS)}")
-    module, _, name = place.partition(":")
-    made = getattr(import_module(module), name)(spec, storage, clock)
+    entry = installed().get(spec.platform)
+    if entry is None:
+        known = ", ".join(sorted(installed()))
+        raise SpecError(f"box {spec.name}: no platform {spec.platform!r}: one of {known}")
+    made = entry.load()(spec, storage, clock)
     if not isinstance(made, Box):
-        raise SpecError(f"box {spec.name}: {place} is not a box")
+        raise SpecError(f"box {spec.name}: {entry.value} is not a box")
     return made

@@ -6,13 +6,17 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from app.lab.boxes import catalyst_2970_maps as maps
 from app.lab.boxes import catalyst_2970_queues as queues
+from app.lab.boxes.catalyst_base import CatalystSwitch
 from app.lab.boxes.catalyst_maps import eight_values
-from app.lab.boxes.catalyst_policies import SwitchPolicies, policed, split_by_policer, written_dscp
-from app.lab.boxes.ios_base import IosBox
+from app.lab.boxes.catalyst_policies import SwitchPolicies, written_dscp
+from app.lab.boxes.catalyst_policing import meter, policed, split_by_policer
+from app.lab.boxes.catalyst_trust import DEVICE, OVERRIDE, default_cos, trusted
 from app.lab.config import Section
-from app.lab.errors import BoxError
 from app.lab.packets import Outcome, Packets
+
+VLAN_BASED = "mls qos vlan-based"
 
 
 @dataclass
@@ -39,7 +43,7 @@ class _Classified:
 class SwitchPlane:
     """Classifies and queues by the running configuration."""
 
-    def __init__(self, box: IosBox, policies: SwitchPolicies) -> None:
+    def __init__(self, box: CatalystSwitch, policies: SwitchPolicies) -> None:
         self._box = box
         self._policies = policies
         self.counts: dict[str, PortCount] = {}
@@ -54,7 +58,7 @@ class SwitchPlane:
 
     def offer(self, into: str, out: str, packets: Sequence[Packets], seconds: float) -> list[Outcome]:
         """Switch packets. ``queue`` is ``queue Q threshold T``; ``egress_class`` says how Q is served."""
-        ingress, egress = self._up(into), self._up(out)
+        ingress, egress = self._box.port_up(into), self._box.port_up(out)
         budgets: dict[str, float] = {}
         outcomes: list[Outcome] = []
         for at, group in enumerate(packets):
@@ -64,12 +68,6 @@ class SwitchPlane:
             parts = self._classify(ingress, group, seconds, budgets)
             outcomes += [self._send(part, group, egress, at) for part in parts]
         return outcomes
-
-    def _up(self, name: str) -> Section:
-        held = self._box.interface(name)
-        if "shutdown" in held:
-            raise BoxError(f"{self._box.spec.name}: interface {name} is shut down")
-        return held
 
     def _send(self, part: _Classified, arrived: Packets, egress: Section, at: int) -> Outcome:
         inside = part.packets
@@ -89,7 +87,7 @@ class SwitchPlane:
         queue, threshold = map(int, place.split("-"))
         # With rewriting off the mark inside the switch decides, and the packet keeps its own.
         dscp = arrived.dscp if "mls qos rewrite ip dscp" in self._running else inside.dscp
-        cos = int(queues.DSCP_COS.read(self._running)[inside.dscp])
+        cos = int(maps.DSCP_COS.read(self._running)[inside.dscp])
         counter = self.count(egress.text.split()[1])
         counter.dscp_out[dscp] += inside.count
         counter.enqueued[queue, threshold] += inside.count
@@ -113,14 +111,14 @@ class SwitchPlane:
     ) -> list[_Classified]:
         if "mls qos" not in self._running:
             return [_Classified(packets, by_cos=False, name="", alive=True)]
-        policy = self._policies.policy_on(port)
+        policy = self._policy(port, packets)
         if policy is None:
             marked, by_cos = self._trusted(port, packets)
             return [_Classified(marked, by_cos, "", alive=True)]
-        held = self._policies.classify(policy, packets, port.text.split()[1])
+        name = port.text.split()[1]
+        held = self._policies.classify(policy, packets, name)
         if held is None:  # what no class takes leaves with both marks zero
             return [_Classified(packets.marked(dscp=0, cos=0), by_cos=False, name="class-default", alive=True)]
-        name = held.text.split()[1]
         by_cos = False
         dscp = written_dscp(held)
         if dscp is not None:
@@ -129,45 +127,56 @@ class SwitchPlane:
             marked, by_cos = self._by_trust(held.value("trust").split()[1], port, packets)
         else:
             marked = self._internal(packets, 0)
-        limit = policed(self._running, held)
-        good, exceed = split_by_policer(limit, packets, seconds, budgets, held.value("police"))
-        counter = self.count(port.text.split()[1])
+        child = self._policies.nested(held)
+        polices = held if child is None else self._policies.classify(child, packets, name)
+        limit = None if polices is None else policed(self._running, polices)
+        key = "" if polices is None else meter(polices)
+        good, exceed = split_by_policer(limit, packets, seconds, budgets, key)
+        counter = self.count(name)
         if limit is not None:
             counter.in_profile += good
             counter.out_of_profile += packets.count - good
-        parts = [_Classified(marked.kept(good), by_cos, name, alive=True)] if good else []
+        class_name = held.text.split()[1]
+        parts = [_Classified(marked.kept(good), by_cos, class_name, alive=True)] if good else []
         if packets.count > good:
             down = marked.kept(packets.count - good)
             if exceed != "drop":
-                down = self._internal(down, int(queues.POLICED.read(self._running)[down.dscp]))
-            parts.append(_Classified(down, by_cos=False, name=name, alive=exceed != "drop"))
+                down = self._internal(down, int(maps.POLICED.read(self._running)[down.dscp]))
+            parts.append(_Classified(down, by_cos=False, name=class_name, alive=exceed != "drop"))
         return parts
 
+    def _policy(self, port: Section, packets: Packets) -> Section | None:
+        """The policy that classifies on a port: its own, or that of the packets' VLAN."""
+        if VLAN_BASED not in port:
+            return self._policies.policy_on(port)
+        own = int(port.value("switchport access vlan", "1").split()[-1])
+        vlan = self._running.get(f"interface Vlan{packets.vlan or own}")
+        return None if vlan is None else self._policies.policy_on(vlan)
+
     def _internal(self, packets: Packets, dscp: int) -> Packets:
-        return packets.marked(dscp=dscp, cos=int(queues.DSCP_COS.read(self._running)[dscp]))
+        return packets.marked(dscp=dscp, cos=int(maps.DSCP_COS.read(self._running)[dscp]))
 
     def _trusted(self, port: Section, packets: Packets) -> tuple[Packets, bool]:
-        default = int((port.value("mls qos cos") or "mls qos cos 0").split()[-1])
-        if "mls qos cos override" in port:
-            table = eight_values(self._running, "mls qos map cos-dscp", queues.COS_DSCP)
+        default = default_cos(port)
+        if OVERRIDE in port:
+            table = eight_values(self._running, "mls qos map cos-dscp", maps.COS_DSCP)
             return packets.marked(dscp=table[default], cos=default), True
-        trust = port.value("mls qos trust").split()[3:]
+        trust = trusted(port)
         # Trusting a phone needs one on the port, and the lab has none.
-        if not trust or "mls qos trust device" in port:
+        if not trust or DEVICE in port:
             return packets.marked(dscp=0, cos=0), False
         return self._by_trust(trust[0], port, packets)
 
     def _by_trust(self, what: str, port: Section, packets: Packets) -> tuple[Packets, bool]:
         if what == "cos":
-            default = int((port.value("mls qos cos") or "mls qos cos 0").split()[-1])
-            cos = packets.cos if packets.tagged else default
-            table = eight_values(self._running, "mls qos map cos-dscp", queues.COS_DSCP)
+            cos = packets.cos if packets.tagged else default_cos(port)
+            table = eight_values(self._running, "mls qos map cos-dscp", maps.COS_DSCP)
             return packets.marked(dscp=table[cos], cos=cos), True
         if what == "ip-precedence":
-            table = eight_values(self._running, "mls qos map ip-prec-dscp", queues.COS_DSCP)
+            table = eight_values(self._running, "mls qos map ip-prec-dscp", maps.COS_DSCP)
             return self._internal(packets, table[packets.dscp >> 3]), False
         dscp = packets.dscp
         mutated = port.value("mls qos dscp-mutation").split()[3:]
         if mutated:
-            dscp = int(queues.mutation(mutated[0]).read(self._running)[dscp])
+            dscp = int(maps.mutation(mutated[0]).read(self._running)[dscp])
         return self._internal(packets, dscp), False

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
+from app.lab.boxes import catalyst_2970_maps as maps
 from app.lab.boxes import catalyst_2970_queues as queues
-from app.lab.boxes.catalyst_2970_plane import SwitchPlane
-from app.lab.boxes.catalyst_maps import TableMap, eight_values
-from app.lab.boxes.ios_arguments import IF, interface_name
-from app.lab.boxes.ios_base import IosBox
+from app.lab.boxes.catalyst_2970_plane import VLAN_BASED, SwitchPlane
+from app.lab.boxes.catalyst_base import CatalystSwitch
+from app.lab.boxes.catalyst_maps import TableMap, eight_lines, eight_values
+from app.lab.boxes.catalyst_policies import ATTACHED
+from app.lab.boxes.catalyst_policing import AGGREGATE, policing_classes
+from app.lab.boxes.catalyst_trust import DEVICE, OVERRIDE, default_cos, trusted
+from app.lab.boxes.ios_arguments import IF
 from app.lab.boxes.ios_rows import row
 from app.lab.config import Section
-from app.lab.grammar import Match, Refused
+from app.lab.grammar import Match
 from app.lab.shell import Row, Shell
 
 _MAPS = "cos-dscp|dscp-cos|dscp-output-q|cos-output-q|dscp-input-q|cos-input-q|policed-dscp|ip-prec-dscp"
@@ -21,7 +25,7 @@ _MAPS = "cos-dscp|dscp-cos|dscp-output-q|cos-output-q|dscp-input-q|cos-input-q|p
 class SwitchShow:
     """The show commands."""
 
-    def __init__(self, box: IosBox, plane: SwitchPlane) -> None:
+    def __init__(self, box: CatalystSwitch, plane: SwitchPlane) -> None:
         self._box = box
         self._plane = plane
 
@@ -31,6 +35,8 @@ class SwitchShow:
             row("show mls qos", lambda s, m: self._summary()),
             row(f"show mls qos interface [{IF}] [buffers|queueing|statistics|policers]:what", self._ports),
             row(f"show mls qos maps [{_MAPS}]:which", self._maps),
+            row("show mls qos maps dscp-mutation [WORD:name]", self._mutations),
+            row("show mls qos aggregate-policer [WORD:name]", self._aggregates),
             row("show mls qos queue-set [<1-2>:set]", self._queue_sets),
             row("show mls qos input-queue", lambda s, m: self._input_queue()),
         ]
@@ -43,29 +49,23 @@ class SwitchShow:
     # -- ports -------------------------------------------------------------------------------------------
     def _ports(self, shell: Shell, match: Match) -> str:
         del shell
-        ports = [port for port in self._box.interfaces() if "Vlan" not in port.text]
-        if "interface" in match:
-            name = interface_name(match["interface"].replace(" ", ""))
-            ports = [port for port in ports if port.key == f"interface {name}"]
-            if not ports:
-                raise Refused("% Invalid input detected at '^' marker.\n")
+        ports = self._box.physical_ports(match)
         show: dict[str, Callable[[Section], str]] = {
             "": self._trust,
             "queueing": self._queueing,
             "statistics": self._statistics,
-            "buffers": lambda port: f"The port is mapped to qset : {_queue_set(port)}\n",
-            "policers": lambda port: f"policymap={port.value('service-policy input')[21:]}\n",
+            "buffers": lambda port: f"The port is mapped to qset : {queues.queue_set(port)}\n",
+            "policers": self._policers,
         }
         block = show[match.get("what")]
         return "\n".join(f"{port.text.split()[1]}\n{block(port)}" for port in ports)
 
     def _trust(self, port: Section) -> str:
-        trust = port.value("mls qos trust").split()[3:]
+        trust = trusted(port)
         state = f"trust {trust[0]}" if trust else "not trusted"
-        override = "ena" if "mls qos cos override" in port else "dis"
-        cos = (port.value("mls qos cos") or "mls qos cos 0").split()[-1]
-        policy = port.value("service-policy input").split()[2:]
-        mutation = port.value("mls qos dscp-mutation")[21:] or "Default DSCP Mutation Map"
+        override = "ena" if OVERRIDE in port else "dis"
+        policy = port.value(ATTACHED).split()[2:]
+        mutation = port.value("mls qos dscp-mutation")[22:] or "Default DSCP Mutation Map"
         lines = [f"Attached policy-map for Ingress: {policy[0]}"] if policy else []
         return "\n".join(
             [
@@ -74,10 +74,10 @@ class SwitchShow:
                 f"trust mode: {state}",
                 "trust enabled flag: ena",
                 f"COS override: {override}",
-                f"default COS: {cos}",
+                f"default COS: {default_cos(port)}",
                 f"DSCP Mutation Map: {mutation}",
-                f"Trust device: {'cisco-phone' if 'mls qos trust device' in port else 'none'}",
-                "qos mode: port-based\n",
+                f"Trust device: {'cisco-phone' if DEVICE in port else 'none'}",
+                f"qos mode: {'vlan' if VLAN_BASED in port else 'port'}-based\n",
             ]
         )
 
@@ -88,7 +88,7 @@ class SwitchShow:
             f"Shaped queue weights (absolute) :  {' '.join(map(str, queues.shape(port)))}\n"
             f"Shared queue weights  :  {' '.join(map(str, queues.share(port)))}\n"
             f"The port bandwidth limit : {limit}  (Operational Bandwidth:{limit}.0)\n"
-            f"The port is mapped to qset : {_queue_set(port)}\n"
+            f"The port is mapped to qset : {queues.queue_set(port)}\n"
         )
 
     def _statistics(self, port: Section) -> str:
@@ -112,30 +112,49 @@ class SwitchShow:
             [*lines, f"Policer: Inprofile: {count.in_profile:>12} OutofProfile: {count.out_of_profile:>12}", ""]
         )
 
+    def _policers(self, port: Section) -> str:
+        name = port.value(ATTACHED).removeprefix(f"{ATTACHED} ")
+        lines = [f"policymap={name}"]
+        for held in policing_classes(self._box.running.get(f"policy-map {name}")):
+            kind = "Aggregate" if held.value("police").startswith("police aggregate") else "Single"
+            lines.append(f"type={kind} class={held.text.split()[1]} {held.value('police')}")
+        return "\n".join([*lines, ""])
+
+    def _aggregates(self, shell: Shell, match: Match) -> str:
+        del shell
+        held = [line.text.split()[3:] for line in self._box.running.starting(f"{AGGREGATE} ")]
+        shown = [words for words in held if match.get("name", words[0]) == words[0]]
+        return "\n".join(f"aggregate-policer {' '.join(words)}" for words in shown)
+
     # -- maps --------------------------------------------------------------------------------------------
     def _maps(self, shell: Shell, match: Match) -> str:
         del shell
         running = self._box.running
 
-        def eight(kind: str) -> list[str]:
-            return [str(value) for value in eight_values(running, f"mls qos map {kind}", queues.COS_DSCP)]
+        def eight(title: str, key: str, kind: str) -> list[str]:
+            return eight_lines(title, key, eight_values(running, f"mls qos map {kind}", maps.COS_DSCP))
 
         blocks: dict[str, Callable[[], list[str]]] = {
-            "policed-dscp": lambda: _square("Policed-dscp map:", queues.POLICED, running, 2),
-            "dscp-cos": lambda: _square("Dscp-cos map:", queues.DSCP_COS, running, 2),
-            "cos-dscp": lambda: _line("Cos-dscp map:", "dscp", eight("cos-dscp")),
-            "ip-prec-dscp": lambda: _line("IpPrecedence-dscp map:", "dscp", eight("ip-prec-dscp")),
+            "policed-dscp": lambda: _square("Policed-dscp map:", maps.POLICED, running, 2),
+            "dscp-cos": lambda: _square("Dscp-cos map:", maps.DSCP_COS, running, 2),
+            "cos-dscp": lambda: eight("Cos-dscp map:", "cos", "cos-dscp"),
+            "ip-prec-dscp": lambda: eight("IpPrecedence-dscp map:", "ipprec", "ip-prec-dscp"),
             "dscp-output-q": lambda: _square("Dscp-outputq-threshold map:", queues.OUTPUT_DSCP, running, 5),
             "dscp-input-q": lambda: _square("Dscp-inputq-threshold map:", queues.INPUT_DSCP, running, 5),
-            "cos-output-q": lambda: _line(
-                "Cos-outputq-threshold map:", "queue-threshold", list(queues.OUTPUT_COS.read(running).values())
-            ),
-            "cos-input-q": lambda: _line(
-                "Cos-inputq-threshold map:", "queue-threshold", list(queues.INPUT_COS.read(running).values())
-            ),
+            "cos-output-q": lambda: _by_cos("Cos-outputq-threshold map:", queues.OUTPUT_COS.read(running).values()),
+            "cos-input-q": lambda: _by_cos("Cos-inputq-threshold map:", queues.INPUT_COS.read(running).values()),
         }
         chosen = [match["which"]] if "which" in match else list(blocks)
         return "\n".join("\n".join(blocks[name]()) for name in chosen)
+
+    def _mutations(self, shell: Shell, match: Match) -> str:
+        del shell
+        running = self._box.running
+        lines: list[str] = []
+        for name in maps.mutation_names(running):
+            if match.get("name", name) == name:
+                lines += [f"   {name}:", *_square("Dscp-dscp mutation map:", maps.mutation(name), running, 2)]
+        return "\n".join(lines)
 
     def _queue_sets(self, shell: Shell, match: Match) -> str:
         del shell
@@ -150,28 +169,18 @@ class SwitchShow:
 
     def _input_queue(self) -> str:
         running = self._box.running
-
-        def pair(key: str, default: str) -> list[int]:
-            return [int(word) for word in running.value(f"mls qos srr-queue input {key}", default).split()[-2:]]
-
-        words = running.value("mls qos srr-queue input priority-queue", "x 2 bandwidth 10").split()
-        priority = [int(words[-1]) if words[-3] == str(queue) else 0 for queue in (1, 2)]
-        levels = [pair("threshold 1", "100 100"), pair("threshold 2", "100 100")]
+        levels = [queues.input_pair(running, f"threshold {queue}") for queue in (1, 2)]
         return "\n".join(
             [
                 _columns("Queue     :", [1, 2]),
                 "-" * 46,
-                _columns("buffers   :", pair("buffers", "90 10")),
-                _columns("bandwidth :", pair("bandwidth", "4 4")),
-                _columns("priority  :", priority),
+                _columns("buffers   :", queues.input_pair(running, "buffers")),
+                _columns("bandwidth :", queues.input_pair(running, "bandwidth")),
+                _columns("priority  :", queues.input_priority(running)),
                 _columns("threshold1:", [levels[0][0], levels[1][0]]),
                 _columns("threshold2:", [levels[0][1], levels[1][1]]),
             ]
         )
-
-
-def _queue_set(port: Section) -> str:
-    return port.value("queue-set", "queue-set 1").split()[1]
 
 
 def _columns(title: str, values: list[int]) -> str:
@@ -189,12 +198,11 @@ def _rows(table: Counter[int], size: int) -> list[str]:
 def _square(title: str, table: TableMap, running: Section, width: int) -> list[str]:
     """A table over DSCPs: tens down, ones across."""
     held = table.read(running)
-    lines = [f"   {title}", "     d1 :d2" + "".join(f"{one:>{width + 1}}" for one in range(10))]
-    lines.append("     " + "-" * (10 + 10 * (width + 1)))
+    head = " " * (2 + width // 2) + (" " * width).join(str(one) for one in range(10))
+    lines = [f"   {title}", f"     d1 :d2{head} ", "     " + "-" * (10 * (width + 1))]
     for ten in range(7):
-        row_ = [held[10 * ten + one] for one in range(10) if 10 * ten + one < 64]
-        shown = [_two_digits(value) for value in row_]
-        lines.append(f"      {ten} :  " + "".join(f" {value:>{width}}" for value in shown))
+        shown = [_two_digits(held[10 * ten + one]) for one in range(10) if 10 * ten + one < 64]
+        lines.append(f"      {ten} :    {' '.join(shown)} ")
     return lines
 
 
@@ -202,7 +210,8 @@ def _two_digits(value: str) -> str:
     return "-".join(f"{int(part):02}" for part in value.split("-"))
 
 
-def _line(title: str, name: str, values: list[str]) -> list[str]:
-    keys = "".join(f"{key:>4}" for key in range(8))
-    shown = "".join(f"{value:>4}" for value in values)
-    return [f"   {title}", f"{'cos':>17}: {keys}", " " * 14 + "-" * 36, f"{name:>17}: {shown}"]
+def _by_cos(title: str, values: Iterable[str]) -> list[str]:
+    """The queue and threshold of every CoS."""
+    head = "".join(f" {key:^3}" for key in range(8))
+    shown = "".join(f" {value:^3}" for value in values)
+    return [f"   {title}", f"{'cos':>17}:{head} ", " " * 14 + "-" * 36, f"{'queue-threshold':>17}:{shown} "]

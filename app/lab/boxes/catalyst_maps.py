@@ -53,7 +53,7 @@ class TableMap:
             if self.pattern.fullmatch(line.text):
                 running.remove(line.key)
         standard = {key: self.default(key) for key in self.keys}
-        for target in sorted(set(table.values())):
+        for target in sorted(set(table.values()), key=_in_numbers):
             values = [key for key in self.keys if table[key] == target]
             moved = [key for key in values if standard[key] != target]
             if self.whole:
@@ -64,7 +64,18 @@ class TableMap:
                 shell.box.store(running, Section(text, rank=self.rank), faulty=shell.planted_faults)
 
 
+def _in_numbers(target: str) -> list[int]:
+    return [int(part) for part in target.split("-")]
+
+
 def eight_values(running: Section, key: str, default: Sequence[int]) -> list[int]:
     """A map that prints as one line of eight numbers (``mls qos map cos-dscp ...``)."""
     numbers = [int(word) for word in running.value(key).split() if word.isdigit()]
     return numbers if len(numbers) == len(default) else list(default)
+
+
+def eight_lines(title: str, key: str, values: Sequence[int]) -> list[str]:
+    """How the switches show a map from eight values (``key`` 0 to 7) to DSCPs."""
+    head = "".join(f"{value:>3}" for value in range(8))
+    shown = "".join(f"{value:>3}" for value in values)
+    return [f"   {title}", f"{key:>11}: {head}", "     " + "-" * 32, f"{'dscp':>11}: {shown}"]

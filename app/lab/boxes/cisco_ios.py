@@ -4,14 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.lab.boxes import ios_acl, ios_links
+from app.lab.boxes import (
+    ios_acl,
+    ios_car,
+    ios_compression,
+    ios_encapsulation,
+    ios_multilink,
+    ios_queueing,
+    ios_tables,
+)
+from app.lab.boxes.ios_atm import Atm
 from app.lab.boxes.ios_attach import Attachments
 from app.lab.boxes.ios_classes import ClassMaps
 from app.lab.boxes.ios_counters import Counters
 from app.lab.boxes.ios_forwarding import Forwarding
+from app.lab.boxes.ios_frame_relay import FrameRelay
 from app.lab.boxes.ios_general import global_rows, interface_rows
 from app.lab.boxes.ios_policies import PolicyMaps
+from app.lab.boxes.ios_rows import leaving
+from app.lab.boxes.ios_show_legacy import LegacyShows
 from app.lab.boxes.ios_system import IosSystem
+from app.lab.boxes.ios_train import MULTILINK_GROUP, Train
 from app.lab.clock import Clock
 from app.lab.config import Section
 from app.lab.packets import Outcome, Packets
@@ -21,17 +34,18 @@ from app.lab.storage import Storage
 
 
 class CiscoIos(IosSystem):
-    """A router with the modular QoS command line.
+    """A router with the modular QoS command line, as its software train has it.
 
-    Features of the spec: ``archive``, ``tcl`` and ``scp`` (12.4 has them), ``hqf`` (the hierarchical
-    queueing framework of 12.4(20)T and later: no 75 % rule; default off).
+    Features of the spec: ``archive``, ``tcl`` and ``scp`` (12.3 and later have them), ``hqf`` (the
+    hierarchical queueing framework; 12.4(20)T and later have it).
     """
 
     default_ports = ("FastEthernet0/0", "FastEthernet0/1", "Serial0/0", "Serial0/1")
 
     def __init__(self, spec: BoxSpec, storage: Storage, clock: Clock) -> None:
-        self.modern = spec.image.startswith(("12.4", "15"))
-        self.version = "12.4" if self.modern else "12.2"
+        self.train = Train.of(spec.image)
+        self.modern = self.train.since(MULTILINK_GROUP)
+        self.version = self.train.version
         self.attachments = Attachments(self)
         self.forwarding = Forwarding(self, self.attachments)
         self._counters = Counters(self, self.attachments, self.forwarding)
@@ -41,17 +55,29 @@ class CiscoIos(IosSystem):
         """Command tables by mode."""
         classes = ClassMaps(self)
         policies = PolicyMaps(self, self.attachments)
+        frame_relay = FrameRelay(self, self.attachments)
+        atm = Atm(self.attachments)
         interface = [
             *interface_rows(routed=True),
-            *ios_links.interface_rows(self),
+            *ios_encapsulation.interface_rows(self),
+            *ios_multilink.interface_rows(self.train),
+            *ios_compression.interface_rows(self.train),
+            *ios_queueing.interface_rows(self, self.attachments),
+            *ios_car.interface_rows(),
+            *frame_relay.interface_rows(),
+            *atm.interface_rows(),
             *self.attachments.rows(),
         ]
         return {
-            **self.system_tables(self._counters.rows()),
+            **self.system_tables([*self._counters.rows(), *LegacyShows(self, self.forwarding).rows()]),
             "config": [
                 *global_rows(self),
                 *ios_acl.global_rows(),
-                *ios_links.global_rows(),
+                *ios_car.global_rows(),
+                *ios_compression.global_rows(self.train),
+                *ios_queueing.global_rows(),
+                *ios_tables.global_rows(self),
+                *frame_relay.global_rows(),
                 *classes.global_rows(),
                 *policies.global_rows(),
                 *self.system_rows(),
@@ -59,8 +85,12 @@ class CiscoIos(IosSystem):
             "if": interface,
             "subif": interface,
             "cmap": classes.rows(),
-            "map-class": ios_links.map_class_rows(),
+            "control-plane": [*leaving(), *self.attachments.rows()],
             **policies.tables(),
+            **frame_relay.submode_rows(),
+            **atm.submode_rows(),
+            **ios_tables.submode_rows(),
+            **ios_compression.submode_rows(),
             **ios_acl.submode_rows(),
         }
 
@@ -68,13 +98,13 @@ class CiscoIos(IosSystem):
         """Banner and processor lines."""
         if self.modern:
             banner = (
-                "Cisco IOS Software, 2600 Software (C2600-ADVENTERPRISEK9-M), Version 12.4(25),"
+                f"Cisco IOS Software, 2600 Software (C2600-ADVENTERPRISEK9-M), Version {self.train.name},"
                 " RELEASE SOFTWARE (fc1)"
             )
         else:
             banner = (
                 "Cisco Internetwork Operating System Software \n"
-                "IOS (tm) C2600 Software (C2600-IK9S-M), Version 12.2(15)T, RELEASE SOFTWARE (fc1)"
+                f"IOS (tm) C2600 Software (C2600-IK9S-M), Version {self.train.name}, RELEASE SOFTWARE (fc1)"
             )
         processor = (
             "Cisco 2651XM (MPC860P) processor (revision 3.1) with 253952K/8192K bytes of memory.\n"

@@ -1,10 +1,15 @@
-"""Commands of FTOS for IP access-lists: ``ip access-list`` and the rules in it."""
+"""Commands of FTOS for access-lists: ``ip access-list``, ``mac access-list`` and the rules in them.
+
+The rules of a MAC list are not published in the guides that the lab follows: they have the form of
+IP rules with addresses and masks in colon notation.
+"""
 
 from __future__ import annotations
 
 import ipaddress
+import re
 
-from app.lab.boxes.force10_e300_acl import DEFAULT_ORDER, PROTOCOLS, AccessList, Ports, Rule
+from app.lab.boxes.force10_e300_acl import DEFAULT_ORDER, PROTOCOLS, AccessList, MacRule, Ports, Rule
 from app.lab.boxes.force10_e300_qos import chassis, existing, item, unused
 from app.lab.grammar import Match, Refused
 from app.lab.patterns import ArgumentType
@@ -13,6 +18,10 @@ from app.lab.typed import Held, row
 
 ACL_NAME_LENGTH = 140
 """Longest access-list name."""
+
+
+LAST_NUMBER = 65_534
+"""Highest sequence number of a rule."""
 
 
 def _prefix(token: str) -> str | None:
@@ -31,8 +40,19 @@ def _length(token: str) -> str | None:
     return f"/{int(digits)}" if int(digits) <= 32 else None
 
 
-TYPES = {"PREFIX": ArgumentType("PREFIX", _prefix), "LENGTH": ArgumentType("LENGTH", _length)}
-"""``A/len`` in one word, and ``/len`` standing alone after an address."""
+_COLONS = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}", re.IGNORECASE)
+
+
+def _ethernet(token: str) -> str | None:
+    return token.lower() if _COLONS.fullmatch(token) else None
+
+
+TYPES = {
+    "PREFIX": ArgumentType("PREFIX", _prefix),
+    "LENGTH": ArgumentType("LENGTH", _length),
+    "ETHER": ArgumentType("ETHER", _ethernet),
+}
+"""``A/len`` in one word, ``/len`` standing alone after an address, a MAC address or mask."""
 
 
 def network(words: list[str]) -> ipaddress.IPv4Network | None:
@@ -58,10 +78,12 @@ def _ports(words: list[str]) -> Ports | None:
 
 
 def _list(shell: Shell, match: Match) -> None:
-    held, name, kind = chassis(shell).acls, match["name"], match["kind"]
+    kind = "mac" if match.words[0] == "mac" else match["kind"]
+    held, name = chassis(shell).lists(kind), match["name"]
     if match.negated:
-        existing(held, name, "Access-list")
-        unused(chassis(shell).users_of_acl(name), "Access-list")
+        if existing(held, name, "Access-list").kind != kind:
+            raise Refused(f"% Error: Access-list {name} is of another type.")
+        unused(chassis(shell).users_of_acl(kind, name), "Access-list")
         del held[name]
         return
     if len(name) > ACL_NAME_LENGTH:
@@ -87,9 +109,26 @@ def _rule(match: Match) -> Rule:
     )
 
 
+def _mac(words: list[str]) -> tuple[str, str] | None:
+    """An Ethernet address condition: any, host M or M mask."""
+    if words == ["any"]:
+        return None
+    return (words[1], "00:00:00:00:00:00") if words[0] == "host" else (words[0], words[1])
+
+
+def _mac_rule(match: Match) -> MacRule:
+    return MacRule(
+        permit=match["verb"] == "permit",
+        src=_mac(match.values("src")),
+        dst=_mac(match.values("dst")),
+        order=match.number("order", DEFAULT_ORDER),
+        tail="".join(f" {word}" for word in match.values("tail")),
+    )
+
+
 def _add(shell: Shell, match: Match) -> None:
     edited = item(shell, AccessList)
-    rule = _rule(match)
+    rule = _mac_rule(match) if edited.kind == "mac" else _rule(match)
     if match.negated:
         found = next((seq for seq, held in edited.rules.items() if held == rule), None)
         if found is None:
@@ -98,7 +137,10 @@ def _add(shell: Shell, match: Match) -> None:
         return
     if rule in edited.rules.values():
         raise Refused("% Error: Rule already exists.")
-    edited.add(rule, match.number("seq") if "seq" in match else None)
+    number = match.number("seq") if "seq" in match else edited.next_number()
+    if number > LAST_NUMBER:
+        raise Refused(f"% Error: Sequence number must not exceed {LAST_NUMBER}.")
+    edited.rules[number] = rule
 
 
 def _remove(shell: Shell, match: Match) -> None:
@@ -114,6 +156,7 @@ def _remark(shell: Shell, match: Match) -> None:
         remarks[match.words[0]] = match.text
 
 
+_MAC_ADDRESS = "{any|host ETHER|ETHER ETHER}"
 _ADDRESS = "{any|host IP|PREFIX|IP LENGTH|IP IP}"
 _PORTS = "{eq <0-65535>|neq <0-65535>|gt <0-65535>|lt <0-65535>|range <0-65535> <0-65535>}"
 _TAIL = "[count:tail] [log:tail] [order <0-254>:order]"
@@ -141,15 +184,26 @@ def _unnumber(shell: Shell, match: Match) -> None:
 
 EXTENDED_ROWS: list[Row] = [
     *_COMMON,
-    row(f"seq <0-65534>:seq {{{_BODY}|{_PORT_BODY}}}", _unnumber, no="seq <0-65534>:seq"),
+    row(f"seq <0-{LAST_NUMBER}>:seq {{{_BODY}|{_PORT_BODY}}}", _unnumber, no=f"seq <0-{LAST_NUMBER}>:seq"),
     row(f"{{{_BODY}|{_PORT_BODY}}}", _add, no=True),
 ]
 
 STANDARD_ROWS: list[Row] = [
     *_COMMON,
-    row(f"seq <0-65534>:seq {_STANDARD_BODY}", _unnumber, no="seq <0-65534>:seq"),
+    row(f"seq <0-{LAST_NUMBER}>:seq {_STANDARD_BODY}", _unnumber, no=f"seq <0-{LAST_NUMBER}>:seq"),
     row(_STANDARD_BODY, _add, no=True),
 ]
 
-LIST_ROWS: list[Row] = [row("ip access-list {extended|standard}:kind WORD:name", _list, no=True)]
+_MAC_BODY = f"{{permit|deny}}:verb {_MAC_ADDRESS}:src {_MAC_ADDRESS}:dst {_TAIL}"
+
+MAC_ROWS: list[Row] = [
+    *_COMMON,
+    row(f"seq <0-{LAST_NUMBER}>:seq {_MAC_BODY}", _unnumber, no=f"seq <0-{LAST_NUMBER}>:seq"),
+    row(_MAC_BODY, _add, no=True),
+]
+
+LIST_ROWS: list[Row] = [
+    row("ip access-list {extended|standard}:kind WORD:name", _list, no=True),
+    row("mac access-list extended WORD:name", _list, no=True),
+]
 """What configuration mode offers."""

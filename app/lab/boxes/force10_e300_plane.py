@@ -12,6 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from app.lab.boxes.force10_e300_acl import DEFAULT_ORDER
+from app.lab.boxes.force10_e300_cam import installed
+from app.lab.boxes.force10_e300_rates import Meter
 from app.lab.boxes.force10_e300_state import (
     Chassis,
     ClassMap,
@@ -30,9 +32,6 @@ DOT1P_QUEUE = (2, 0, 1, 3, 4, 5, 6, 7)
 YELLOW_DROP_BITS = (0b100, 0b110)
 """Low DSCP bits that make a trusted packet yellow (AFx2, AFx3); every other one is green."""
 
-DEFAULT_BURST_KB = 50
-"""Burst of a meter that names none (Z9000 reference p. 1184)."""
-
 DEFAULT_WRED = {
     "GigabitEthernet": {"green": "wred_ge_g", "yellow": "wred_ge_y"},
     "TenGigabitEthernet": {"green": "wred_teng_g", "yellow": "wred_teng_y"},
@@ -50,6 +49,8 @@ class Ingress:
     """The class map whose rule was hit; trusted packets hit none and move no match counter."""
     colour: str
     policy: InputPolicy | None
+    meter: str = ""
+    """What meters under one name share: each queue has its own, the aggregate policy one for all."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ class Hit:
 def _line_matches(chassis: Chassis, match: Match, packets: Packets) -> tuple[int, bool] | None:
     """(order, permit) when one ``match`` line applies to the packets."""
     if match.acl:
-        acl = chassis.acls.get(match.acl)
+        acl = chassis.lists("mac" if match.kind.startswith("mac") else "ip").get(match.acl)
         found = acl.first_match(packets) if acl else None
         return None if found is None else (found[0], found[2].permit)
     field = {
@@ -88,9 +89,12 @@ def _class_hit(chassis: Chassis, class_map: ClassMap, queue: int, packets: Packe
     return Hit((order, -queue), queue if permit else 0, class_map.name, match.set_dscp if permit else None)
 
 
-def _classify(chassis: Chassis, policy: PolicyMap, packets: Packets) -> Hit | None:
+def _classify(chassis: Chassis, interface: Interface, policy: PolicyMap, packets: Packets) -> Hit | None:
+    fitting = installed(chassis, interface)
     hits = []
     for queue, service in policy.services.items():
+        if queue not in fitting:
+            continue
         class_map = chassis.class_maps.get(service.class_map)
         hit = _class_hit(chassis, class_map, queue, packets) if class_map else None
         if hit:
@@ -102,16 +106,21 @@ def _trusted_queue(trust: str, packets: Packets) -> int:
     return packets.dscp >> 3 if trust == "diffserv" else DOT1P_QUEUE[packets.cos]
 
 
+def _port_priority(chassis: Chassis, interface: Interface) -> int | None:
+    """``dot1p-priority`` of the port, or of the port-channel that it is a member of."""
+    channel = chassis.interfaces.get(chassis.channel_of(interface.name))
+    return (channel or interface).port_qos.dot1p
+
+
 def ingress(chassis: Chassis, interface: Interface, packets: Packets) -> Ingress:
     """Marks and queue of a packet that enters at ``interface``."""
     policy = chassis.policy_maps["input"].get(interface.policies.get("input", ""))
     if policy is None:
-        priority = interface.options.get("dot1p-priority")
-        if priority is None:
+        cos = _port_priority(chassis, interface)
+        if cos is None:
             return Ingress(packets, 0, "", "green", None)
-        cos = int(priority.split()[-1])
         return Ingress(replace(packets, cos=cos), DOT1P_QUEUE[cos], "", "green", None)
-    hit = None if policy.trust and not policy.fallback else _classify(chassis, policy, packets)
+    hit = None if policy.trust and not policy.fallback else _classify(chassis, interface, policy, packets)
     otherwise = _trusted_queue(policy.trust, packets) if policy.trust else 0
     queue = hit.queue if hit else otherwise
     yellow = policy.trust == "diffserv" and (packets.dscp & 0b111) in YELLOW_DROP_BITS
@@ -129,6 +138,7 @@ def ingress(chassis: Chassis, interface: Interface, packets: Packets) -> Ingress
         hit.class_map if hit else "",
         "yellow" if yellow else "green",
         marker,
+        "aggregate" if policy.aggregate else f"queue {queue}",
     )
 
 
@@ -147,6 +157,8 @@ class Served:
     policy: OutputPolicy | None
     strict: bool
     wred: Drop | None
+    meter: str
+    """See :attr:`Ingress.meter`."""
 
     @property
     def scheduled(self) -> bool:
@@ -157,21 +169,31 @@ class Served:
 def egress(chassis: Chassis, interface: Interface, queue: int, colour: str) -> Served:
     """What the egress port does with a queue and a colour."""
     attached = chassis.policy_maps["output"].get(interface.policies.get("output", ""))
-    name = ""
+    name, meter = "", ""
     if attached:
         service = attached.services.get(queue)
         name = service.qos_policy if service else attached.aggregate
+        meter = f"queue {queue}" if service else "aggregate"
     policy = chassis.output_policies.get(name)
     profile = DEFAULT_WRED.get(interface.family, {}).get(colour, "")
     profile = policy.wred.get(colour, profile) if policy else profile
     drop = Drop(profile, chassis.thresholds(profile)) if profile else None
-    return Served(policy, queue == chassis.strict_queue, drop)
+    return Served(policy, queue == chassis.strict_queue, drop, meter)
 
 
-def passing(meter: str, rate: str, packets: Packets, metering: Metering) -> int:
-    """How many packets the meter called ``meter`` lets pass: ``[kbps] RATE [BURST-KB] ...``."""
-    words = rate.split()
-    scale = 1e3 if words[0] == "kbps" else 1e6
-    numbers = words[1:] if words[0] == "kbps" else words
-    burst = int(numbers[1]) if len(numbers) > 1 and numbers[1] != "peak" else DEFAULT_BURST_KB
-    return metering.conforming(meter, int(numbers[0]) * scale, burst * 1024, packets)
+def metered(port: Interface, kind: str, packets: Packets, metering: Metering) -> Packets:
+    """The packets that ``rate police`` or ``rate limit`` (``kind``) of a port lets pass.
+
+    The rate of the packets' VLAN stands before the one of the whole port.
+    """
+    meters = port.port_qos.meters(kind)
+    vlan = packets.vlan if packets.vlan in meters else None
+    return conforming(f"{port.name} rate {kind} {vlan}", meters.get(vlan), packets, metering)
+
+
+def conforming(name: str, meter: Meter | None, packets: Packets, metering: Metering) -> Packets:
+    """The packets that the meter called ``name`` lets pass; all of them when there is none."""
+    if meter is None:
+        return packets
+    rate = meter.ceiling
+    return packets.kept(metering.conforming(name, rate.bits_per_second, rate.burst_bytes, packets))

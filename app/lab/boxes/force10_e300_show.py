@@ -7,10 +7,12 @@ follow the house style (a header line, then one row per queue) and are the lab's
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 
+from app.lab.boxes.force10_e300_names import short
 from app.lab.boxes.force10_e300_plane import egress
+from app.lab.boxes.force10_e300_rates import Rate
 from app.lab.boxes.force10_e300_state import PREDEFINED_WRED, QUEUES, Chassis, Interface
 
 STAMP = "%a %b %d %H:%M:%S %Y"
@@ -19,12 +21,18 @@ STAMP = "%a %b %d %H:%M:%S %Y"
 
 @dataclass
 class QueueCounters:
-    """Packets and bytes per queue: matched by a class-map rule on the way in, queued on the way out."""
+    """Packets and bytes per queue: arrived and matched by a class-map rule on the way in, queued on the way out."""
 
     matched_packets: Counter[int] = field(default_factory=Counter)
     matched_bytes: Counter[int] = field(default_factory=Counter)
     queued_packets: Counter[int] = field(default_factory=Counter)
     queued_bytes: Counter[int] = field(default_factory=Counter)
+    arrived_packets: Counter[int] = field(default_factory=Counter)
+    arrived_bytes: Counter[int] = field(default_factory=Counter)
+
+    def arrive(self, queue: int, packets: int, size: int) -> None:
+        self.arrived_packets[queue] += packets
+        self.arrived_bytes[queue] += packets * size
 
     def match(self, queue: int, packets: int, size: int) -> None:
         self.matched_packets[queue] += packets
@@ -67,7 +75,7 @@ def qos_statistics(chassis: Chassis, counters: dict[str, QueueCounters], only: s
     """``show qos statistics [INTERFACE]``."""
     for interface in _chosen(chassis, only):
         counted = counters.get(interface.name, QueueCounters())
-        yield f"Interface {short(interface)}"
+        yield f"Interface {short(interface.name)}"
         yield "Queue#   Queued Pkts   Queued Bytes   Matched Pkts   Matched Bytes"
         for queue in range(QUEUES):
             yield (
@@ -82,7 +90,7 @@ def wred_statistics(chassis: Chassis, only: str) -> Iterator[str]:
     Offered packets meet an empty queue, so nothing is ever dropped at random.
     """
     for interface in _chosen(chassis, only):
-        yield f"Interface {short(interface)}"
+        yield f"Interface {short(interface.name)}"
         yield "Queue#  Drop-statistic   WRED-name        Min    Max   Dropped Pkts"
         for queue in range(QUEUES):
             for number, colour in ((queue, "green"), ("", "yellow")):
@@ -128,7 +136,7 @@ def policy_summary(chassis: Chassis) -> Iterator[str]:
     for interface in _chosen(chassis, ""):
         if interface.policies:
             ingress, out = (interface.policies.get(way, "-") for way in ("input", "output"))
-            yield f"{short(interface):<13}{ingress:<35}{out}"
+            yield f"{short(interface.name):<13}{ingress:<35}{out}"
 
 
 def policy_detail(chassis: Chassis, only: str) -> Iterator[str]:
@@ -136,17 +144,75 @@ def policy_detail(chassis: Chassis, only: str) -> Iterator[str]:
     for interface in _chosen(chassis, only):
         if not interface.policies:
             continue
-        yield f"Interface {short(interface)}"
+        yield f"Interface {short(interface.name)}"
         for direction in ("input", "output"):
             policy = chassis.policy_maps[direction].get(interface.policies.get(direction, ""))
             if policy:
                 yield from (f" {line}" for line in policy.lines())
 
 
-def short(interface: Interface) -> str:
-    """``Gi 0/0``: how tables name an interface."""
-    tags = {"GigabitEthernet": "Gi", "TenGigabitEthernet": "Te", "ManagementEthernet": "Ma"}
-    return f"{tags.get(interface.family, interface.family)} {interface.number}"
+def input_maps(chassis: Chassis, name: str, class_map: str, policy: str) -> Iterator[str]:
+    """``show qos policy-map-input [NAME] [class C] [qos-policy-input Q]``: only what names both."""
+    for held in chassis.policy_maps["input"].values():
+        if name not in {"", held.name}:
+            continue
+        services = {
+            queue: service
+            for queue, service in held.services.items()
+            if class_map in {"", service.class_map} and policy in {"", service.qos_policy}
+        }
+        if services or not (class_map or policy):
+            yield "!"
+            yield from replace(held, services=services).lines()
+
+
+def interface(held: Interface) -> Iterator[str]:
+    """``show interfaces NAME``."""
+    state = "down" if held.shutdown else "up"
+    yield f"{held.name} is {state}, line protocol is {state}"
+    if "description" in held.options:
+        yield f"Description: {held.options['description'].partition(' ')[2]}"
+    yield f"Internet address is {held.address or 'not set'}"
+    mtu = held.options.get("mtu", "mtu 1554").split()[1]
+    yield f"MTU {mtu} bytes, IP MTU {int(mtu) - 54} bytes"
+    yield from _rates(held, ("police", "limit"))
+    if held.port_qos.shape is not None:
+        yield f"Rate shape {held.port_qos.shape.text()}"
+
+
+def rates(chassis: Chassis, kind: str) -> Iterator[str]:
+    """``show interfaces rate [limit|police]``."""
+    for held in chassis.interfaces.values():
+        lines = list(_rates(held, (kind,) if kind else ("police", "limit")))
+        if lines:
+            yield from (f"Interface {short(held.name)}", *(f"  {line}" for line in lines))
+
+
+def _rates(held: Interface, kinds: Iterable[str]) -> Iterator[str]:
+    for kind in kinds:
+        for vlan, meter in held.port_qos.meters(kind).items():
+            committed, peak = (_amount(rate) for rate in (meter.committed, meter.ceiling))
+            yield f"Rate {kind} {committed} peak {peak}" + ("" if vlan is None else f" vlan {vlan}")
+
+
+def _amount(rate: Rate) -> str:
+    return f"{rate.amount}{' kbps' if rate.kbps else ''} ({rate.burst_bytes // 1024})"
+
+
+def queue_statistics(
+    chassis: Chassis, counters: dict[str, QueueCounters], direction: str, only: str
+) -> Iterator[str]:
+    """``show queue statistics egress|ingress [INTERFACE]``: packets and bytes per queue."""
+    for held in _chosen(chassis, only):
+        counted = counters.get(held.name, QueueCounters())
+        packets, size = (
+            (counted.queued_packets, counted.queued_bytes)
+            if direction == "egress"
+            else (counted.arrived_packets, counted.arrived_bytes)
+        )
+        yield f"Interface {short(held.name)}"
+        yield "Queue#          Packets            Bytes"
+        yield from (f"{queue:>6}   {packets[queue]:>14}   {size[queue]:>14}" for queue in range(QUEUES))
 
 
 def _chosen(chassis: Chassis, only: str) -> list[Interface]:

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from app.lab.boxes.force10_e300_acl import AccessList
+from app.lab.boxes.force10_e300_names import SHORT_NAMES, listed
+from app.lab.boxes.force10_e300_rates import Meter, PortQos, Rate
 from app.lab.config import Section
 
 QUEUES = 8
@@ -34,17 +36,6 @@ NEW_WRED = PREDEFINED_WRED["wred_ge_g"]
 
 MAX_USER_WRED = 26
 """User profiles beside the five built-in ones."""
-
-SHORT_NAMES = {
-    "GigabitEthernet": "gi",
-    "TenGigabitEthernet": "te",
-    "SONET": "so",
-    "Port-channel": "po",
-    "Vlan": "vl",
-    "Loopback": "lo",
-    "ManagementEthernet": "ma",
-}
-"""Interface families and the tag each has in the mode prompt."""
 
 POLICY_FAMILIES = ("GigabitEthernet", "TenGigabitEthernet")
 """Families that take policy-based QoS: no SONET card, VLAN, port-channel or loopback does."""
@@ -85,14 +76,14 @@ class InputPolicy:
 
     name: str
     layer2: bool = False
-    police: str = ""
+    police: Meter | None = None
     set_dscp: int | None = None
     set_dot1p: int | None = None
 
     def lines(self) -> Iterator[str]:
         yield f"qos-policy-input {self.name}" + (" layer2" if self.layer2 else "")
         if self.police:
-            yield f" rate-police {self.police}"
+            yield f" rate-police {self.police.text()}"
         if self.set_dscp is not None:
             yield f" set ip-dscp {self.set_dscp}"
         if self.set_dot1p is not None:
@@ -105,8 +96,8 @@ class OutputPolicy:
 
     name: str
     percentage: int | None = None
-    limit: str = ""
-    shape: str = ""
+    limit: Meter | None = None
+    shape: Rate | None = None
     wred: dict[str, str] = field(default_factory=dict)
 
     def lines(self) -> Iterator[str]:
@@ -114,9 +105,9 @@ class OutputPolicy:
         if self.percentage is not None:
             yield f" bandwidth-percentage {self.percentage}"
         if self.limit:
-            yield f" rate-limit {self.limit}"
+            yield f" rate-limit {self.limit.text()}"
         if self.shape:
-            yield f" rate-shape {self.shape}"
+            yield f" rate-shape {self.shape.text()}"
         yield from (f" wred {colour} {self.wred[colour]}" for colour in sorted(self.wred))
 
 
@@ -179,6 +170,7 @@ class Interface:
     options: dict[str, str] = field(default_factory=dict)
     policies: dict[str, str] = field(default_factory=dict)
     layer2_policy: bool = False
+    port_qos: PortQos = field(default_factory=PortQos)
     members: dict[str, list[str]] = field(default_factory=dict)
 
     @property
@@ -195,6 +187,7 @@ class Interface:
             yield f" {self.options['description']}"
         yield f" ip address {self.address}" if self.address else " no ip address"
         yield from (f" {text}" for key, text in sorted(self.options.items()) if key != "description")
+        yield from (f" {line}" for line in self.port_qos.lines())
         yield from (f" {how} {port}" for how in sorted(self.members) for port in self.members[how])
         for direction in ("input", "output"):
             if direction in self.policies:
@@ -223,6 +216,7 @@ class Chassis:
     hostname: str = "Force10"
     plain: Section = field(default_factory=lambda: Section(""))
     acls: dict[str, AccessList] = field(default_factory=dict)
+    mac_acls: dict[str, AccessList] = field(default_factory=dict)
     class_maps: dict[str, ClassMap] = field(default_factory=dict)
     input_policies: dict[str, InputPolicy] = field(default_factory=dict)
     output_policies: dict[str, OutputPolicy] = field(default_factory=dict)
@@ -233,10 +227,18 @@ class Chassis:
     blocks: dict[str, Block] = field(default_factory=dict)
 
     @property
+    def release(self) -> tuple[int, ...]:
+        """The version as numbers."""
+        return tuple(int(part) for part in self.version.split(".") if part.isdigit())
+
+    @property
     def name_length(self) -> int:
         """Longest name of a QoS object: 16 before FTOS 8.2.1.0, 32 since."""
-        release = tuple(int(part) for part in self.version.split(".") if part.isdigit())
-        return 32 if release >= (8, 2, 1) else 16
+        return 32 if self.release >= (8, 2, 1) else 16
+
+    def lists(self, kind: str) -> dict[str, AccessList]:
+        """Access-lists by name: MAC lists have names of their own."""
+        return self.mac_acls if kind == "mac" else self.acls
 
     def thresholds(self, profile: str) -> tuple[int, int]:
         """Thresholds in KB of a built-in or configured profile."""
@@ -244,8 +246,10 @@ class Chassis:
             return PREDEFINED_WRED[profile]
         return self.wred[profile].low, self.wred[profile].high
 
-    def users_of_acl(self, name: str) -> list[str]:
-        return [c.name for c in self.class_maps.values() if any(m.acl == name for m in c.matches)]
+    def users_of_acl(self, kind: str, name: str) -> list[str]:
+        """Class maps that refer to a list; layer-2 ones refer to MAC lists."""
+        maps = (held for held in self.class_maps.values() if held.layer2 == (kind == "mac"))
+        return [held.name for held in maps if any(match.acl == name for match in held.matches)]
 
     def users_of_class(self, name: str) -> list[str]:
         maps = self.policy_maps["input"].values()
@@ -260,7 +264,20 @@ class Chassis:
         ]
 
     def users_of_wred(self, name: str) -> list[str]:
-        return [p.name for p in self.output_policies.values() if name in p.wred.values()]
+        """Output policies and ports (storm control) that a WRED profile serves."""
+        ports = (i for i in self.interfaces.values() if i.options.get("storm-control", "").split()[-1:] == [name])
+        return [
+            *(policy.name for policy in self.output_policies.values() if name in policy.wred.values()),
+            *(interface.name for interface in ports),
+        ]
+
+    def channel_of(self, port: str) -> str:
+        """The port-channel that a port is a member of; "" when of none."""
+        for interface in self.interfaces.values():
+            members = interface.members.get("channel-member", [])
+            if any(port in listed(member) for member in members):
+                return interface.name
+        return ""
 
     def users_of_map(self, direction: str, name: str) -> list[str]:
         return [i.name for i in self.interfaces.values() if i.policies.get(direction) == name]
@@ -275,7 +292,7 @@ class Chassis:
             quoted.append(f"strict-priority unicast {self.strict_queue}")
         if quoted:
             yield "qos", quoted
-        for acl in self.acls.values():
+        for acl in (*self.acls.values(), *self.mac_acls.values()):
             yield "acl", list(acl.lines())
         for class_map in self.class_maps.values():
             yield "class-map", list(class_map.lines())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 import re
 
-from app.lab.boxes.ios_arguments import PORT_NAMES, dscp_value
+from app.lab.boxes.ios_arguments import PORT_NAMES, TOS_NAMES, dscp_value, precedence_value
 from app.lab.boxes.ios_rows import leaving, row
 from app.lab.config import Section
 from app.lab.grammar import Match
@@ -17,9 +17,11 @@ PROTOCOLS: dict[str, int] = {
     "eigrp": 88, "ospf": 89, "pim": 103,
 }  # fmt: skip
 
+_PROTOCOL_NAMES = {str(number): name for name, number in PROTOCOLS.items()}
+
 _WHO = "{any|host IP|IP IP}"
 _PORTS = "[eq {port}*8|gt {port}|lt {port}|neq {port}|range {port} {port}]"
-_OPTIONS = "[dscp DSCP|precedence PREC|tos <0-15>] [fragments] [log|log-input]"
+_OPTIONS = "{[precedence PRECNAME] [tos TOS]|dscp DSCP} [fragments] [log|log-input]"
 _STANDARD = "{permit|deny} {any|host IP|IP [IP]} [log]"
 _EXTENDED = "{{permit|deny}} {protocol} {who} {ports} {who} {ports} [established] {options}"
 
@@ -45,7 +47,6 @@ def global_rows() -> list[Row]:
         row("access-list {<1-99>|<1300-1999>}:number remark LINE:text", _remark),
         row(f"access-list {{<1-99>|<1300-1999>}}:number {{{_STANDARD}}}:entry", _numbered, True),
         row("access-list {<100-199>|<2000-2699>}:number remark LINE:text", _remark),
-        row("access-list rate-limit <0-299>:number WORD:entry", _rate_limit),
         row("ip access-list standard WORD:name", _named("standard"), True),
         row("ip access-list extended WORD:name", _named("extended"), True),
     ]
@@ -102,11 +103,6 @@ def _remark(shell: Shell, match: Match) -> None:
     shell.store(Section(f"access-list {number} remark {match['text']}", rank=91, order=(int(number),)))
 
 
-def _rate_limit(shell: Shell, match: Match) -> None:
-    key = f"access-list rate-limit {match['number']}"
-    shell.store(Section(match.text, key=key, rank=92))
-
-
 def _incomplete(shell: Shell, match: Match) -> str | None:
     if not match.undone:
         return "% Incomplete command.\n"
@@ -137,7 +133,8 @@ def canonical_entry(text: str) -> str:
     action = rest.pop(0)
     done: list[str] = []
     if not _is_address(rest[0]):  # extended: a protocol first, and two addresses
-        done.append(rest.pop(0))
+        done.append(_PROTOCOL_NAMES.get(rest[0], rest[0]))
+        rest.pop(0)
         done += _printed(rest)
         while rest and not _is_address(rest[0]):
             done.append(rest.pop(0))
@@ -230,10 +227,17 @@ def _ports(rest: list[str], port: int) -> bool:
     return tests[how]
 
 
+def _tos(word: str) -> int:
+    """The four bits behind the precedence (RFC 1349)."""
+    return TOS_NAMES[word] if word in TOS_NAMES else int(word)
+
+
 def _options(rest: list[str], packets: Packets) -> bool:
     if "dscp" in rest and dscp_value(rest[rest.index("dscp") + 1]) != packets.dscp:
         return False
-    if "precedence" in rest and int(rest[rest.index("precedence") + 1]) != packets.dscp >> 3:
+    if "precedence" in rest and precedence_value(rest[rest.index("precedence") + 1]) != packets.dscp >> 3:
+        return False
+    if "tos" in rest and _tos(rest[rest.index("tos") + 1]) != packets.dscp << 1 & 0xF:
         return False
     # The lab offers plain, complete packets: nothing is a fragment or part of an established flow.
     return "fragments" not in rest and "established" not in rest

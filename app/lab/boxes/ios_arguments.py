@@ -22,6 +22,9 @@ PRECEDENCE_NAMES: dict[str, int] = {
     "routine": 0, "priority": 1, "immediate": 2, "flash": 3,
     "flash-override": 4, "critical": 5, "internet": 6, "network": 7,
 }  # fmt: skip
+TOS_NAMES: dict[str, int] = {
+    "normal": 0, "min-monetary-cost": 1, "max-reliability": 2, "max-throughput": 4, "min-delay": 8,
+}  # fmt: skip
 
 # Order: how interfaces are sorted in the printout. Value: the bandwidth (kb/s) IOS assumes.
 INTERFACE_KINDS: dict[str, int] = {
@@ -35,6 +38,7 @@ INTERFACE_KINDS: dict[str, int] = {
     "Ethernet": 10000,
     "FastEthernet": 100000,
     "GigabitEthernet": 1000000,
+    "TenGigabitEthernet": 10000000,
     "Serial": 1544,
     "ATM": 155000,
     "BRI": 64,
@@ -99,6 +103,11 @@ def dscp_value(name: str) -> int:
     return DSCP_NAMES[name] if name in DSCP_NAMES else int(name)
 
 
+def precedence_value(name: str) -> int:
+    """The number of a precedence as IOS prints it: a name in access lists, a number elsewhere."""
+    return PRECEDENCE_NAMES[name] if name in PRECEDENCE_NAMES else int(name)
+
+
 def _numbers(token: str) -> str | None:
     return token if _NUMBERS.fullmatch(token) else None
 
@@ -127,6 +136,54 @@ def _precedence(token: str) -> str | None:
     return None if value is None else str(PRECEDENCE_NAMES.get(value, value))
 
 
+def _named_precedence(token: str) -> str | None:
+    """Access lists print a precedence by its name."""
+    value = _PREC_BY_NAME.parse(token)
+    return _PRECEDENCE_BY_NUMBER.get(value, value) if value is not None else None
+
+
+def _dscp_number(token: str) -> str | None:
+    """``rate-limit`` prints a DSCP as a number."""
+    value = DSCP.parse(token)
+    return None if value is None else str(dscp_value(value))
+
+
+_PAYLOAD_RANGE = re.compile(r"\d{1,3}(?:-\d{1,3})?")
+_LARGEST_PAYLOAD_TYPE = 127
+
+
+_CIRCUIT_NAME = re.compile(r"[A-Za-z][\w.-]{0,15}")
+_CIRCUIT = re.compile(r"(?:(\d{1,3})/)?(\d{1,5})")
+
+
+def _circuit(token: str) -> str | None:
+    """An ATM circuit as VPI/VCI; without a VPI it is 0 (VPI 0-255, VCI 1-65535)."""
+    found = _CIRCUIT.fullmatch(token)
+    if found is None or int(found[1] or 0) > 255 or not 1 <= int(found[2]) <= 65535:
+        return None
+    return f"{int(found[1] or 0)}/{int(found[2])}"
+
+
+def _payload_types(text: str) -> str | None:
+    """``"0, 4-8"``: RTP payload types and ranges of them, printed in quotes when there are several."""
+    parts = [part.strip() for part in text.strip('"').split(",")]
+    if not all(_PAYLOAD_RANGE.fullmatch(part) for part in parts):
+        return None
+    if any(int(end) > _LARGEST_PAYLOAD_TYPE for part in parts for end in part.split("-")):
+        return None
+    return parts[0] if len(parts) == 1 else f'"{", ".join(parts)}"'
+
+
+def _hex_byte(token: str) -> str | None:
+    """Two hexadecimal digits, as masks of eight precedences are written."""
+    return token.upper() if re.fullmatch(r"[0-9A-Fa-f]{1,2}", token) else None
+
+
+def _power_of_two(token: str) -> str | None:
+    """Numbers of queues: 16, 32, ... 4096."""
+    return str(int(token)) if token.isascii() and token.isdigit() and int(token) in _QUEUE_COUNTS else None
+
+
 def _port(names: dict[str, int], token: str) -> str | None:
     low = token.lower()
     if low in names:
@@ -137,9 +194,21 @@ def _port(names: dict[str, int], token: str) -> str | None:
     return hits[0] if len(hits) == 1 else None
 
 
+_PRECEDENCE_BY_NUMBER = {str(value): name for name, value in PRECEDENCE_NAMES.items()}
+_TOS_BY_NUMBER = {str(value): name for name, value in TOS_NAMES.items()}
+_QUEUE_COUNTS = frozenset(16 << step for step in range(9))
+
 IOS_TYPES: dict[str, ArgumentType] = {
     "DSCP": DSCP,
     "PREC": ArgumentType("PREC", _precedence),
+    "PRECNAME": ArgumentType("PRECNAME", _named_precedence),
+    "TOS": choice(tuple(TOS_NAMES), _TOS_BY_NUMBER, high=15),
+    "DSCPNUM": ArgumentType("DSCPNUM", _dscp_number),
+    "QUEUES": ArgumentType("QUEUES", _power_of_two),
+    "HEXBYTE": ArgumentType("HEXBYTE", _hex_byte),
+    "PAYLOAD": ArgumentType("PAYLOAD", _payload_types, rest=True),
+    "VCNAME": ArgumentType("VCNAME", lambda token: token if _CIRCUIT_NAME.fullmatch(token) else None),
+    "VC": ArgumentType("VC", _circuit),
     "IFACE": ArgumentType("IFACE", interface_name),
     "IFTYPE": ArgumentType("IFTYPE", interface_kind),
     "IFNUM": ArgumentType("IFNUM", _numbers),

@@ -14,6 +14,7 @@ from app.lab.boxes.ios_arguments import (
     interface_name,
     split_interface,
 )
+from app.lab.boxes.ios_train import Train
 from app.lab.clock import Clock
 from app.lab.config import Section
 from app.lab.errors import BoxError
@@ -32,6 +33,8 @@ SUFFIXES = {
     "map-class": "(config-map-class)", "fr-dlci": "(config-fr-dlci)", "std-nacl": "(config-std-nacl)",
     "ext-nacl": "(config-ext-nacl)", "router": "(config-router)", "line": "(config-line)",
     "archive": "(config-archive)", "archive-log": "(config-archive-log-cfg)", "vlan": "(config-vlan)",
+    "pvc": "(config-if-atm-vc)", "table-map": "(config-tablemap)", "control-plane": "(config-cp)",
+    "iphc": "(config-iphcp)",
     "dhcp": "(dhcp-config)", "service": "(config-service)", "tcl": "(tcl)", "mac-acl": "(config-ext-macl)",
 }  # fmt: skip
 
@@ -40,6 +43,7 @@ class IosBox(Box):
     """A box with the IOS command line. ``ports`` are the interfaces it was delivered with."""
 
     version = "12.2"
+    train = Train.of("12.2")
     default_ports: tuple[str, ...] = ()
     own_types: ClassVar[dict[str, ArgumentType]] = {}
 
@@ -73,8 +77,7 @@ class IosBox(Box):
         return self.spec.features.get(name, default)
 
     def _delivered(self) -> tuple[str, ...]:
-        found = [interface_name(name) for name in _interfaces(self.storage.factory())]
-        ports = tuple(name for name in found if name is not None and _is_port(name))
+        ports = tuple(name for name in _mentioned(self.storage.factory()) if _is_port(name))
         return ports or self.default_ports
 
     # -- the box contract --------------------------------------------------------------------------------
@@ -101,7 +104,7 @@ class IosBox(Box):
         """Only the delivered interfaces; those that ``config`` does not mention are shut down."""
         self.hostname = self.spec.name
         self.running = Section("")
-        mentioned = {interface_name(name) for name in _interfaces(config)}
+        mentioned = set(_mentioned(config))
         for name in self.ports:
             section = self.new_interface(name)
             if name not in mentioned:
@@ -191,7 +194,7 @@ class IosBox(Box):
         held = self.running.get(key)
         if held is None:
             parent = name.split(".")[0]
-            known = f"interface {parent}" in self.running if "." in name else not _is_port(name)
+            known = f"interface {parent}" in self.running if "." in name else _can_be_made(name)
             if not known:
                 raise SyntaxRefused("invalid", match.line.rfind(" ") + 1, match.line)
             held = self.new_interface(name)
@@ -211,6 +214,14 @@ def _is_port(name: str) -> bool:
     return "." not in name and split_interface(name)[0] not in LOGICAL_KINDS
 
 
-def _interfaces(config: str) -> list[str]:
+def _can_be_made(name: str) -> bool:
+    """True for logical interfaces; multilink bundles are numbered from 1."""
+    kind, numbers = split_interface(name)
+    return not _is_port(name) and not (kind == "Multilink" and numbers[0] == 0)
+
+
+def _mentioned(config: str) -> list[str]:
+    """The interfaces a configuration names, those of its subinterfaces included."""
     found = re.findall(r"(?m)^interface[ \t]+(\S+(?:[ \t]+\d\S*)?)", config)
-    return [re.sub(r"\s", "", name) for name in found]
+    names = [interface_name(re.sub(r"\s", "", name)) for name in found]
+    return list(dict.fromkeys(name.split(".")[0] for name in names if name is not None))

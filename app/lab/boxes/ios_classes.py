@@ -10,8 +10,9 @@ from app.lab.boxes.ios_acl import AccessList
 from app.lab.boxes.ios_arguments import IF, dscp_value
 from app.lab.boxes.ios_base import IosBox
 from app.lab.boxes.ios_rows import leaving, row, setting
+from app.lab.boxes.ios_train import BOTH_FAMILIES, HQF, MARKING, NBAR, NBAR_RTP
 from app.lab.config import Section
-from app.lab.grammar import Match, Refused
+from app.lab.grammar import Match, Refused, SyntaxRefused
 from app.lab.packets import Packets
 from app.lab.shell import Row, Shell
 
@@ -43,11 +44,10 @@ APPLICATION_PORTS: dict[str, tuple[tuple[int, int], ...]] = {
 
 
 class ClassMaps:
-    """Rows of class-map configuration; ``nbar`` says whether the image knows ``match protocol``."""
+    """Rows of class-map configuration."""
 
-    def __init__(self, box: IosBox, *, nbar: bool = True) -> None:
+    def __init__(self, box: IosBox) -> None:
         self._box = box
-        self._nbar = nbar
 
     def global_rows(self) -> list[Row]:
         """``class-map``."""
@@ -55,35 +55,46 @@ class ClassMaps:
 
     def rows(self) -> list[Row]:
         """Class-map mode."""
+        return [
+            *leaving(),
+            setting("description LINE", rank=0),
+            *(row(f"match [not]:inverse {{{kind}}}:what", self._match, True) for kind in self._kinds()),
+        ]
+
+    def _kinds(self) -> list[str]:
+        train = self._box.train
+        values = 8 if train.since(HQF) else 4
         kinds = [
             "access-group {<1-2699>|name WORD}",
             "any",
             "class-map WORD",
-            "cos <0-7>:v*4",
-            "[ip] dscp DSCP:v*8",
-            "[ip] precedence PREC:v*4",
+            f"cos <0-7>:v*{values}",
+            f"ip precedence PREC:v*{values}",
             "ip rtp <2000-65535> <0-16383>",
             f"input-interface {IF}",
             "qos-group <0-99>",
-            "packet length {min <1-2000> [max <1-2000>]|max <1-2000>}",
+            "packet length {min <1-2000>:min [max <1-2000>:max]|max <1-2000>}",
             "fr-de",
             "fr-dlci <16-1007>",
             "mpls experimental [topmost] <0-7>:v*8",
             "{source-address|destination-address} mac MAC",
         ]
-        if self._nbar:
-            kinds += ["protocol APP", "protocol rtp {audio|video|payload-type WORD}"]
-        return [
-            *leaving(),
-            setting("description LINE", rank=0),
-            *(row(f"match [not]:inverse {{{kind}}}:what", self._match, True) for kind in kinds),
-        ]
+        if train.since(MARKING):
+            kinds.append("ip dscp DSCP:v*8")
+        if train.since(BOTH_FAMILIES):
+            kinds += ["dscp DSCP:v*8", f"precedence PREC:v*{values}", "discard-class <0-7>"]
+        if train.since(NBAR):
+            kinds += ["protocol APP", "protocol http {url|host|mime} WORD", "protocol citrix app WORD",
+                      "protocol {gnutella|fasttrack} file-transfer WORD"]  # fmt: skip
+        if train.since(NBAR_RTP):
+            kinds.append("protocol rtp {audio|video|payload-type PAYLOAD}")
+        return kinds
 
     def _class_map(self, shell: Shell, match: Match) -> None:
         name = match["name"]
         key = f"class-map {name}"
         if match.undone:
-            if any(name in class_names(policy) for policy in policies(self._box)):
+            if self._used(name):
                 raise Refused(refusals.class_in_use(name))
             shell.section.remove(key)
             return
@@ -96,6 +107,26 @@ class ClassMaps:
             held = shell.store(Section(text, key=key, rank=CLASS_RANK, mode="cmap"))
         shell.enter("cmap", held)
 
+    def _used(self, name: str) -> bool:
+        """True when a policy or another class names the class."""
+        named = (self._nested(held) for held in self._box.running.starting("class-map "))
+        return any(name in class_names(policy) for policy in policies(self._box)) or any(
+            name in names for names in named
+        )
+
+    @staticmethod
+    def _nested(held: Section) -> list[str]:
+        """The classes that a class names."""
+        words = [line.text.split() for line in held.starting("match ")]
+        return [line[-1] for line in words if "class-map" in line[1:3]]
+
+    def _reaches(self, start: str, name: str) -> bool:
+        """True when a class is the other, or names it over whatever number of steps."""
+        if start == name:
+            return True
+        held = self._box.running.get(f"class-map {start}")
+        return held is not None and any(self._reaches(child, name) for child in self._nested(held))
+
     def _match(self, shell: Shell, match: Match) -> None:
         what = match["what"]
         values = match.values("v")
@@ -106,15 +137,23 @@ class ClassMaps:
                 what = f"{head} {' ' if head == 'cos' else ''}{'  '.join(values)}"
             else:
                 # 12.4 leaves a blank behind the last DSCP.
-                what = f"{head} {'  '.join(values)}{' ' if self._box.version == '12.4' else ''}"
-        nested = "class-map" in match.words and not shell.loading
-        if nested and f"class-map {match.words[-1]}" not in self._box.running:
-            raise Refused(refusals.unknown_class(match.words[-1]))
+                blank = " " if head.endswith("dscp") and self._box.train.since("12.4") else ""
+                what = f"{head} {'  '.join(values)}{blank}"
         text = f"match {'not ' if 'inverse' in match else ''}{what}"
         if match.undone:
             shell.section.remove(text)
-        else:
-            shell.store(Section(text, rank=10))
+            return
+        if match.number("max", match.number("min")) < match.number("min"):
+            raise SyntaxRefused("invalid", match.line.rindex(match["max"]), match.line)
+        if "class-map" in match.words[1:3]:
+            self._check_nested(shell, match.words[-1])
+        shell.store(Section(text, rank=10))
+
+    def _check_nested(self, shell: Shell, name: str) -> None:
+        if not shell.loading and f"class-map {name}" not in self._box.running:
+            raise Refused(refusals.unknown_class(name))
+        if self._reaches(name, shell.section.text.split()[2]):
+            raise Refused(f"% Class-map {name} would contain itself")
 
 
 def policies(box: IosBox) -> list[Section]:
@@ -152,6 +191,12 @@ def _line_matches(box: IosBox, words: list[str], packets: Packets, into: str) ->
     return taken != inverse
 
 
+def _payload_applications(listed: str) -> set[str]:
+    """``"0, 4-8"`` -> rtp-0, rtp-4 ... rtp-8."""
+    ranges = [part.strip().split("-") for part in listed.strip('"').split(",")]
+    return {f"rtp-{kind}" for ends in ranges for kind in range(int(ends[0]), int(ends[-1]) + 1)}
+
+
 def _application(box: IosBox, words: list[str], packets: Packets) -> bool:
     if "ip cef" not in box.running or box.running.value("ip cef").startswith("no "):
         return False  # NBAR sees only what CEF switches
@@ -165,8 +210,10 @@ def _application(box: IosBox, words: list[str], packets: Packets) -> bool:
         if len(words) == 1:
             return packets.application.startswith("rtp")
         if words[1] == "payload-type":
-            return packets.application == f"rtp-{words[2]}"
+            return packets.application in _payload_applications(" ".join(words[2:]))
         return packets.application in kinds[words[1]]
+    if len(words) > 1:
+        return False  # what stands inside a request is not carried by the lab's packets
     if packets.application:
         return packets.application == name
     ports = APPLICATION_PORTS.get(name, ())

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from app.lab.boxes import ios_wred
-from app.lab.boxes.ios_arguments import DSCP_BY_NUMBER, IF, interface_name
-from app.lab.boxes.ios_attach import Attachments
+from app.lab.boxes.ios_arguments import IF, dscp_value, interface_name
+from app.lab.boxes.ios_attach import RESERVABLE, Attachments, booked
 from app.lab.boxes.ios_base import IosBox
 from app.lab.boxes.ios_classes import class_names, policies
 from app.lab.boxes.ios_forwarding import Count, Forwarding, Path
-from app.lab.boxes.ios_links import default_queueing
 from app.lab.boxes.ios_police import Policer
+from app.lab.boxes.ios_queueing import default_queueing
 from app.lab.boxes.ios_rows import row
 from app.lab.config import Section
 from app.lab.grammar import Match, Refused
@@ -32,7 +32,7 @@ class Counters:
         """Privileged exec."""
         return [
             row(f"show policy-map interface [{IF}] [input|output]:direction", self._interface),
-            row("show policy-map [WORD:name]", self._policies),
+            row("show policy-map [WORD:name [class WORD:class]]", self._policies),
             row("show class-map [WORD:name]", self._classes),
             row("show {access-lists|ip access-lists} [WORD:name]", self._lists),
             row("show ppp multilink [interface LINE]", self._multilink),
@@ -84,7 +84,7 @@ class Counters:
             lines += [pad + "  " + line for line in _wred(held, count)]
             lines += [pad + "  " + line for line in _policing(held, count)]
             lines += [pad + "  " + line for line in _setting(held, count)]
-            child = self._box.running.get(f"policy-map {held.value('service-policy').partition(' ')[2]}")
+            child = self._attachments.child(held)
             if child is not None:
                 lines += ["", f"{pad}  Service-policy : {child.text.split()[1]}"]
                 lines += self._policy(child, (*path, name), pad + "    ")
@@ -100,6 +100,8 @@ class Counters:
                 continue
             lines.append(f"  Policy Map {name}")
             for held in policy.starting("class "):
+                if match.get("class", held.text.split()[1]) != held.text.split()[1]:
+                    continue
                 lines.append(f"    Class {held.text.split()[1]}")
                 lines += [f"      {_definition(child)}" for child in held]
         if not lines and "name" in match:
@@ -172,7 +174,7 @@ class Counters:
             strategy = "Class-based queueing"
         else:
             strategy = default_queueing(self._box, held)
-        percent = int(held.value("max-reserved-bandwidth", "x 75").split()[1])
+        percent = int(held.value("max-reserved-bandwidth", f"x {RESERVABLE}").split()[1])
         mtu = held.value("mtu", "mtu 1500").split()[1]
         return "\n".join(
             [
@@ -187,27 +189,27 @@ class Counters:
     def _available(self, held: Section, room: int) -> int:
         policy = self._attachments.policy_on(held, "output")
         for line in policy if policy is not None else ():
-            words = (line.value("priority") or line.value("bandwidth")).split()
-            if len(words) > 1 and words[1] == "percent":
-                room -= self._box.bandwidth(held) * int(words[2]) // 100
-            elif len(words) > 1 and words[1] != "remaining":
-                room -= int(words[1])
+            room -= booked(line, self._box.bandwidth(held)) or 0
         return room
 
 
 def _definition(line: Section) -> str:
     """One action as ``show policy-map`` words it."""
     words = line.text.split()
-    if line.key == "bandwidth" and words[1] in {"percent", "remaining"}:
-        unit = "remaining " if words[1] == "remaining" else ""
-        return f"Bandwidth {unit}{words[-1]} (%) Max Threshold {_QUEUE_PACKETS} (packets)"
     if line.key == "bandwidth":
-        return f"Bandwidth {words[1]} (kbps) Max Threshold {_QUEUE_PACKETS} (packets)"
-    if line.key == "priority" and len(words) > 1:
-        return f"Strict Priority\n      Bandwidth {words[-1] if words[1] != 'percent' else words[2]} " + (
-            "(%)" if words[1] == "percent" else "(kbps)"
-        )
+        unit = " ".join([*words[1:-1], ""]).replace("percent ", "") if len(words) > 2 else ""
+        measure = "(%)" if "percent" in words else "" if "ratio" in words else "(kbps)"
+        return f"Bandwidth {unit}{words[-1]} {measure} Max Threshold {_QUEUE_PACKETS} (packets)".replace("  ", " ")
+    if line.key == "priority" and _given(words):
+        given = _given(words)
+        measure = "(%)" if given[0] == "percent" else "(kbps)"
+        return f"Strict Priority\n      Bandwidth {given[1] if given[0] == 'percent' else given[0]} {measure}"
     return line.text.strip()
+
+
+def _given(words: list[str]) -> list[str]:
+    """What follows ``priority`` and its level: the rate and the burst (nothing for a bare priority)."""
+    return words[3:] if words[1:2] == ["level"] else words[1:]
 
 
 def _queueing(held: Section, count: Count, base: int, conversation: int) -> list[str]:
@@ -215,20 +217,24 @@ def _queueing(held: Section, count: Count, base: int, conversation: int) -> list
     words = (held.value("priority") or held.value("bandwidth")).split()
     matched = f"  (pkts matched/bytes matched) {count.queued}/{count.queued_bytes}"
     if words and words[0] == "priority":
-        kbps = base * int(words[2]) // 100 if words[1] == "percent" else int(words[1])
-        given = words[3:] if words[1] == "percent" else words[2:]
-        burst = int(given[0]) if given else kbps * 25  # 200 ms at the rate
+        given = _given(words)
+        percent = given[:1] == ["percent"]
+        kbps = booked(held, base)
         lines += ["  Strict Priority", f"  Output Queue: Conversation {conversation} "]
-        lines += [f"  Bandwidth {words[2]} (%)"] if words[1] == "percent" else []
-        lines += [f"  Bandwidth {kbps} (kbps) Burst {burst} (Bytes)", matched]
-        return [*lines, f"  (total drops/bytes drops) {count.dropped}/{count.dropped_bytes}"]
-    limit = int(held.value("queue-limit", f"x {_QUEUE_PACKETS}").split()[1])
-    room = "" if "random-detect" in held else f"Max Threshold {limit} (packets)"
+        lines += [f"  Bandwidth {given[1]} (%)"] if percent else []
+        if kbps is not None:
+            bursts = given[2:] if percent else given[1:]
+            burst = int(bursts[0]) if bursts else kbps * 25  # 200 ms at the rate
+            lines.append(f"  Bandwidth {kbps} (kbps) Burst {burst} (Bytes)")
+        return [*lines, matched, f"  (total drops/bytes drops) {count.dropped}/{count.dropped_bytes}"]
+    limit, unit = [*held.value("queue-limit", f"x {_QUEUE_PACKETS}").split()[1:], "packets"][:2]
+    room = "" if "random-detect" in held else f"Max Threshold {limit} ({unit})"
     lines.append(f"  Output Queue: Conversation {conversation} ")
     if words and words[1] == "remaining":
-        lines.append(f"  Bandwidth remaining {words[3]} (%){room}")
+        share = f"{words[3]} (%)" if words[2] == "percent" else f"ratio {words[3]} "
+        lines.append(f"  Bandwidth remaining {share}{room}")
     elif words and words[1] == "percent":
-        lines += [f"  Bandwidth {words[2]} (%)", f"  Bandwidth {base * int(words[2]) // 100} (kbps){room}"]
+        lines += [f"  Bandwidth {words[2]} (%)", f"  Bandwidth {booked(held, base)} (kbps){room}"]
     elif words:
         lines.append(f"  Bandwidth {words[1]} (kbps){room}")
     if "shape" in held:
@@ -246,18 +252,9 @@ def _wred(held: Section, count: Count) -> list[str]:
         "   class     Transmitted       Random drop      Tail drop     Minimum Maximum Mark",
         "           pkts/bytes        pkts/bytes       pkts/bytes    thresh  thresh  prob",
     ]
-    by_dscp = held.value("random-detect").endswith("dscp-based")
-    kind = "dscp" if by_dscp else "precedence"
-    for value in range(64 if by_dscp else 8):
-        name = DSCP_BY_NUMBER.get(str(value), "") if by_dscp else str(value)
-        row_ = held.value(f"random-detect {kind} {name}").split() if name else []
-        if by_dscp and not name:
-            continue
-        low = int(row_[3]) if row_ else (
-            ios_wred.default_minimum(value) if by_dscp else ios_wred.BY_PRECEDENCE[value]
-        )  # fmt: skip
-        high = int(row_[4]) if row_ else ios_wred.LARGEST
-        mark = int(row_[5]) if len(row_) > 5 else ios_wred.DENOMINATOR
+    by_dscp = ios_wred.based_on(held) == "dscp"
+    for name, low, high, mark in ios_wred.thresholds(held):
+        value = dscp_value(name)
         taken = [pair for dscp, pair in count.by_dscp.items() if (dscp if by_dscp else dscp >> 3) == value]
         sent = f"{sum(pair[0] for pair in taken)}/{sum(pair[1] for pair in taken)}"
         lines.append(f"   {name:<8}{sent:>12}{'0/0':>18}{'0/0':>17}{low:>10}{high:>9}  1/{mark}")
@@ -270,6 +267,8 @@ def _policing(held: Section, count: Count) -> list[str]:
         return []
     policer = Policer.read(line)
     rate = f"cir {policer.rate} bps" if policer.rate is not None else f"cir {policer.percent} %"
+    if policer.rate is None and policer.percent is None:
+        rate = line.text.removeprefix("police ")
     conformed, size = count.packets - count.exceeded, count.bytes - count.exceeded_bytes
     return [
         "police:",

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from app.lab.boxes.ios_arguments import dscp_value
 from app.lab.boxes.ios_attach import Attachments
 from app.lab.boxes.ios_base import IosBox
+from app.lab.boxes.ios_car import limited
 from app.lab.boxes.ios_classes import class_names, in_class
-from app.lab.boxes.ios_links import default_queueing
+from app.lab.boxes.ios_marking import marked
 from app.lab.boxes.ios_police import Policer, remark
+from app.lab.boxes.ios_queueing import default_queueing
 from app.lab.config import Section
 from app.lab.errors import BoxError
 from app.lab.packets import Outcome, Packets
@@ -91,10 +92,16 @@ class Forwarding:
         self._box = box
         self._attachments = attachments
         self.counts: dict[Path, Count] = {}
+        self._limits: dict[tuple[str, str], Count] = {}
 
     def clear(self) -> None:
         """Every counter back to zero."""
         self.counts = {}
+        self._limits = {}
+
+    def limit(self, interface: str, line: str) -> Count:
+        """The counters of a ``rate-limit`` line: what conformed (``packets``) and what exceeded."""
+        return self._limits.setdefault((interface, line), Count())
 
     def count(self, path: Path) -> Count:
         """The counters of a class; zero when nothing was offered yet."""
@@ -139,12 +146,32 @@ class Forwarding:
         return held
 
     def _policy(self, interface: Section, direction: str, packets: Packets, offer: _Offer) -> list[Treated]:
+        name = interface.text.split()[1]
+
+        def conforming(line: str, rate: int, burst: int, part: Packets) -> int:
+            good = part.count
+            if part.bytes and offer.seconds > 0:
+                left = offer.budgets.setdefault((name, line), burst + rate * offer.seconds / 8)
+                good = min(part.count, int(left // part.bytes))
+                offer.budgets[(name, line)] = left - good * part.bytes
+            count = self.limit(name, line)
+            count.packets += good
+            count.bytes += good * part.bytes
+            count.exceeded += part.count - good
+            count.exceeded_bytes += (part.count - good) * part.bytes
+            return good
+
+        treated: list[Treated] = []
         policy = self._attachments.policy_on(interface, direction)
-        if policy is None:
-            queue = default_queueing(self._box, interface) if direction == "output" else ""
-            return [Treated(packets, "", queue, dropped=False)]
-        path = (interface.text.split()[1], direction)
-        return self._classes(policy, path, packets, offer)
+        for part in limited(self._box, interface, direction, packets, conforming):
+            if part.dropped:
+                treated.append(Treated(part.packets, "", "", dropped=True))
+            elif policy is None:
+                queue = default_queueing(self._box, interface) if direction == "output" else ""
+                treated.append(Treated(part.packets, "", queue, dropped=False))
+            else:
+                treated += self._classes(policy, (name, direction), part.packets, offer)
+        return treated
 
     def _full(self, name: str) -> str:
         return self._box.interface(name).text.split()[1]
@@ -166,17 +193,17 @@ class Forwarding:
                 count.lost(part, now)
                 treated.append(Treated(part, name, "", dropped=True))
                 continue
-            marked = _marks(held, part)
-            count.marked += part.count if marked != part else 0
-            child = self._box.running.get(f"policy-map {held.value('service-policy').partition(' ')[2]}")
+            written = marked(self._box, held, part)
+            count.marked += part.count if written != part else 0
+            child = self._attachments.child(held)
             if child is not None:
-                below = self._classes(child, here, marked, offer)
+                below = self._classes(child, here, written, offer)
                 treated += [replace(one, name=f"{name}/{one.name}") for one in below]
                 continue
             queue = self._queue(held, name) if path[1] == "output" else ""
             if queue == "priority" or "priority" not in held:
                 count.waited(part)
-            treated.append(Treated(marked, name, queue, dropped=False))
+            treated.append(Treated(written, name, queue, dropped=False))
         return treated
 
     def _queue(self, held: Section, name: str) -> str:
@@ -194,14 +221,21 @@ class Forwarding:
         kbps = self._box.bandwidth(self._box.interface(path[0]))
         size = packets.bytes
         conforming = packets.count
+        violating = 0
         if offer.seconds > 0 and size:
             left = offer.budgets.setdefault(path, policer.allowance(offer.seconds, kbps))
             conforming = min(packets.count, int(left // size))
             offer.budgets[path] = left - conforming * size
+            more = offer.budgets.setdefault((*path, "excess"), policer.excess_allowance(offer.seconds, kbps))
+            exceeding = min(packets.count - conforming, int(more // size))
+            offer.budgets[(*path, "excess")] = more - exceeding * size
+            violating = packets.count - conforming - exceeding
+        exceed = policer.actions.get("exceed", "drop")
         parts = []
         for number, action in (
             (conforming, policer.actions.get("conform", "transmit")),
-            (packets.count - conforming, policer.actions.get("exceed", "drop")),
+            (packets.count - conforming - violating, exceed),
+            (violating, policer.actions.get("violate", exceed)),
         ):
             if number:
                 mark = remark(action)
@@ -216,14 +250,3 @@ class Forwarding:
 
 def _tagged(interface: Section) -> bool:
     return interface.value("encapsulation").startswith(("encapsulation dot1Q", "encapsulation isl"))
-
-
-def _marks(held: Section, packets: Packets) -> Packets:
-    """What the ``set`` lines of a class write."""
-    dscp: int | None = None
-    if "set dscp" in held:
-        dscp = dscp_value(held.value("set dscp").split()[-1])
-    elif "set precedence" in held:
-        dscp = 8 * int(held.value("set precedence").split()[-1])
-    cos = int(held.value("set cos").split()[-1]) if "set cos" in held else None
-    return packets.marked(dscp=dscp, cos=cos)

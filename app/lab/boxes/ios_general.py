@@ -17,6 +17,7 @@ _SERVICES = (
     "nagle|pad|tcp-keepalives-in|tcp-keepalives-out|password-encryption|internal|dhcp|finger|config"
     "|udp-small-servers|tcp-small-servers|sequence-numbers|compress-config|unsupported-transceiver"
 )
+_MTU = 1500  # bytes, on every kind of interface the lab has
 
 
 def global_rows(box: IosBox) -> list[Row]:
@@ -40,7 +41,7 @@ def global_rows(box: IosBox) -> list[Row]:
         setting("clock summer-time LINE", rank=10),
         setting("memory-size iomem <5-50>", rank=11),
         setting("mmi LINE", rank=11, many=True),
-        setting("ip subnet-zero", rank=12, on=box.version.startswith("12.4")),
+        setting("ip subnet-zero", rank=12, on=box.train.since("12.4")),
         setting("ip source-route", rank=13, on=True),
         setting("ip gratuitous-arps", rank=13, on=True),
         setting("ip cef [distributed]", key="ip cef", rank=14, off=True),
@@ -87,7 +88,7 @@ def global_rows(box: IosBox) -> list[Row]:
         setting("tftp-server LINE", rank=94, many=True),
         setting("tacacs-server LINE", rank=94, many=True),
         setting("radius-server LINE", rank=94, many=True),
-        setting("control-plane", rank=95),
+        group("control-plane", "control-plane", rank=95),
         setting("privilege LINE", rank=96, many=True),
         setting("alias LINE", rank=96, many=True),
         group("line {con <0-0>|console <0-0>|aux <0-0>|vty <0-15> [<0-15>]|<0-1000> [<0-1000>]}", "line", rank=98),
@@ -103,7 +104,7 @@ def interface_rows(*, routed: bool) -> list[Row]:
         *leaving(),
         setting("description LINE", rank=0),
         row("bandwidth <1-10000000>:kbps", _bandwidth, "bandwidth [<1-10000000>]"),
-        setting("mtu <64-18000>", rank=4, defaults=["mtu 1500"]),
+        row("mtu <64-18000>:n", _mtu, "mtu [<64-18000>]"),
         row("ip address IP:address IP:mask [secondary]:second", _address, "ip address [IP] [IP] [secondary]"),
         row("ip address {negotiated|dhcp|unnumbered}:how", _address),
         setting("shutdown", rank=95),
@@ -143,16 +144,7 @@ def _routed() -> list[Row]:
         setting("ip nbar protocol-discovery", rank=16),
         setting("ip virtual-reassembly", rank=16),
         setting("ip tcp adjust-mss <500-1460>", rank=16),
-        row("encapsulation hdlc", _plain_hdlc),
-        setting("encapsulation ppp", key="encapsulation", rank=20),
-        setting("encapsulation frame-relay [ietf]", key="encapsulation", rank=20),
-        setting("encapsulation dot1Q <1-4094> [native]", key="encapsulation", rank=5),
         setting("delay <1-16777215>", rank=21),
-        setting("frame-relay traffic-shaping", rank=22),
-        setting("frame-relay lmi-type {ansi|cisco|q933a}", rank=22),
-        setting("frame-relay class WORD", rank=22),
-        setting("frame-relay map ip IP <16-1007> [broadcast] [LINE]", rank=22, many=True),
-        group("frame-relay interface-dlci <16-1007>", "fr-dlci", rank=23),
         setting("half-duplex", key="duplex", rank=60),
         setting("full-duplex", key="duplex", rank=60),
         setting("clock rate <300-8000000>", key="clock rate", rank=62),
@@ -239,8 +231,8 @@ def submode_rows() -> dict[str, list[Row]]:
             setting("lease LINE"),
             setting("option LINE", many=True),
         ],
+        "control-plane": leaving(),
         **ios_services.submode_rows(),
-        "fr-dlci": [*leaving(), setting("class WORD")],
     }
 
 
@@ -288,10 +280,15 @@ def _address(shell: Shell, match: Match) -> None:
         shell.store(Section(match.text, key="ip address", rank=10))
 
 
-def _plain_hdlc(shell: Shell, match: Match) -> None:
-    """HDLC is what a serial line runs by default and is not printed."""
-    del match
-    shell.section.remove("encapsulation")
+def _mtu(shell: Shell, match: Match) -> None:
+    """An IP MTU above the link's goes."""
+    size = _MTU if match.undone else match.number("n")
+    if size == _MTU:
+        shell.section.remove("mtu")
+    else:
+        shell.store(Section(match.text, key="mtu", rank=4))
+    if int(shell.section.value("ip mtu", "ip mtu 0").split()[2]) > size:
+        shell.section.remove("ip mtu")
 
 
 def _banner(shell: Shell, match: Match) -> Reply | None:

@@ -1,4 +1,4 @@
-"""The policer of a policy class: both spellings of ``police``, its printout, its verdict on packets."""
+"""The policer of a policy class: the spellings of ``police``, its printout, its verdict on packets."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from app.lab.boxes import ios_refusals as refusals
 from app.lab.boxes.ios_arguments import PRECEDENCE_NAMES, dscp_value
 from app.lab.boxes.ios_base import IosBox
 from app.lab.boxes.ios_rows import leaving, row
+from app.lab.boxes.ios_train import LEVELS, POLICE_SUBMODE, POLICING
 from app.lab.config import Section
 from app.lab.grammar import Match, Refused
 from app.lab.shell import Row, Shell
@@ -16,8 +17,10 @@ from app.lab.shell import Row, Shell
 ACTION = (
     "{transmit|drop|set-dscp-transmit DSCP|set-prec-transmit PREC|set-qos-transmit <0-99>"
     "|set-cos-transmit <0-7>|set-clp-transmit|set-frde-transmit|set-mpls-exp-transmit <0-7>"
-    "|set-mpls-exp-imposition-transmit <0-7>|set-discard-class-transmit <0-7>}"
+    "|set-mpls-exp-imposition-transmit <0-7>|set-mpls-exp-topmost-transmit <0-7>"
+    "|set-discard-class-transmit <0-7>}"
 )
+_KINDS = ("conform", "exceed", "violate")
 _ACTIONS = f"[conform-action {ACTION}:conform] [exceed-action {ACTION}:exceed] [violate-action {ACTION}:violate]"
 _BPS = "<8000-2000000000>"
 _BYTES = "<1000-51200000>"
@@ -25,28 +28,40 @@ _ACTION_TEXT = re.compile(r"(conform|exceed|violate)-action (\S+(?: (?:\d+|[a-z]
 _SMALLEST_BURST = 1500
 _LARGEST_BURST = 51200000
 _RANK = 30
+_EVERYTHING = 1e15  # bytes: more than any offer
 
 
 class Policers:
-    """Rows for ``police`` in a policy class and in its submode."""
+    """Rows for ``police`` in a policy class and in its submode, as the train has them."""
 
     def __init__(self, box: IosBox) -> None:
-        self._box = box
+        self._train = box.train
 
     def rows(self) -> list[Row]:
         """Policy class mode."""
-        return [
+        if not self._train.since(POLICING):
+            return []
+        rows = [
             row(f"police {_BPS}:rate [{_BYTES}:bc [{_BYTES}:be]] {_ACTIONS}", self._one_line, "police [LINE]"),
-            row(
-                f"police cir {_BPS}:rate [bc {_BYTES}:bc] [pir {_BPS}:pir] [be {_BYTES}:be] {_ACTIONS}",
-                self._cir,
-            ),
-            row(
-                "police cir percent <1-100>:percent [bc <1-2000>:bc ms] [pir percent <1-100>:pir]"
-                f" [be <1-2000>:be ms] {_ACTIONS}",
-                self._percent,
-            ),
         ]
+        if self._train.since(POLICE_SUBMODE):
+            rows += [
+                row(
+                    f"police cir {_BPS}:rate [bc {_BYTES}:bc] [pir {_BPS}:pir] [be {_BYTES}:be] {_ACTIONS}",
+                    self._cir,
+                ),
+                row(
+                    "police cir percent <1-100>:percent [bc <1-2000>:bc ms] [pir percent <1-100>:pir]"
+                    f" [be <1-2000>:be ms] {_ACTIONS}",
+                    self._percent,
+                ),
+            ]
+        if self._train.since(LEVELS):
+            rows.append(
+                row(f"police rate {{{_BPS}:rate bps|<1-2000000>:pps pps|percent <1-100>:percent}} {_ACTIONS}",
+                    self._rate)
+            )  # fmt: skip
+        return rows
 
     def submode_rows(self) -> list[Row]:
         """Police mode: one action per line."""
@@ -54,9 +69,9 @@ class Policers:
             *leaving(),
             *(
                 row(f"{kind}-action {ACTION}:action", self._action, f"{kind}-action [LINE]")
-                for kind in ("conform", "exceed", "violate")
+                for kind in _KINDS
             ),
-        ]
+        ]  # fmt: skip
 
     def _one_line(self, shell: Shell, match: Match) -> None:
         if match.undone:
@@ -65,7 +80,7 @@ class Policers:
         rate = match.number("rate")
         burst = match.number("bc") or _default_burst(rate)
         text = f"police {rate} {burst}" + (f" {match['be']}" if "be" in match else "")
-        self._put(shell, match, text, enter=self._box.version == "12.4" and "conform" not in match)
+        self._put(shell, match, text)
 
     def _cir(self, shell: Shell, match: Match) -> None:
         rate = match.number("rate")
@@ -73,19 +88,32 @@ class Policers:
         text = f"police cir {rate} bc {burst}"
         if "pir" in match:
             pir = match.number("pir")
+            if pir < rate:
+                raise Refused(refusals.SMALL_PIR)
             text += f" pir {pir} be {match.number('be') or _default_burst(pir)}"
         elif "be" in match:
             text += f" be {match['be']}"
-        self._put(shell, match, text, enter="conform" not in match)
+        self._put(shell, match, text)
 
     def _percent(self, shell: Shell, match: Match) -> None:
+        if match.number("pir", 100) < match.number("percent"):
+            raise Refused(refusals.SMALL_PIR)
         text = f"police cir percent {match['percent']}"
         text += f" bc {match['bc']} ms" if "bc" in match else ""
         text += f" pir percent {match['pir']}" if "pir" in match else ""
         text += f" be {match['be']} ms" if "be" in match else ""
-        self._put(shell, match, text, enter="conform" not in match)
+        self._put(shell, match, text)
 
-    def _put(self, shell: Shell, match: Match, text: str, *, enter: bool) -> None:
+    def _rate(self, shell: Shell, match: Match) -> None:
+        if "rate" in match:
+            text = f"police rate {match['rate']} bps"
+        else:
+            text = (
+                f"police rate {match['pps']} pps" if "pps" in match else f"police rate percent {match['percent']}"
+            )
+        self._put(shell, match, text)
+
+    def _put(self, shell: Shell, match: Match, text: str) -> None:
         actions = {
             "conform": match.get("conform", "transmit"),
             "exceed": match.get("exceed", "drop"),
@@ -93,7 +121,7 @@ class Policers:
         }
         _check(actions)
         shell.section.remove("police")
-        if self._box.version != "12.4" and not text.startswith("police cir"):
+        if not self._train.since("12.4") and text.split()[1].isdigit():
             # The old trains print the whole policer in one line, actions two blanks apart.
             line = "  ".join(f"{kind}-action {action}" for kind, action in actions.items())
             shell.store(Section(f"{text} {line}", key="police", rank=_RANK))
@@ -101,12 +129,11 @@ class Policers:
         held = shell.store(Section(text, key="police", rank=_RANK, mode="police"))
         for at, (kind, action) in enumerate(actions.items()):
             held.put(Section(f" {kind}-action {action} ", key=kind, rank=at))
-        if enter:
+        if not {"conform", "exceed", "violate"} & match.args.keys():
             shell.enter("police", held)
 
     def _action(self, shell: Shell, match: Match) -> None:
         kind = match.words[0].removesuffix("-action")
-        rank = ("conform", "exceed", "violate").index(kind)
         if match.undone:
             default = {"conform": "transmit", "exceed": "drop"}.get(kind)
             if default is None:
@@ -117,7 +144,7 @@ class Policers:
             action = match["action"]
         held = {child.key: child.text.split(None, 1)[1].strip() for child in shell.section}
         _check({**held, kind: action})
-        shell.store(Section(f" {kind}-action {action} ", key=kind, rank=rank))
+        shell.store(Section(f" {kind}-action {action} ", key=kind, rank=_KINDS.index(kind)))
 
 
 def _default_burst(rate: int) -> int:
@@ -138,35 +165,64 @@ def _check(actions: dict[str, str]) -> None:
 
 @dataclass(frozen=True)
 class Policer:
-    """A policer as data. ``rate`` in bit/s (None with ``percent``), ``burst`` in bytes."""
+    """A policer as data: rates in bit/s or percent of the link, bursts in bytes.
+
+    ``peak`` and ``excess`` are the second rate and burst (0: none): what they still let through exceeds,
+    the rest violates.
+    """
 
     rate: int | None
     percent: int | None
     burst: int
     actions: dict[str, str]
+    peak: int = 0
+    peak_percent: int = 0
+    excess: int = 0
 
     @classmethod
     def read(cls, section: Section) -> Policer:
-        """From the ``police`` line of a running configuration."""
-        text = section.text
-        whole = " ".join([text, *(child.text.strip() for child in section)])
-        actions = {
-            kind: action.strip()
-            for kind, action in _ACTION_TEXT.findall(whole)
-        }  # fmt: skip
-        percent = re.match(r"police cir percent (\d+)", text)
+        """From the ``police`` line of a running configuration.
+
+        A policer in packets/s has no rate in bit/s and lets everything through.
+        """
+        text = section.text.split(" conform")[0]
+        whole = " ".join([section.text, *(child.text.strip() for child in section)])
+        actions = {kind: action.strip() for kind, action in _ACTION_TEXT.findall(whole)}
+        named = {name: int(value) for name, value in re.findall(r"(bc|pir|be) (?:percent )?(\d+)", text)}
+        percent = re.search(r"(?:cir|rate) percent (\d+)", text)
         if percent:
-            return cls(None, int(percent[1]), 0, actions)
-        numbers = [int(number) for number in re.findall(r"\b\d+\b", text.split("conform")[0])]
-        return cls(numbers[0], None, numbers[1] if len(numbers) > 1 else _SMALLEST_BURST, actions)
+            return cls(None, int(percent[1]), 0, actions, peak_percent=named.get("pir", 0))
+        numbers = [int(number) for number in re.findall(r"\b\d+\b", text)]
+        if text.endswith("pps"):
+            return cls(None, None, 0, actions)
+        if text.startswith("police cir"):
+            burst = named.get("bc", _SMALLEST_BURST)
+            return cls(numbers[0], None, burst, actions, peak=named.get("pir", 0), excess=named.get("be", 0))
+        burst = numbers[1] if len(numbers) > 1 else _SMALLEST_BURST
+        return cls(numbers[0], None, burst, actions, excess=numbers[2] if len(numbers) > 2 else 0)
 
     def allowance(self, seconds: float, kbps: int) -> float:
         """Bytes that conform over ``seconds``: one burst and what the rate refills.
 
         ``kbps`` is what a percentage refers to.
         """
+        if self.rate is None and self.percent is None:
+            return _EVERYTHING
         rate = self.rate if self.rate is not None else kbps * 10 * (self.percent or 0)
         return (self.burst or _SMALLEST_BURST) + rate * seconds / 8
+
+    def excess_allowance(self, seconds: float, kbps: int) -> float:
+        """Bytes over ``seconds`` that neither conform nor violate.
+
+        A second rate refills its own bucket, which conforming packets use too; without one only the excess
+        burst is there.
+        """
+        if "violate" not in self.actions:
+            return _EVERYTHING
+        peak = self.peak or kbps * 10 * self.peak_percent
+        if not peak:
+            return float(self.excess)
+        return max(0.0, (self.excess or _SMALLEST_BURST) + peak * seconds / 8 - self.allowance(seconds, kbps))
 
 
 def remark(action: str) -> int | None:

@@ -6,6 +6,10 @@ from __future__ import annotations
 TWO_MARKS = "Two layer 3 markings (dscp and precedence) are not allowed"
 SUBINTERFACE = "CBWFQ : Not supported on subinterfaces"
 HIERARCHY = "CBWFQ : Hierarchy supported only if shaping is configured in this class"
+MIXED_UNITS_HQF = (
+    "Mixed bandwidth types are not supported. Pls configure bandwidth command either in kbps, percent,"
+    " remaining percent or remaining ratio but not mixed"
+)
 QUEUE_LIMIT_ALONE = "queue-limit not allowed without bandwidth shape or priority command"
 
 # Unconfirmed wording.
@@ -14,6 +18,20 @@ OUTPUT_ONLY = "CBWFQ : Can be enabled as an output feature only"
 WRED_ALONE = "random-detect not allowed without bandwidth or shape command"
 WRED_MIXED = "% Must configure either precedence or dscp based random-detect, not both"
 WRED_OFF = "% random-detect must be configured first"
+SHAPE_FIRST = "% shape must be configured first"
+SHAPE_STEP = "% shape rate must be a multiple of 8000"
+DEPTH = "% Policy maps cannot be nested any deeper"
+SET_COS = "% set cos is supported only in output policies of 802.1Q or ISL interfaces"
+COMPRESSION_OUTPUT = "% compression can be enabled as an output feature only"
+SMALL_PIR = "% pir must be greater than or equal to cir"
+RATE_STEP = "% Rate must be a multiple of 8000"
+SMALL_EXTENDED_BURST = "% Extended burst size cannot be less than the normal burst size"
+RESERVABLE_IGNORED = "Reservable bandwidth is being reduced: this command is deprecated"
+FRAME_RELAY_FIRST = "% Must set encapsulation to FRAME-RELAY before using FR subcommands"
+CISCO_FORMAT_ONLY = "% RTP header compression needs the cisco encapsulation"
+HDLC_FORMAT = "% HDLC supports only the cisco format of header compression"
+POLICY_PRESENT = "% Must remove the output service policy first"
+FRTS_OR_FRAGMENT = "% frame-relay fragment end-to-end and frame-relay traffic-shaping exclude each other"
 SUM_OVER_100 = "Sum total of class bandwidths exceeds 100 percent"
 
 
@@ -47,6 +65,16 @@ def deconfigure(old: str, new: str) -> str:
     return f"Must deconfigure {old} in this class before configuring {new}"
 
 
+def in_the_way(old: str) -> str:
+    """Class-based queueing wants an interface with its default queueing (unconfirmed)."""
+    return f"Must deconfigure {old} in this interface before configuring CBWFQ"
+
+
 def no_room(interface: str, name: str, wanted: str, free: str) -> str:
     """The 75 % rule; published for kb/s, unconfirmed for percent."""
     return f"I/f {interface} class {name} requested bandwidth {wanted}, available only {free}"
+
+
+def small_burst(least: int) -> str:
+    """The normal burst of a rate limit has a floor (unconfirmed wording)."""
+    return f"% Normal burst size must be at least {least} bytes for this rate"

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
+from app.lab.boxes.nortel_5510_acl_commands import ACL_ROWS
 from app.lab.boxes.nortel_5510_arguments import TYPES, parse_ports
 from app.lab.boxes.nortel_5510_elements import ELEMENT_ROWS
 from app.lab.boxes.nortel_5510_exec import ENABLE_ROWS, EXEC_ROWS, mode_rows
@@ -171,11 +172,11 @@ class Nortel5510(TypedBox[QosConfig]):
         parts, verdicts = ingress(self.state, entry, offered, metering)
         matching = [verdict for verdict in verdicts if verdict.matched]
         for verdict in matching:
-            counted = self.counted.setdefault(verdict.policy.number, Counter())
-            counted["in"] += verdict.conforming
-            counted["out"] += offered.count - verdict.conforming
-        first = matching[0].policy if matching else None
-        name = (first.name or str(first.number)) if first else ""
+            if verdict.policy is not None:
+                counted = self.counted.setdefault(verdict.policy.number, Counter())
+                counted["in"] += verdict.conforming
+                counted["out"] += offered.count - verdict.conforming
+        name = matching[0].name if matching else ""
         return [self._outcome(part, name, at) for part in parts]
 
     def _outcome(self, part: Part, name: str, at: int) -> Outcome:
@@ -199,7 +200,7 @@ class Nortel5510(TypedBox[QosConfig]):
 
 
 def _modes() -> dict[str, Mode]:
-    configuring = [*SYSTEM_ROWS, *ELEMENT_ROWS, *POLICY_ROWS]
+    configuring = [*SYSTEM_ROWS, *ELEMENT_ROWS, *POLICY_ROWS, *ACL_ROWS]
     return {
         "exec": Mode("exec", "", Grammar(EXEC_ROWS, TYPES)),
         "enable": Mode("enable", "", Grammar(ENABLE_ROWS, TYPES)),

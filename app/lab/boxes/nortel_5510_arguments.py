@@ -56,7 +56,7 @@ def _port(token: str) -> str | None:
 
 def _prefix(token: str) -> str | None:
     try:
-        return str(ipaddress.IPv4Network(token, strict=False)) if "/" in token else None
+        return str(ipaddress.ip_network(token, strict=False)) if token.partition("/")[2].isdigit() else None
     except ValueError:
         return None
 

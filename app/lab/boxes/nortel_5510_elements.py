@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Mapping
 from typing import TypeVar
 
 from app.lab.boxes.nortel_5510_arguments import (
     config,
-    incomplete,
     new_name,
     number,
     parse_ports,
     refused,
     single,
 )
+from app.lab.boxes.nortel_5510_criteria import IP_OPTIONS, L2_OPTIONS, ip_fields, l2_fields
 from app.lab.boxes.nortel_5510_policies import check_action
-from app.lab.boxes.nortel_5510_state import BlockMember, Classifier, IpElement, L2Element, QosConfig, Span
+from app.lab.boxes.nortel_5510_resources import fitting
+from app.lab.boxes.nortel_5510_state import BlockMember, Classifier, IpElement, L2Element, QosConfig
 from app.lab.boxes.nortel_5510_tables import DEFAULT_GROUP
 from app.lab.grammar import Match
 from app.lab.shell import Row, Shell
@@ -59,35 +59,15 @@ def _if_assign(shell: Shell, match: Match) -> None:
     name = DEFAULT_GROUP if match.negated else match["name"]
     if name not in state.groups:
         raise refused("Interface group does not exist")
-    for port in parse_ports(match["ports"]) or []:
-        if name == DEFAULT_GROUP:
-            state.assigned.pop(port, None)
-        else:
-            state.assigned[port] = name
+    with fitting(state):
+        for port in parse_ports(match["ports"]) or []:
+            if name == DEFAULT_GROUP:
+                state.assigned.pop(port, None)
+            else:
+                state.assigned[port] = name
 
 
 # -- elements -----------------------------------------------------------------------------------------
-
-
-def _span(match: Match, low: str, high: str, what: str) -> Span | None:
-    if low not in match and high not in match:
-        return None
-    if low not in match or high not in match:
-        raise incomplete(match)
-    span = Span(match.number(low), match.number(high))
-    if not span.maskable():
-        raise refused(f"Invalid {what} range: it cannot be expressed by one mask")
-    return span
-
-
-def _pair(match: Match, side: str) -> tuple[str, str] | None:
-    if f"{side}_mac" not in match:
-        return None
-    return match[f"{side}_mac"], match.get(f"{side}_mask", "ff:ff:ff:ff:ff:ff")
-
-
-def _network(match: Match, name: str) -> ipaddress.IPv4Network | None:
-    return ipaddress.IPv4Network(match[name]) if name in match else None
 
 
 def _unreferenced(state: QosConfig, kind: str, identity: int) -> None:
@@ -103,16 +83,7 @@ def _ip_element(shell: Shell, match: Match) -> None:
         del state.ip_elements[identity]
         return
     single(match)
-    made = IpElement(
-        identity,
-        new_name(match),
-        src=_network(match, "src"),
-        dst=_network(match, "dst"),
-        dscp=number(match, "dscp"),
-        protocol=number(match, "protocol"),
-        src_ports=_span(match, "src_low", "src_high", "port"),
-        dst_ports=_span(match, "dst_low", "dst_high", "port"),
-    )
+    made = IpElement(identity, new_name(match), ip_fields(match))
     if state.ip_elements.get(identity) != made:
         _unreferenced(state, "ip", identity)
         state.ip_elements[identity] = made
@@ -126,16 +97,7 @@ def _l2_element(shell: Shell, match: Match) -> None:
         del state.l2_elements[identity]
         return
     single(match)
-    made = L2Element(
-        identity,
-        new_name(match),
-        src_mac=_pair(match, "src"),
-        dst_mac=_pair(match, "dst"),
-        vlan=_span(match, "vlan_low", "vlan_high", "VLAN"),
-        vlan_tag="" if match.get("tag") == "ignore" else match.get("tag"),
-        ethertype=int(match["type"], 16) if "type" in match else None,
-        priority=None if match.get("priority", "all") == "all" else match.number("priority"),
-    )
+    made = L2Element(identity, new_name(match), l2_fields(match))
     if state.l2_elements.get(identity) != made:
         _unreferenced(state, "l2", identity)
         state.l2_elements[identity] = made
@@ -176,7 +138,7 @@ def _classifier(shell: Shell, match: Match) -> None:
 def _mask(state: QosConfig, set_id: int) -> tuple[object, ...]:
     """The bits that a classifier set looks at."""
     masks = [
-        (state.ip_elements if member.kind == "ip" else state.l2_elements)[member.element].mask()
+        (state.ip_elements if member.kind == "ip" else state.l2_elements)[member.element].fields.mask()
         for member in state.members_of_set(set_id)
     ]
     return tuple(sorted(masks, key=lambda mask: str(mask[0])))
@@ -232,21 +194,15 @@ def _classifier_block(shell: Shell, match: Match) -> None:
 
 
 _ID = "<1-55000>"
-_PORT = "<0-65535>"
 
 ELEMENT_ROWS: list[Row] = [
     row("qos if-group name NAME:name class {trusted|untrusted|unrestricted}:class", _if_group,
         no="qos if-group name NAME:name"),
     row("qos if-assign port PORTS:ports name NAME:name", _if_assign, no="qos if-assign port PORTS:ports"),
-    row(f"qos ip-element {_ID}:id [{{name NAME:name|addr-type ipv4:family|src-ip PREFIX:src|dst-ip PREFIX:dst"
-        "|ds-field <0-63>:dscp|protocol <0-255>:protocol"
-        f"|src-port-min {_PORT}:src_low|src-port-max {_PORT}:src_high"
-        f"|dst-port-min {_PORT}:dst_low|dst-port-max {_PORT}:dst_high}}*10]",
-        _ip_element, no=f"qos ip-element {_ID}:id"),
-    row(f"qos l2-element {_ID}:id [{{name NAME:name|src-mac ETHER:src_mac|src-mac-mask ETHER:src_mask"
-        "|dst-mac ETHER:dst_mac|dst-mac-mask ETHER:dst_mask|vlan-min <1-4094>:vlan_low|vlan-max <1-4094>:vlan_high"
-        "|vlan-tag {tagged|untagged|ignore}:tag|ethertype TYPE:type|priority {<0-7>|all}:priority}*10]",
-        _l2_element, no=f"qos l2-element {_ID}:id"),
+    row(f"qos ip-element {_ID}:id [{{name NAME:name|{IP_OPTIONS}}}*12]", _ip_element,
+        no=f"qos ip-element {_ID}:id"),
+    row(f"qos l2-element {_ID}:id [{{name NAME:name|{L2_OPTIONS}}}*10]", _l2_element,
+        no=f"qos l2-element {_ID}:id"),
     row(f"qos classifier {_ID}:id set-id {_ID}:set [name NAME:name] element-type {{ip|l2}}:kind"
         f" element-id {_ID}:element", _classifier, no=f"qos classifier {_ID}:id"),
     row(f"qos classifier-block {_ID}:id block-number {_ID}:block [name NAME:name]"

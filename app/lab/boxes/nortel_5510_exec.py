@@ -116,8 +116,7 @@ def _boot(shell: Shell, match: Match) -> Reply:
 
 
 def _running(shell: Shell, match: Match) -> str:
-    del match
-    return shell.box.running_text().rstrip("\n")
+    return _text(show.listing(_box(shell).state, everything="verbose" in match))
 
 
 def _agent(shell: Shell, match: Match) -> str:
@@ -171,6 +170,8 @@ def _objects(shell: Shell, match: Match) -> str:
         "classifier-block": state.blocks,
         "meter": state.meters,
         "policy": state.policies,
+        "ip-acl": state.acls["ip"],
+        "l2-acl": state.acls["l2"],
     }
     return _text(show.objects(match["what"], tables[match["what"]]))
 
@@ -187,6 +188,16 @@ def _statistics(shell: Shell, match: Match) -> str:
 def _diag(shell: Shell, match: Match) -> str:
     del match
     return _text(show.diag(_box(shell).state, range(1, PORTS + 1)))
+
+
+def _acl_assignment(shell: Shell, match: Match) -> str:
+    del match
+    return _text(show.acl_assignment(_box(shell).state))
+
+
+def _capability(shell: Shell, match: Match) -> str:
+    del match
+    return _text(show.capability(_box(shell).state))
 
 
 def _system(shell: Shell, match: Match) -> str:
@@ -218,15 +229,18 @@ _SHOW_QOS: list[Row] = [
     Command("show qos egressmap [ds <0-63>:ds]", _egress_map),
     Command("show qos ingressmap", _ingress_map),
     Command("show qos action", _action),
-    Command("show qos {ip-element|l2-element|classifier|classifier-block|meter|policy}:what", _objects),
+    Command("show qos {ip-element|l2-element|classifier|classifier-block|meter|policy|ip-acl|l2-acl}:what",
+            _objects),
+    Command("show qos acl-assign", _acl_assignment),
+    Command("show qos capability", _capability),
     Command("show qos if-shaper [port PORTS:ports]", _shaper),
     Command("show qos statistics <1-55000>:policy", _statistics),
     Command("show qos diag [unit <1-1>]", _diag),
-]
+]  # fmt: skip
 
 _BOTH: list[Row] = [
     *_SHOW_QOS,
-    Command("show running-config", _running),
+    Command("show running-config [verbose:verbose]", _running),
     Command("copy config nvram", _save),
     Command("save config", _save),
     Command("write memory", _save),

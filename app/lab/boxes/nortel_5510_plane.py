@@ -10,7 +10,10 @@ from __future__ import annotations
 import ipaddress
 from dataclasses import dataclass
 
-from app.lab.boxes.nortel_5510_state import Action, IpElement, L2Element, Policy, QosConfig, bucket
+from app.lab.boxes.nortel_5510_acl import AclAssignment, ordered
+from app.lab.boxes.nortel_5510_fields import IpFields, L2Fields
+from app.lab.boxes.nortel_5510_resources import acl_precedences
+from app.lab.boxes.nortel_5510_state import Action, Policy, QosConfig, bucket
 from app.lab.boxes.nortel_5510_tables import (
     DEFAULT_PORT_PRIORITY,
     QUEUE_SET_WEIGHTS,
@@ -37,7 +40,9 @@ def action_of(config: QosConfig, number: int) -> Action:
     return Action(number, service.name, service.drop, service.dscp, priority, service.drop_precedence)
 
 
-def _ip_matches(element: IpElement, packets: Packets) -> bool:
+def _ip_matches(element: IpFields, packets: Packets) -> bool:
+    if element.family != "ipv4":
+        return False  # the control channel offers IPv4 only
     for network, address in ((element.src, packets.src), (element.dst, packets.dst)):
         if network is not None and ipaddress.IPv4Address(address) not in network:
             return False
@@ -54,7 +59,7 @@ def _masked(mac: tuple[str, str] | None) -> bool:
     return mac is not None and int(mac[1].replace(":", ""), 16) != 0
 
 
-def _l2_matches(element: L2Element, packets: Packets) -> bool:
+def _l2_matches(element: L2Fields, packets: Packets) -> bool:
     if _masked(element.src_mac) or _masked(element.dst_mac):
         return False
     if element.vlan is not None and packets.vlan not in element.vlan:
@@ -70,9 +75,9 @@ def _set_matches(config: QosConfig, set_id: int, packets: Packets) -> bool:
     members = config.members_of_set(set_id)
     for member in members:
         if member.kind == "ip":
-            matched = _ip_matches(config.ip_elements[member.element], packets)
+            matched = _ip_matches(config.ip_elements[member.element].fields, packets)
         else:
-            matched = _l2_matches(config.l2_elements[member.element], packets)
+            matched = _l2_matches(config.l2_elements[member.element].fields, packets)
         if not matched:
             return False
     return bool(members)
@@ -80,16 +85,23 @@ def _set_matches(config: QosConfig, set_id: int, packets: Packets) -> bool:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What one policy says about packets: its action, whether it matched, how many were in profile.
+    """What a policy or an access-list says about packets: its action, whether it matched, how many conform.
 
-    ``excess`` is the action for matched packets out of profile (of a meter).
+    ``excess`` is the action for matched packets out of profile (of a meter); ``policy`` is None for an
+    access-list.
     """
 
-    policy: Policy
-    action: int | None
+    precedence: int
+    name: str
+    policy: Policy | None
+    action: Action | None
     matched: bool
     conforming: int
-    excess: int | None = None
+    excess: Action | None = None
+
+
+def _optional(config: QosConfig, number: int | None) -> Action | None:
+    return None if number is None else action_of(config, number)
 
 
 def _judge(config: QosConfig, policy: Policy, packets: Packets, metering: Metering) -> Verdict:
@@ -102,14 +114,35 @@ def _judge(config: QosConfig, policy: Policy, packets: Packets, metering: Meteri
         matched = member is not None
         if member is not None and member.acts:
             action, meter = member.action, member.meter
+    kept, excess = packets.count, None
     if not matched:
-        return Verdict(policy, policy.other_action, matched=False, conforming=packets.count)
-    if meter is None:
-        return Verdict(policy, action, matched=True, conforming=packets.count)
-    held = config.meters[meter]
-    size = bucket(held.rate, held.burst_rate, held.duration)
-    kept = metering.conforming(meter, held.rate * 1000.0, size, packets)
-    return Verdict(policy, held.in_action, matched=True, conforming=kept, excess=held.out_action)
+        action = policy.other_action
+    elif meter is not None:
+        held = config.meters[meter]
+        size = bucket(held.rate, held.burst_rate, held.duration)
+        kept = metering.conforming(meter, held.rate * 1000.0, size, packets)
+        action, excess = held.in_action, _optional(config, held.out_action)
+    name = policy.name or str(policy.number)
+    return Verdict(policy.precedence, name, policy, _optional(config, action), matched, kept, excess)
+
+
+def _listed(config: QosConfig, assigned: AclAssignment, precedence: int, packets: Packets) -> Verdict:
+    """What an access-list says: its first entry that matches, else drop."""
+    for entry in ordered(config.entries(assigned.kind, assigned.name)):
+        if isinstance(entry.fields, IpFields):
+            matched = _ip_matches(entry.fields, packets)
+        else:
+            matched = _l2_matches(entry.fields, packets)
+        if matched:
+            action = Action(
+                entry.number,
+                drop=entry.drop or "disable",
+                dscp=entry.dscp,
+                priority="" if entry.priority is None else str(entry.priority),
+            )
+            return Verdict(precedence, assigned.name, None, action, matched=True, conforming=packets.count)
+    drop = Action(0, drop="enable")
+    return Verdict(precedence, assigned.name, None, drop, matched=False, conforming=packets.count)
 
 
 @dataclass(frozen=True)
@@ -126,6 +159,9 @@ def ingress(config: QosConfig, port: int, packets: Packets, metering: Metering) 
     Packets out of a meter's profile are a part of their own.  Also returns what each policy said.
     """
     verdicts = [_judge(config, policy, packets, metering) for policy in config.policies_on(port)]
+    held = acl_precedences(config, port)
+    verdicts += [_listed(config, one, max(held[one.number]), packets) for one in config.acls_on(port)]
+    verdicts.sort(key=lambda verdict: -verdict.precedence)
     within = min((verdict.conforming for verdict in verdicts), default=packets.count)
     parts = []
     if within or not packets.count:
@@ -140,9 +176,9 @@ def ingress(config: QosConfig, port: int, packets: Packets, metering: Metering) 
     return parts, verdicts
 
 
-def _treated(config: QosConfig, port: int, packets: Packets, numbers: list[int | None]) -> Part:
+def _treated(config: QosConfig, port: int, packets: Packets, said: list[Action | None]) -> Part:
     """Packets under the actions of the policies, the first of which weighs most."""
-    actions = [action_of(config, number) for number in numbers if number is not None]
+    actions = [action for action in said if action is not None]
     dscp = next((action.dscp for action in actions if action.dscp is not None), None)
     priority = next((action.priority for action in actions if action.priority), "")
     # A definite drop or pass of a lower policy beats the deferred pass of a higher one.

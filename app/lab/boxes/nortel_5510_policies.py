@@ -13,6 +13,7 @@ from app.lab.boxes.nortel_5510_arguments import (
     refused,
     single,
 )
+from app.lab.boxes.nortel_5510_resources import fitting
 from app.lab.boxes.nortel_5510_state import Action, Agent, Meter, Policy, QosConfig, Shaper
 from app.lab.boxes.nortel_5510_tables import (
     MAX_SHAPED_RATE,
@@ -28,6 +29,9 @@ from app.lab.boxes.nortel_5510_tables import (
 from app.lab.grammar import Match
 from app.lab.shell import Row, Shell
 from app.lab.typed import TypedBox, row
+
+FIRST_OUT_ACTION = 9
+"""Predefined actions that mark are no out-of-profile actions: 1 (drop) and 9 and above are."""
 
 
 def check_action(state: QosConfig, action: int | None) -> None:
@@ -55,6 +59,8 @@ def _action(shell: Shell, match: Match) -> None:
         del state.actions[identity]
         return
     single(match)
+    if "extension" in match:
+        raise refused(f"Action extension {match['extension']} does not exist")
     made = Action(
         identity,
         new_name(match),
@@ -112,6 +118,8 @@ def _meter(shell: Shell, match: Match) -> None:
     inside, outside = _named_action(state, match, "inside"), _named_action(state, match, "outside")
     if inside is None or outside is None:
         raise incomplete(match)
+    if 1 < outside < FIRST_OUT_ACTION:
+        raise refused(f"Action {outside} cannot be an out-of-profile action")
     made = Meter(
         identity,
         new_name(match),
@@ -218,14 +226,16 @@ def _policy(shell: Shell, match: Match) -> None:
     _check_policy(state, made)
     if state.policies.get(identity, made) != made:
         raise refused(f"Policy {identity} already exists")
-    state.policies[identity] = made
+    with fitting(state):
+        state.policies[identity] = made
 
 
 def _policy_state(shell: Shell, match: Match) -> None:
     state, identity = config(shell), match.number("id")
     if identity not in state.policies:
         raise refused(f"Policy {identity} does not exist")
-    state.policies[identity] = state.policies[identity].switched(match["state"] == "enable")
+    with fitting(state):
+        state.policies[identity] = state.policies[identity].switched(match["state"] == "enable")
 
 
 # -- maps, queues, agent ------------------------------------------------------------------------------
@@ -278,14 +288,17 @@ def _agent(shell: Shell, match: Match) -> None:
     value: int | str = match.get("value")
     if match.defaulted:
         value = getattr(Agent(), name)
-    setattr(agent, name, int(value) if isinstance(getattr(agent, name), int) else value)
+    with fitting(config(shell)):
+        setattr(agent, name, int(value) if isinstance(getattr(agent, name), int) else value)
 
 
 def _reset_default(shell: Shell, match: Match) -> None:
+    """QoS back to the factory's; the rest of the configuration stays."""
     del match
     box = shell.box
     assert isinstance(box, TypedBox)
-    box.state = box.factory_state()
+    plain, box.state = config(shell).plain, box.factory_state()
+    config(shell).plain = plain
 
 
 _ID = "<1-55000>"
@@ -294,7 +307,8 @@ _RATES = "<64-10230000>:rate max-burst-rate <64-4294967295>:burst [max-burst-dur
 POLICY_ROWS: list[Row] = [
     row("qos action <10-55000>:id [{name NAME:name|drop-action {enable|disable|deferred-pass}:drop"
         "|update-dscp <0-63>:dscp|update-1p <0-7>:priority|{use-tos-prec|use-egress}:priority"
-        "|set-drop-prec {low-drop|high-drop}:precedence}*6]", _action, no="qos action <10-55000>:id"),
+        "|set-drop-prec {low-drop|high-drop}:precedence"
+        f"|action-ext {_ID}:extension|action-ext-name NAME:extension}}*7]", _action, no="qos action <10-55000>:id"),
     row(f"qos meter {_ID}:id [name NAME:name] committed-rate {_RATES}"
         f" {{in-profile-action {_ID}:inside|in-profile-action-name NAME:inside_name}}"
         " {out-profile-action {<1-1>|<9-55000>}:outside|out-profile-action-name NAME:outside_name}",

@@ -10,12 +10,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from app.lab.boxes.nortel_5510_plane import discipline
-from app.lab.boxes.nortel_5510_state import Action, Agent, Printed, QosConfig, bucket
+from app.lab.boxes.nortel_5510_resources import acl_precedences, usage
+from app.lab.boxes.nortel_5510_state import Action, Agent, Printed, QosConfig, bucket, port_list
 from app.lab.boxes.nortel_5510_system import SECTIONS
 from app.lab.boxes.nortel_5510_tables import (
     AUTOSAVE_SECONDS,
+    BUCKETS,
     BUFFER_BYTES,
+    MAX_SHAPED_RATE,
+    PORT_CLASSIFIERS,
+    PORT_COUNTERS,
+    PORT_MASKS,
+    PORT_METERS,
+    PORTS,
     QUEUE_SET_WEIGHTS,
+    RATE_STEP,
     STRICT,
 )
 
@@ -45,14 +54,14 @@ def _cells(values: Sequence[str], widths: Sequence[int]) -> str:
 # -- listing ------------------------------------------------------------------------------------------
 
 
-def listing(config: QosConfig) -> Iterator[str]:
-    """``show running-config``: only what differs from the default, section by section."""
+def listing(config: QosConfig, *, everything: bool = False) -> Iterator[str]:
+    """``show running-config``: what differs from the default, or ``everything``, section by section."""
     yield from (
         "! Embedded ASCII Configuration Generator Script",
         f"! Model = Ethernet Routing Switch {MODEL}",
         f"! Software version = {VERSION}",
         "!",
-        "! Displaying only parameters different to default",
+        "! Displaying all parameters" if everything else "! Displaying only parameters different to default",
         "!================================================",
         "enable",
         "configure terminal",
@@ -62,7 +71,7 @@ def listing(config: QosConfig) -> Iterator[str]:
         if section == "INTERFACE" and lines:
             lines = ["interface FastEthernet ALL", *lines, "exit"]
         yield from _section(section, lines)
-    lines = list(config.lines())
+    lines = list(config.lines(everything))
     if config.shapers:
         shapers = (config.shapers[port].line() for port in sorted(config.shapers))
         lines += ["interface FastEthernet ALL", *shapers, "exit"]
@@ -189,7 +198,8 @@ def shapers(config: QosConfig, ports: Sequence[int]) -> Iterator[str]:
 def objects(what: str, held: Mapping[int, Printed]) -> Iterator[str]:
     """``show qos ip-element`` and its like: id and definition."""
     rows = [
-        (identity, one.line().removeprefix(f"qos {what} {identity} ")) for identity, one in sorted(held.items())
+        (identity, one.line().removeprefix(f"qos {what} ").removeprefix(f"{identity} "))
+        for identity, one in sorted(held.items())
     ]
     return table([("Id", 5), ("Definition", 120)], rows)
 
@@ -202,13 +212,45 @@ def statistics(policy: int, name: str, counted: tuple[int, int]) -> Iterator[str
 
 def diag(config: QosConfig, ports: Sequence[int]) -> Iterator[str]:
     """``show qos diag``: which mask precedences are taken on each port (high to low)."""
+    ladder = range(PORT_MASKS, 0, -1)
     yield "Unit/Port  Mask Precedence Usage"
-    yield "           " + " ".join(f"{precedence:>2}" for precedence in range(15, 0, -1))
+    yield "           " + " ".join(f"{precedence:>2}" for precedence in ladder)
     for port in ports:
         taken = {policy.precedence for policy in config.policies_on(port)}
-        marks = " ".join(" Q" if precedence in taken else "  " for precedence in range(15, 0, -1))
+        taken.update(*acl_precedences(config, port).values())
+        marks = " ".join(" Q" if precedence in taken else "  " for precedence in ladder)
         yield f"1/{port:<8} {marks}".rstrip()
     yield "AR=ARP DH=DHCP Q=QoS IS=IPSG"
+
+
+def acl_assignment(config: QosConfig) -> Iterator[str]:
+    """``show qos acl-assign``."""
+    rows = [
+        (number, held.name, "Enabled" if held.enabled else "Disabled", held.kind.upper(), port_list(held.ports))
+        for number, held in sorted(config.acl_assignments.items())
+    ]
+    return table([("Id", 5), ("Name", 16), ("State", 8), ("ACL/Type", 4), ("Ports", 32)], rows)
+
+
+def capability(config: QosConfig) -> Iterator[str]:
+    """``show qos capability``: rates of meters and shapers, and what each port's filters can still take."""
+    yield f"Meter and Shaper Rate: {RATE_STEP}..{MAX_SHAPED_RATE} Kbps in steps of {RATE_STEP} Kbps"
+    yield f"Bucket Sizes (Bytes): {' '.join(map(str, BUCKETS))}"
+    rows = []
+    for port in range(1, PORTS + 1):
+        used = usage(config, port)
+        left = (
+            PORT_MASKS - used.masks,
+            PORT_CLASSIFIERS - used.classifiers,
+            PORT_COUNTERS - used.counters,
+            PORT_METERS - used.meters,
+        )
+        rows.append((1, port, *left))
+    columns = [
+        ("Unit", 4), ("Port", 4), ("Masks/Free", 5), ("Classifiers/Free", 11), ("Counters/Free", 8),
+        ("Meters/Free", 6),
+    ]  # fmt: skip
+    yield from table(columns, rows)
 
 
 def system(name: str, seconds: float) -> Iterator[str]:

@@ -7,11 +7,12 @@ printed as they are typed, after the objects that they refer to.
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from app.lab.boxes.nortel_5510_acl import AclAssignment, AclEntry
+from app.lab.boxes.nortel_5510_fields import IpFields, L2Fields
 from app.lab.boxes.nortel_5510_tables import (
     BUCKETS,
     DEFAULT_BUFFER,
@@ -53,98 +54,27 @@ class Printed(Protocol):
 
 
 @dataclass(frozen=True)
-class Span:
-    """A range that one mask can express: its size is a power of two, its start a multiple of it."""
-
-    low: int
-    high: int
-
-    @property
-    def size(self) -> int:
-        return self.high - self.low + 1
-
-    def maskable(self) -> bool:
-        return self.size > 0 and self.size & (self.size - 1) == 0 and self.low % self.size == 0
-
-    def __contains__(self, value: int) -> bool:
-        return self.low <= value <= self.high
-
-
-@dataclass(frozen=True)
 class IpElement:
-    """``qos ip-element``: what is None is not looked at."""
+    """``qos ip-element``."""
 
     number: int
-    name: str = ""
-    src: ipaddress.IPv4Network | None = None
-    dst: ipaddress.IPv4Network | None = None
-    dscp: int | None = None
-    protocol: int | None = None
-    src_ports: Span | None = None
-    dst_ports: Span | None = None
-
-    def mask(self) -> tuple[object, ...]:
-        """Which fields and bits are looked at: members of one block must agree in this."""
-        return (
-            "ip",
-            self.src and self.src.prefixlen,
-            self.dst and self.dst.prefixlen,
-            self.dscp is not None,
-            self.protocol is not None,
-            self.src_ports and self.src_ports.size,
-            self.dst_ports and self.dst_ports.size,
-        )
+    name: str
+    fields: IpFields
 
     def line(self) -> str:
-        text = f"qos ip-element {self.number}{name_part(self.name)} addr-type ipv4"
-        for word, value in (
-            ("src-ip", self.src), ("dst-ip", self.dst), ("ds-field", self.dscp), ("protocol", self.protocol),
-        ):  # fmt: skip
-            if value is not None:
-                text += f" {word} {value}"
-        for side, span in (("src", self.src_ports), ("dst", self.dst_ports)):
-            if span is not None:
-                text += f" {side}-port-min {span.low} {side}-port-max {span.high}"
-        return text
+        return f"qos ip-element {self.number}{name_part(self.name)}{self.fields.text()}"
 
 
 @dataclass(frozen=True)
 class L2Element:
-    """``qos l2-element``: addresses are text (mac, mask); what is None is not looked at."""
+    """``qos l2-element``."""
 
     number: int
-    name: str = ""
-    src_mac: tuple[str, str] | None = None
-    dst_mac: tuple[str, str] | None = None
-    vlan: Span | None = None
-    vlan_tag: str = ""
-    ethertype: int | None = None
-    priority: int | None = None
-
-    def mask(self) -> tuple[object, ...]:
-        """See :meth:`IpElement.mask`."""
-        return (
-            "l2",
-            self.src_mac and self.src_mac[1],
-            self.dst_mac and self.dst_mac[1],
-            self.vlan and self.vlan.size,
-            self.vlan_tag,
-            self.ethertype is not None,
-            self.priority is not None,
-        )
+    name: str
+    fields: L2Fields
 
     def line(self) -> str:
-        text = f"qos l2-element {self.number}{name_part(self.name)}"
-        for side, mac in (("src", self.src_mac), ("dst", self.dst_mac)):
-            if mac is not None:
-                text += f" {side}-mac {mac[0]} {side}-mac-mask {mac[1]}"
-        if self.vlan is not None:
-            text += f" vlan-min {self.vlan.low} vlan-max {self.vlan.high}"
-        if self.vlan_tag:
-            text += f" vlan-tag {self.vlan_tag}"
-        if self.ethertype is not None:
-            text += f" ethertype 0x{self.ethertype:X}"
-        return text if self.priority is None else f"{text} priority {self.priority}"
+        return f"qos l2-element {self.number}{name_part(self.name)}{self.fields.text()}"
 
 
 @dataclass(frozen=True)
@@ -300,12 +230,12 @@ class Agent:
     ubp: str = ""
     statistics: str = ""
 
-    def lines(self) -> Iterator[str]:
-        if self.queue_set != DEFAULT_QUEUE_SET:
+    def lines(self, everything: bool = False) -> Iterator[str]:
+        if everything or self.queue_set != DEFAULT_QUEUE_SET:
             yield f"qos agent queue-set {self.queue_set}"
-        if self.buffer != DEFAULT_BUFFER:
+        if everything or self.buffer != DEFAULT_BUFFER:
             yield f"qos agent buffer {self.buffer}"
-        if self.nvram_delay != DEFAULT_NVRAM_DELAY:
+        if everything or self.nvram_delay != DEFAULT_NVRAM_DELAY:
             yield f"qos agent nvram-delay {self.nvram_delay}"
         if self.ubp:
             yield f"qos agent ubp {self.ubp}"
@@ -327,6 +257,8 @@ class QosConfig:
     meters: dict[int, Meter] = field(default_factory=dict)
     policies: dict[int, Policy] = field(default_factory=dict)
     shapers: dict[int, Shaper] = field(default_factory=dict)
+    acls: dict[str, dict[int, AclEntry]] = field(default_factory=lambda: {"ip": {}, "l2": {}})
+    acl_assignments: dict[int, AclAssignment] = field(default_factory=dict)
     agent: Agent = field(default_factory=Agent)
     egress_map: dict[int, EgressRow] = field(
         default_factory=lambda: {dscp: default_egress_row(dscp) for dscp in range(64)}
@@ -365,29 +297,46 @@ class QosConfig:
         ]
         return sorted(running, key=lambda policy: -policy.precedence)
 
-    def lines(self) -> Iterator[str]:
-        """The section's lines, only those that differ from the factory's."""
+    def entries(self, kind: str, name: str) -> list[AclEntry]:
+        """The entries of one access-list, in their order."""
+        return [entry for _, entry in sorted(self.acls[kind].items()) if entry.name == name]
+
+    def acls_on(self, port: int) -> list[AclAssignment]:
+        """Enabled access-lists of a port, the first looked at first."""
+        held = (assigned for _, assigned in sorted(self.acl_assignments.items()))
+        return [assigned for assigned in held if assigned.enabled and port in assigned.ports]
+
+    def lines(self, everything: bool = False) -> Iterator[str]:
+        """The section's lines: those that differ from the factory's, or ``everything``."""
         for name, kind in self.groups.items():
-            if name != DEFAULT_GROUP:
+            if everything or name != DEFAULT_GROUP:
                 yield f"qos if-group name {name} class {kind}"
         tables: tuple[Mapping[int, Printed], ...] = (
-            self.ip_elements, self.l2_elements, self.classifiers, self.blocks, self.actions, self.meters,
+            self.ip_elements, self.l2_elements, self.classifiers, self.actions, self.meters, self.blocks,
         )  # fmt: skip
         for table in tables:
             yield from (item.line() for _, item in sorted(table.items()))
         for group in dict.fromkeys(self.assigned.values()):
             yield f"qos if-assign port {port_list(self.members(group))} name {group}"
-        yield from self.agent.lines()
+        yield from self.agent.lines(everything)
         for dscp, row in self.egress_map.items():
-            if row != default_egress_row(dscp):
+            if everything or row != default_egress_row(dscp):
                 yield (
                     f"qos egressmap name {row.name} ds {dscp} 1p {row.priority}"
                     f" dp {row.drop_precedence} ds-new {row.new_dscp}"
                 )
         for priority, entry in self.ingress_map.items():
-            if entry != default_ingress_row(priority):
+            if everything or entry != default_ingress_row(priority):
                 yield f"qos ingressmap name {entry.name} 1p {priority} ds {entry.dscp}"
         for (queue_set, priority), queue in self.queue_of.items():
-            if queue != default_queue(queue_set, priority):
+            if everything or queue != default_queue(queue_set, priority):
                 yield f"qos queue-set-assignment queue-set {queue_set} 1p {priority} queue {queue}"
         yield from (policy.line() for _, policy in sorted(self.policies.items()))
+        for entries in self.acls.values():
+            yield from (entry.line() for _, entry in sorted(entries.items()))
+        for position, (_, assigned) in enumerate(sorted(self.acl_assignments.items()), start=1):
+            ports = port_list(assigned.ports)
+            yield f"qos acl-assign port {ports} acl-type {assigned.kind} name {assigned.name}"
+            if not assigned.enabled:
+                # The number that the line above gets when the listing is entered.
+                yield f"qos acl-assign {position} disable"

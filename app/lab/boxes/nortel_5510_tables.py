@@ -26,6 +26,19 @@ DEFAULT_BUFFER = "large"
 DEFAULT_NVRAM_DELAY = 10
 """Factory settings of ``qos agent``.  UNCONFIRMED."""
 
+PORT_MASKS = 15
+PORT_CLASSIFIERS = 114
+PORT_COUNTERS = 32
+PORT_METERS = 63
+"""What one port's filter hardware holds: masks (precedences), classifiers by way of blocks, in-profile
+counters, meters (TCG 3.4)."""
+
+ACL_MASKS = 8
+"""Precedences that access-lists can take on a port (TCG p. 26)."""
+
+DEFAULT_TRACKING = "aggregate"
+"""How a policy that says nothing counts while ``qos agent`` says nothing.  UNCONFIRMED."""
+
 DEFAULT_PORT_PRIORITY = 0
 """802.1p priority that an untagged frame gets at its port."""
 
