@@ -63,12 +63,15 @@ def _not_understood(plans: Mapping[str, Plan], files: Mapping[str, str]) -> Iter
     for name, plan in plans.items():
         for line in plan.unknown:
             context = f" (in {line.context})" if line.context else ""
+            missing = f": the box has no {line.undefined}" if line.undefined else ""
             yield Finding(
-                code="line-not-understood",
+                code="access-group-undefined" if line.undefined else "line-not-understood",
                 severity=Severity.WARNING,
-                message=f"{line.text}{context}",
+                message=f"{line.text}{context}{missing}",
                 device=name,
                 file=files.get(name, "running configuration"),
                 line=line.line,
-                mend="look at it by hand: the audit leaves it out",
+                mend=f"define {line.undefined}, or correct the line"
+                if line.undefined
+                else "look at it by hand: the audit leaves it out",
             )

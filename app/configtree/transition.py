@@ -73,14 +73,8 @@ def merge(current: Tree, desired: Tree, grammar: Grammar, context: str = "") -> 
             continue
         used.add(entry.key)
         new = wanted[entry.key]
-        if new.absence:
-            continue
-        if new.rule.owned:
-            beside = tuple(c for c in line.children if grammar.find(c.text, new.rule.id) is None)
-            result.append(Line(new.line.text, beside + new.line.children, line.number))
-        else:
-            below = merge(line.children, new.line.children, grammar, new.rule.id)
-            result.append(Line(new.line.text, below, line.number))
+        if not new.absence:
+            result.append(_merged(line, new, grammar))
     for key, entry in wanted.items():
         if key in used or entry.absence:
             continue
@@ -89,6 +83,28 @@ def merge(current: Tree, desired: Tree, grammar: Grammar, context: str = "") -> 
             below = merge((), below, grammar, entry.rule.id)
         result.append(Line(entry.line.text, below, entry.line.number))
     return tuple(result)
+
+
+def _merged(line: Line, new: _Entry, grammar: Grammar) -> Line:
+    """What one object or setting becomes when the desired one with its key is put into it."""
+    text = line.text if new.rule.standing and new.rule.owned else new.line.text
+    desired = _managed(new.line.children, new.rule.id, grammar)
+    if not new.rule.owned or (desired and all(e.rule.partial for e in desired.values())):
+        return Line(text, merge(line.children, new.line.children, grammar, new.rule.id), line.number)
+    beside: list[Line] = []
+    held: dict[str, Line] = {}
+    for child in line.children:
+        found = grammar.find(child.text, new.rule.id)
+        if found is None:
+            beside.append(child)
+        elif found[0].standing:
+            entry = _Entry(child, *found)
+            if entry.key in desired:
+                held[entry.key] = _merged(child, desired[entry.key], grammar)
+            else:
+                beside.append(child)
+    kept = {id(desired[key].line): merged for key, merged in held.items()}
+    return Line(text, (*beside, *(kept.get(id(c), c) for c in new.line.children)), line.number)
 
 
 @dataclass
@@ -138,6 +154,8 @@ def _operations(current: Tree, target: Tree, grammar: Grammar) -> Iterator[Opera
             operation.lines = _changed(old, entry, grammar, 0, operation)
             # What refers to an object finds it as it will be.
             operation.creates |= {entry.rule.defines.format(**entry.values)} - {""}
+            # What stays referred to is not dropped: nothing has to wait for it.
+            operation.drops -= operation.adds
         if operation.lines:
             yield operation
     for key, entry in before.items():
@@ -223,7 +241,9 @@ def _below(
         # A box keeps its classes in the order of entry: what stands behind the first difference is entered anew.
         position = next(i for i, (a, b) in enumerate(zip(before, after, strict=False)) if a != b)
         shared = list(before)[:position]
-    gone = [before[k] for k in before if k not in after or (new.rule.ordered and k not in shared)]
+    displaced = _displaced(before, after)
+    shared = [k for k in shared if k not in displaced]
+    gone = [before[k] for k in before if k not in after or k in displaced or (new.rule.ordered and k not in shared)]
     gone = [e for e in gone if not e.rule.implied or e.key not in after]
     indent = " " * depth
     removals = [indent + e.negated for e in reversed(gone)]
@@ -269,6 +289,15 @@ def _units(entries: dict[str, _Entry], grammar: Grammar) -> set[str]:
 def _new_child(entry: _Entry, grammar: Grammar, depth: int, operation: Operation) -> Iterator[str]:
     _describe(entry, grammar, operation.creates, operation.adds)
     yield from _entered(entry.line, grammar, depth)
+
+
+def _displaced(before: dict[str, _Entry], after: dict[str, _Entry]) -> set[str]:
+    """The listed lines in both that stand behind the first difference: a box puts what is entered at the end."""
+    old = [k for k, e in before.items() if e.rule.listed]
+    new = [k for k, e in after.items() if e.rule.listed]
+    kept = [k for k in old if k in new]
+    position = next((i for i, (a, b) in enumerate(zip(kept, new, strict=False)) if a != b), len(kept))
+    return set(kept[position:])
 
 
 def _reordered(before: dict[str, _Entry], after: dict[str, _Entry]) -> bool:

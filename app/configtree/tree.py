@@ -29,6 +29,10 @@ class LineRule:
     make up one table that only ``reset`` clears as a whole; without it they are negated one by one, in the reverse
     order of the rules, before they are entered anew. ``booked`` is an amount that the box sums over an object
     against a limit, ``unit`` what all amounts of an object must have in common.
+
+    What is ``standing`` is never taken back because a target does not name it: an object of this kind keeps its
+    heading, a setting its value. ``listed`` lines of one object are a list whose order counts. An owned object that
+    a target names for ``partial`` lines alone is changed in these and not taken over.
     """
 
     id: str
@@ -43,6 +47,9 @@ class LineRule:
     ordered: bool = False
     implied: bool = False
     remove_first: bool = False
+    standing: bool = False
+    listed: bool = False
+    partial: bool = False
     group: str = ""
     reset: str = ""
     booked: str = ""

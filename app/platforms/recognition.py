@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from functools import lru_cache
 
 from app.findings import Finding, Severity
+from app.intent.applications import Application
 from app.plan.model import PortRange, Term
 from app.plan.request import ClassRequest, DeviceRequest
 from app.plan.request import Term as Alternative
@@ -21,18 +23,24 @@ def header_terms(request: DeviceRequest, wanted: ClassRequest) -> tuple[Term, ..
     application's well-known ports are matched on either side, others at the destination only: a source port above
     them is any client's.
     """
+    known = tuple(request.applications[t.application] if t.application else None for t in wanted.terms)
+    return _header_terms(wanted.terms, known)
+
+
+@lru_cache(maxsize=1024)
+def _header_terms(terms: tuple[Alternative, ...], applications: tuple[Application | None, ...]) -> tuple[Term, ...]:
     ports: dict[Term, None] = {}
     marks: dict[Term, None] = {}
-    for term in wanted.terms:
+    for term, application in zip(terms, applications, strict=True):
         dscp, cos = tuple(sorted(term.dscp)), tuple(sorted(term.cos))
         if asks_flow(term):
             for entry in _flows(term) if term.application is None else ():
                 ports[entry.model_copy(update={"dscp": dscp, "cos": cos})] = None
             continue
-        if term.application is None:
+        if application is None:
             marks[Term(dscp=dscp, cos=cos)] = None
             continue
-        for entry in _application(request, term.application):
+        for entry in _application(application):
             ports[entry.model_copy(update={"dscp": dscp, "cos": cos})] = None
     return (*ports, *marks)
 
@@ -59,8 +67,7 @@ def _flows(term: Alternative) -> Iterator[Term]:
         )
 
 
-def _application(request: DeviceRequest, name: str) -> Iterator[Term]:
-    application = request.applications[name]
+def _application(application: Application) -> Iterator[Term]:
     for first, last in application.ports:
         ports = (PortRange(first=first, last=last),)
         yield Term(protocol=application.protocol_number, destination_ports=ports)

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 from app.findings import Fidelity, Finding, Severity
 from app.plan.asked import asked_share, asked_shares
+from app.plan.core import NOMINAL, depends_on_rate
 from app.plan.model import Scheduler, ShareUnit
 from app.plan.request import ClassRequest, DeviceRequest
 from app.plan.shares import expected_shares
 from app.platforms.base import ClassFidelity
+from app.sharing import shared
 
 EXACT = 5e-4
 """Shares that differ by less (0.05 points of the link rate) are told as exact."""
@@ -35,23 +37,41 @@ def served(request: DeviceRequest, scheduler: Scheduler, queue_of: Mapping[str, 
     """The shares of every class on every scheduled interface.
 
     Weighted shares are told with the priority classes at what they ask for; an uncapped priority class itself
-    gets whatever is offered, up to the whole link. Classes in one queue divide it as they asked.
+    gets whatever is offered, up to the whole link, which is what one without a cap asks for. Classes in one queue
+    divide it as they asked.
     """
+    classes = request.classes
+    queues = tuple(queue_of[c.name] for c in classes)
+    rated = depends_on_rate(classes) or any(q.share and q.share.unit is ShareUnit.KBPS for q in scheduler.queues)
+    return tuple(
+        Served(c, wanted.name, asked, will_be)
+        for wanted in request.interfaces
+        if wanted.schedule
+        for c, (asked, will_be) in zip(
+            classes, _served(classes, queues, scheduler, wanted.usable if rated else NOMINAL), strict=True
+        )
+    )
+
+
+@shared
+def _served(
+    classes: tuple[ClassRequest, ...], queues: tuple[int, ...], scheduler: Scheduler, rate: int
+) -> tuple[tuple[float, float], ...]:
+    """For every class what it asks for and what it gets on a port of this rate."""
+    used = set(queues)
+    asked = asked_shares(classes, rate)
+    first = sum(asked[c.name] for c in classes if c.treatment.priority)
+    shares = expected_shares(scheduler, rate, priority_load=first, backlogged=used)
+    by_queue = {q.number: share for q, share in zip(scheduler.queues, shares, strict=True)}
+    together = dict.fromkeys(used, 0.0)
+    for c, queue in zip(classes, queues, strict=True):
+        together[queue] += asked[c.name]
     result = []
-    used = set(queue_of.values())
-    for wanted in request.interfaces:
-        if not wanted.schedule:
-            continue
-        asked = asked_shares(request.classes, wanted.usable)
-        first = sum(asked[c.name] for c in request.classes if c.treatment.priority)
-        shares = expected_shares(scheduler, wanted.usable, priority_load=first, backlogged=used)
-        by_queue = {q.number: share for q, share in zip(scheduler.queues, shares, strict=True)}
-        for c in request.classes:
-            queue = queue_of[c.name]
-            together = sum(asked[o.name] for o in request.classes if queue_of[o.name] == queue)
-            part = asked[c.name] / together if together else 0.0
-            will_be = 1.0 if c.treatment.priority else by_queue[queue] * part
-            result.append(Served(c, wanted.name, asked[c.name], will_be))
+    for c, queue in zip(classes, queues, strict=True):
+        part = asked[c.name] / together[queue] if together[queue] else 0.0
+        will_be = 1.0 if c.treatment.priority else by_queue[queue] * part
+        uncapped = c.treatment.priority is not None and not c.treatment.priority.capped
+        result.append((1.0 if uncapped else asked[c.name], will_be))
     return tuple(result)
 
 
@@ -71,8 +91,11 @@ def fidelity(shares: tuple[Served, ...]) -> tuple[ClassFidelity, ...]:
 
 def share_findings(request: DeviceRequest, shares: tuple[Served, ...]) -> Iterator[Finding]:
     """One finding for every weighted class whose share is not the one asked for (its worst interface)."""
+    by_class: dict[str, list[Served]] = {}
+    for share in shares:
+        by_class.setdefault(share.traffic_class.name, []).append(share)
     for c in request.classes:
-        mine = [s for s in shares if s.traffic_class.name == c.name]
+        mine = by_class.get(c.name)
         if not mine or c.treatment.priority:
             continue
         worst = max(mine, key=lambda s: s.error)
@@ -97,6 +120,8 @@ def priority_findings(request: DeviceRequest) -> Iterator[Finding]:
     """What one strict queue without a cap means for the priority classes."""
     first = [c for c in request.classes if c.treatment.priority]
     for c in first:
+        if c.treatment.priority and not c.treatment.priority.capped:
+            continue  # it asks for whatever is offered to it
         asked = asked_shares(request.classes, min(i.usable for i in request.interfaces))[c.name]
         yield Finding(
             code="priority-cap-not-enforced",

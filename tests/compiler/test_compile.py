@@ -232,9 +232,10 @@ def test_rates_count_towards_what_may_be_reserved() -> None:
 def test_a_scope_that_meets_nothing_is_an_error_with_its_line() -> None:
     intent = made([a_class()], apply=[{"role": "edge", "interfaces": "moon", "direction": "output"}])
 
-    (finding,) = compile_intent(intent, routers()).findings
+    unknown, empty = compile_intent(intent, routers()).findings
 
-    assert (finding.code, finding.severity, finding.line) == ("scope-empty", Severity.ERROR, 1)
+    assert (unknown.code, unknown.severity, unknown.line) == ("scope-unknown-name", Severity.WARNING, 1)
+    assert (empty.code, empty.severity, empty.line) == ("scope-empty", Severity.ERROR, 1)
 
 
 def test_a_router_without_policy_holds_what_it_does_not_print() -> None:

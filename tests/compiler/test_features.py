@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from app.compiler.compile import compile_intent
-from app.compiler.features import CORE_MATCH, CORE_TREATMENT, MATCH_FEATURES, refusals, within
+from app.compiler.features import CORE_MATCH, MATCH_FEATURES, refusals, within
 from app.findings import Finding, Severity
 from app.intent.loader import parse_intent
 from app.intent.models import MatchTerm, Treatment
@@ -25,6 +25,7 @@ EVERYWHERE = [
     {"role": ["access", "core"], "interfaces": ["lan", "trunk"], "direction": "input"},
     {"role": ["access", "core"], "interfaces": ["lan", "trunk"], "direction": "output"},
 ]
+CORE_TREATMENT = {"priority", "bandwidth", "wred"}
 MATCHES: dict[Feature, dict[str, Any]] = {
     Feature.MATCH_PRECEDENCE: {"any": [{"precedence": 5}]},
     Feature.MATCH_FLOW: {"any": [{"protocol": "udp", "destination_port": 5060}]},
@@ -36,9 +37,44 @@ MATCHES: dict[Feature, dict[str, Any]] = {
 }
 TREATMENTS: dict[Feature, dict[str, Any]] = {
     Feature.QUEUE_LIMIT: {"queue_limit": {"packets": 10}},
+    Feature.QUEUE_LIMIT_BYTES: {"queue_limit": {"bytes": "15 kB"}},
+    Feature.QUEUE_LIMIT_TIME: {"queue_limit": {"time": "20 ms"}},
     Feature.POLICE_INPUT: {"police": {"rate": "64 kb/s"}},
     Feature.POLICE_OUTPUT: {"police": {"rate": "64 kb/s", "direction": "output"}},
     Feature.SHAPE: {"shape": {"rate": "64 kb/s"}},
+    Feature.WRED_PROFILES: {
+        "wred": {"profiles": [{"dscp": "af31", "minimum": "20 packets", "maximum": "40 packets"}]}
+    },
+    Feature.WRED_WEIGHT: {"wred": {"weight_exponent": 8}},
+    Feature.ECN: {"wred": {"ecn": True}},
+}
+DETAILS: dict[Feature, dict[str, Any]] = {
+    Feature.POLICE_TWO_BUCKETS: {"police": {"rate": "64 kb/s", "peak_rate": "128 kb/s"}},
+    Feature.POLICE_REMARK: {"police": {"rate": "64 kb/s", "exceed": {"remark": "af12"}}},
+    Feature.POLICE_CONFORM: {"police": {"rate": "64 kb/s", "conform": {"remark": "af11"}}},
+}
+"""Details of policing on input: told where the box has that."""
+CLASSES: dict[Feature, dict[str, Any]] = {
+    Feature.MARK_PRECEDENCE: {"mark": {"precedence": 3}},
+    Feature.MARK_DROP_PRECEDENCE: {"mark": {"dscp": 40, "drop_precedence": "high"}},
+    Feature.WEIGHT: {"treatment": {"bandwidth": {"weight": 3}}},
+    Feature.BOUNDED: {"treatment": {"bandwidth": {"remaining_percent": 10}, "bounded": True}},
+    Feature.LEVEL: {"treatment": {"bandwidth": {"remaining_percent": 10}, "level": 2}},
+    Feature.STRICT: {"treatment": {"priority": True}},
+    Feature.PRIORITY_BURST: {"treatment": {"priority": {"percent": 5, "burst": "3200 B"}}},
+    Feature.CHILDREN: {
+        "treatment": {
+            "bandwidth": {"remaining_percent": 10},
+            "children": [a_class("inner", treatment={"bandwidth": {"percent": 50}})],
+        }
+    },
+}
+"""What a class says beside its match and the treatments that may be preferred."""
+WISHES = frozenset({Feature.LEVEL, Feature.PRIORITY_BURST})
+SCOPES: dict[Feature, dict[str, Any]] = {
+    Feature.SHAPE_PORT: {"direction": "output", "shape": {"rate": "1 Mb/s"}},
+    Feature.TRUST: {"direction": "input", "trust": "dscp"},
+    Feature.TRUST_PHONE: {"direction": "input", "trust": "phone"},
 }
 
 
@@ -47,8 +83,8 @@ def campus() -> Network:
     return load_network(CAMPUS)
 
 
-def refused(entry: dict[str, Any]) -> list[Finding]:
-    text = made_text([a_class(mark={"dscp": "af21"}), entry], apply=EVERYWHERE)
+def refused(entry: dict[str, Any], **first: Any) -> list[Finding]:
+    text = made_text([a_class(mark={"dscp": "af21"}, **first), entry], apply=EVERYWHERE)
     found = compile_intent(parse_intent(text, "made.yaml"), campus()).findings
     return [f for f in found if f.code == "feature-unsupported"]
 
@@ -59,8 +95,16 @@ def lacking(feature: Feature, devices: list[str]) -> list[str]:
 
 def test_every_field_of_the_language_is_core_or_a_feature() -> None:
     assert set(MatchTerm.model_fields) == CORE_MATCH | MATCH_FEATURES.keys() == set(Term.model_fields)
-    assert set(Treatment.model_fields) == CORE_TREATMENT | {"queue_limit", "police", "shape"}
-    assert set(Feature) == MATCHES.keys() | TREATMENTS.keys()
+    assert set(Treatment.model_fields) == CORE_TREATMENT | {
+        "queue_limit",
+        "police",
+        "shape",
+        "bounded",
+        "level",
+        "children",
+    }
+    told = MATCHES.keys() | TREATMENTS.keys() | DETAILS.keys() | CLASSES.keys() | SCOPES.keys()
+    assert set(Feature) == told | {Feature.TRANSMIT_RING}
 
 
 @pytest.mark.parametrize("feature", MATCHES)
@@ -88,6 +132,43 @@ def test_a_treatment_that_a_platform_lacks_is_a_warning_where_it_is_preferred(
     assert {f.severity for f in found} <= {Severity.WARNING if prefer else Severity.ERROR}
 
 
+@pytest.mark.parametrize("feature", DETAILS)
+def test_a_detail_of_a_policer_is_told_where_the_box_polices(feature: Feature) -> None:
+    treatment = {"bandwidth": {"remaining_percent": 10}, **DETAILS[feature]}
+    found = refused(a_class("silver", treatment=treatment, mark={"dscp": "af31"}))
+
+    inputs = [d.name for d in campus().devices if d.name != "r2"]
+    police = lacking(Feature.POLICE_INPUT, inputs)
+    assert [f.device for f in found if f.asked == feature.value] == [
+        n for n in lacking(feature, inputs) if n not in police
+    ]
+    assert [f.device for f in found if f.asked == Feature.POLICE_INPUT.value] == police
+
+
+@pytest.mark.parametrize("feature", CLASSES)
+def test_what_a_class_says_and_a_platform_lacks_is_told(feature: Feature) -> None:
+    first = {"treatment": {}} if feature is Feature.WEIGHT else {}  # one unit for all
+    found = refused(a_class("silver", **{"mark": {"dscp": "af31"}, **CLASSES[feature]}), **first)
+
+    marks = feature in (Feature.MARK_PRECEDENCE, Feature.MARK_DROP_PRECEDENCE)
+    devices = [d.name for d in campus().devices if not (marks and d.name == "r2")]
+    mine = [f for f in found if f.asked == feature.value]
+    assert [f.device for f in mine] == lacking(feature, devices)
+    assert {f.severity for f in mine} <= {Severity.WARNING if feature in WISHES else Severity.ERROR}
+
+
+@pytest.mark.parametrize("feature", SCOPES)
+def test_what_a_scope_says_and_a_platform_lacks_is_told_for_its_interface(feature: Feature) -> None:
+    apply = [{"ports": ["Serial0/0", "FastEthernet0/1", "GigabitEthernet0/1"], **SCOPES[feature]}]
+    found = compile_intent(parse_intent(made_text([a_class()], apply=apply), "made.yaml"), campus()).findings
+
+    told = [(f.device, f.interface) for f in found if f.code == "feature-unsupported"]
+    ports = {(d.name, i.name) for d in campus().devices for i in d.interfaces if i.name in apply[0]["ports"]}
+    names = {name for name, _ in ports}
+    assert set(told) == {(n, p) for n, p in ports if n in lacking(feature, sorted(names))}
+    assert len(told) == len(set(told))
+
+
 @pytest.mark.parametrize("name", sorted(installed()))
 def test_a_platform_is_never_asked_for_what_it_does_not_declare(name: str) -> None:
     everything = {"any": [{"application": "http"}, *(t for m in MATCHES.values() for t in m["any"])]}
@@ -109,6 +190,6 @@ def test_a_class_of_which_nothing_is_left_does_not_take_everything() -> None:
 
     device = compile_intent(loaded, routers()).devices[0]
 
-    assert [f.code for f in device.findings if f.severity is Severity.ERROR] == ["feature-unsupported"]
+    assert [f.code for f in device.findings if f.severity is Severity.ERROR] == ["match-vlan-unsupported"]
     rule = next(r for i in device.plan.interfaces for r in i.egress.rules if r.name == "gold")
     assert rule.any_of == ()

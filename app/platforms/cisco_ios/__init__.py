@@ -14,6 +14,38 @@ from app.platforms.cisco_ios.grammar import GRAMMAR
 from app.platforms.cisco_ios.lower import lower
 from app.platforms.cisco_ios.parse import parse
 
+FEATURES = frozenset(
+    {
+        Feature.MATCH_PRECEDENCE,
+        Feature.MATCH_FLOW,
+        Feature.MATCH_MAC,
+        Feature.MATCH_INPUT_INTERFACE,
+        Feature.MATCH_NONE,
+        Feature.MARK_PRECEDENCE,
+        Feature.QUEUE_LIMIT,
+        Feature.QUEUE_LIMIT_BYTES,
+        Feature.QUEUE_LIMIT_TIME,
+        Feature.POLICE_INPUT,
+        Feature.POLICE_OUTPUT,
+        Feature.POLICE_TWO_BUCKETS,
+        Feature.POLICE_REMARK,
+        Feature.POLICE_CONFORM,
+        Feature.SHAPE,
+        Feature.SHAPE_PORT,
+        Feature.STRICT,
+        Feature.PRIORITY_BURST,
+        Feature.WEIGHT,
+        Feature.WRED_PROFILES,
+        Feature.WRED_WEIGHT,
+        Feature.ECN,
+        Feature.BOUNDED,
+        Feature.CHILDREN,
+        Feature.MATCH_IPV6,
+        Feature.MATCH_VLAN,
+        Feature.TRANSMIT_RING,
+    }
+)
+
 
 class CiscoIos:
     """The platform's face."""
@@ -24,7 +56,7 @@ class CiscoIos:
     # tx-ring of a policy-served serial interface; forwarding in software, unloaded. Both unconfirmed.
     profile = Profile(transmit_fifo=2, latency=100e-6, source="IOS tx-ring-limit with a service policy")
     counts: frozenset[Direction] = frozenset({"input", "output"})
-    features: frozenset[Feature] = frozenset(Feature) - {Feature.MATCH_IPV6, Feature.MATCH_VLAN}
+    features: frozenset[Feature] = FEATURES
 
     def lower(self, request: DeviceRequest, running: Plan | None) -> Lowered:
         """See `app.platforms.base.Platform`."""

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from app.inventory.models import Framing
-from app.plan.model import Plan
+from collections.abc import Iterator
+
+from app.plan.model import Egress, Plan, Rule
 from app.plan.request import DeviceRequest
 from app.platforms.base import Block, Lowered
-from app.platforms.cisco_ios.capabilities import capabilities, train
 from app.platforms.cisco_ios.grammar import CLASS_DEFAULT
-from app.platforms.cisco_ios.matching import class_map
+from app.platforms.cisco_ios.interfaces import interfaces, map_classes
+from app.platforms.cisco_ios.matching import class_map, matches_dscp
+from app.platforms.cisco_ios.policy_maps import marking_policy, queueing_policies
+from app.platforms.cisco_ios.rules import every_class
+from app.platforms.mqc.access_lists import ACL_PREFIX, ip_entries
 from app.templating import render
 
 
 def blocks(plan: Plan, lowered: Lowered, request: DeviceRequest) -> tuple[Block, ...]:
     """Class-maps, policy-maps and interfaces, in the order people read them."""
-    lines = {c.name: c.line for c in request.classes}
+    lines = {c.name: c.line for c in every_class(request.classes)}
     result: list[Block] = []
     seen: dict[tuple[str, str], None] = {}
 
@@ -24,46 +28,41 @@ def blocks(plan: Plan, lowered: Lowered, request: DeviceRequest) -> tuple[Block,
             result.append(Block(kind, name, text, traffic_class, lines.get(traffic_class or "")))
 
     for interface in plan.interfaces:
-        for rule in (*interface.ingress.rules, *interface.egress.rules):
-            if rule.name == CLASS_DEFAULT:
+        for rule in (*interface.ingress.rules, *_every_rule(interface.egress)):
+            if rule.name == CLASS_DEFAULT or ("class-map", rule.name) in seen:
                 continue
-            made = class_map(rule)
+            made = class_map(rule, dscp_in_list=not matches_dscp(request))
             for listed in made.access_lists:
                 text = render("cisco_ios/access_list.j2", access_list=listed)
                 add("access-list", listed.name, text, lowered.classes.get(rule.name))
             text = render("cisco_ios/class_map.j2", class_map=made)
             add("class-map", rule.name, text, lowered.classes.get(rule.name))
     for interface in plan.interfaces:
-        if interface.ingress.policy:
-            text = render(
-                "cisco_ios/marking_policy.j2", name=interface.ingress.policy, rules=interface.ingress.rules
-            )
-            add("policy-map", interface.ingress.policy, text)
-        if interface.egress.policy and interface.egress.scheduler:
-            default = interface.egress.default_queue
-            usual = capabilities()["class_queue_limit"]["value"]
-            queues = [
-                q
-                for q in interface.egress.scheduler.queues
-                if q.share or q.red or q.shape_rate or q.limit_packets != usual or q.number != default
-            ]
-            text = render(
-                "cisco_ios/queueing_policy.j2",
-                name=interface.egress.policy,
-                queues=queues,
-                usual_limit=usual,
-                policers={rule.queue: rule.police for rule in interface.egress.rules},
-            )
-            add("policy-map", interface.egress.policy, text)
-    framings = {i.name: i.framing for i in request.interfaces}
-    old = train(request.image, request.device) < (12, 3)
+        for policer in (*interface.ingress.policers, *interface.egress.policers):
+            if policer.access_list:
+                traffic_class = lowered.classes.get(policer.access_list)
+                text = render(
+                    "cisco_ios/numbered_list.j2",
+                    number=policer.access_list,
+                    remark=f"{ACL_PREFIX}{traffic_class}",
+                    entries=ip_entries(policer.any_of),
+                )
+                add("access-list", policer.access_list, text, traffic_class)
     for interface in plan.interfaces:
-        text = render(
-            "cisco_ios/interface.j2",
-            interface=interface,
-            spelling="-" if old else " ",
-            # HDLC lines compress in the box's own format only (QoS guide, header compression).
-            compression="" if framings.get(interface.name) is Framing.HDLC else " iphc-format",
-        )
-        add("interface", interface.name, text)
+        if interface.ingress.policy and ("policy-map", interface.ingress.policy) not in seen:
+            add("policy-map", interface.ingress.policy, marking_policy(request, interface.ingress))
+        for name, text in queueing_policies(request, interface.egress):
+            add("policy-map", name, text)
+    for name, text in map_classes(plan):
+        add("map-class", name, text)
+    for name, text in interfaces(plan, request):
+        add("interface", name, text)
     return tuple(result)
+
+
+def _every_rule(egress: Egress) -> Iterator[Rule]:
+    """The rules of a policy, then those of the policies inside its classes."""
+    yield from egress.rules
+    for queue in egress.scheduler.queues if egress.scheduler else ():
+        if queue.child is not None:
+            yield from _every_rule(queue.child)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 
 from app.plan.model import Plan
 from app.platforms.base import Direction, QueueCount
+from app.platforms.cisco_ios.grammar import CLASS_DEFAULT
 
 COMMAND = "show policy-map interface"
 
@@ -25,17 +27,31 @@ def counter_commands(plan: Plan) -> tuple[str, ...]:
 
 
 def read_counters(answers: Mapping[str, str], plan: Plan) -> tuple[QueueCount, ...]:
-    """Classes of the policies attached to the plan's interfaces; classes of child policies are left out.
+    """Classes of the policies attached to the plan's interfaces, and those of the policies inside them.
+
+    Where a policy shapes a port, the classes inside it are the interface's. What the other policies inside classes
+    count for the rest of their class is in the count of that class.
 
     Raises:
         ValueError: counters stand under no interface or policy.
     """
-    names = {interface.name for interface in plan.interfaces}
+    shaped = {i.name: i.egress.dividing is not i.egress for i in plan.interfaces}
     text = answers.get(COMMAND, "")
-    return tuple(count for count in _counts(text.splitlines()) if count.interface in names)
+    return tuple(
+        count
+        for count, depth in _counts(text.splitlines())
+        if count.interface in shaped and _counted(count, depth, shaped[count.interface])
+    )
 
 
-def _counts(lines: list[str]) -> Iterator[QueueCount]:
+def _counted(count: QueueCount, depth: int, shaped: bool) -> bool:
+    """Whether a count is that of a class of the interface; a policy around all of them counts none."""
+    first = 1 if shaped and count.direction == "output" else 0
+    return depth == first or (depth > first and count.queue != CLASS_DEFAULT)
+
+
+def _counts(lines: list[str]) -> Iterator[tuple[QueueCount, int]]:
+    """Every class with how many policies it is inside of."""
     interface = ""
     direction: Direction | None = None
     at = 0
@@ -53,7 +69,21 @@ def _counts(lines: list[str]) -> Iterator[QueueCount]:
             while at < len(lines) and (not lines[at].strip() or lines[at].startswith("      ")):
                 body.append(lines[at].rstrip())
                 at += 1
-            yield _count(interface, direction, match["name"], body)
+            yield from _class_counts(interface, direction, match["name"], body)
+
+
+def _class_counts(
+    interface: str, direction: Direction, name: str, body: list[str], depth: int = 0
+) -> Iterator[tuple[QueueCount, int]]:
+    """A class, then those of the policy inside it, which stand four columns further in."""
+    yield _count(interface, direction, name, body), depth
+    inside = next((at for at, line in enumerate(body) if line.lstrip().startswith("Service-policy :")), len(body))
+    lines = [line[4:] for line in body[inside + 1 :]]
+    starts = [at for at, line in enumerate(lines) if _CLASS.fullmatch(line)]
+    for start, end in pairwise([*starts, len(lines)]):
+        found = _CLASS.fullmatch(lines[start])
+        assert found is not None
+        yield from _class_counts(interface, direction, found["name"], lines[start + 1 : end], depth + 1)
 
 
 def _count(interface: str, direction: Direction, name: str, body: list[str]) -> QueueCount:

@@ -18,6 +18,10 @@ DIALECT = Dialect(
             "class-map match-any *",
             "policy-map *",
             "ip access-list extended *",
+            "ip access-list standard *",
+            "ipv6 access-list *",
+            "map-class frame-relay *",
+            "access-list ...",
         ),
         "class-map": (
             "match any",
@@ -68,6 +72,11 @@ DIALECT = Dialect(
             "priority-group ...",
             "custom-queue-list ...",
             "ip rtp header-compression ...",
+            "frame-relay ip rtp header-compression ...",
+            "frame-relay traffic-shaping",
+            "frame-relay interface-dlci ...",
+            "frame-relay class *",
+            "pvc ...",
             "ip rtp priority ...",
             "ip mtu *",
             "tx-ring-limit ...",
@@ -82,12 +91,40 @@ DIALECT = Dialect(
             "description ...",
         ),
         "access-list": ("permit ...", "deny ...", "remark ..."),
+        "pvc": (
+            "vbr-nrt ...",
+            "vbr-rt ...",
+            "cbr *",
+            "ubr ...",
+            "encapsulation ...",
+            "tx-ring-limit *",
+            "service-policy input *",
+            "service-policy output *",
+        ),
+        "dlci": ("class *",),
+        "map-class": (
+            "frame-relay cir ...",
+            "frame-relay bc ...",
+            "frame-relay be ...",
+            "frame-relay mincir ...",
+            "frame-relay fragment *",
+            "frame-relay fair-queue ...",
+            "frame-relay adaptive-shaping ...",
+            "frame-relay ip rtp priority ...",
+            "service-policy *",
+            "service-policy input *",
+            "service-policy output *",
+        ),
     },
     opens={
         ("", "interface"): "interface",
         ("", "class-map"): "class-map",
         ("", "policy-map"): "policy-map",
         ("", "ip"): "access-list",
+        ("", "ipv6"): "access-list",
+        ("", "map-class"): "map-class",
+        ("interface", "pvc"): "pvc",
+        ("interface", "frame-relay"): "dlci",
         ("policy-map", "class"): "class",
     },
     families=(
@@ -96,12 +133,41 @@ DIALECT = Dialect(
     ),
 )  # fmt: skip
 
-_READ_ELSEWHERE = re.compile(r"(?:interface|class-map|policy-map) .+")
+_READ_ELSEWHERE = re.compile(r"(?:interface|class-map|policy-map|map-class) .+")
+_COMMENT = re.compile(r"\s*/\*.*?\*/")
+_TEXT = re.compile(r"\s*(?:description|remark|banner|access-list \d+ remark)\b")
+_PIECE = re.compile(r"\s+(?:conform|exceed)-action .+")
+_ON_PVC = re.compile(r"(?:tx-ring-limit|service-policy|vbr-n?rt|cbr|ubr\+?|encapsulation aal5\w+)(?: .+)?")
 _QOS = re.compile(
     r"(?:service-policy|fair-queue|random-detect|rate-limit|traffic-shape|priority-group|custom-queue-list|ip rtp|"
     r"tx-ring-limit|max-reserved-bandwidth|ppp multilink|class \S|police|shape|bandwidth|priority|"
     r"queue-(?:limit|list)|set (?:ip )?(?:dscp|precedence|cos)|frame-relay|map-class|match )\b.*"
 )
+
+
+def cleaned(text: str) -> str:
+    """The text without comments of the kind ``/* ... */``, with broken ``rate-limit`` lines whole again, and with
+    what follows a PVC in its own column below it. Lines keep their numbers."""
+    result: list[str] = []
+    head: int | None = None  # the last rate-limit line
+    column: int | None = None  # that of a PVC with nothing below it yet
+    for raw in text.splitlines():
+        line = raw if _TEXT.match(raw) else _COMMENT.sub("", raw)
+        indent, words = len(line) - len(line.lstrip()), line.strip()
+        if head is not None and _PIECE.fullmatch(line):
+            result[head] += " " + words
+            result.append("")
+            continue
+        if words:
+            head = len(result) if words.startswith("rate-limit ") else None
+            if column is not None and not (indent == column and _ON_PVC.fullmatch(words)):
+                column = None
+            elif column is not None:
+                line = " " + line
+            if words.startswith("pvc ") and indent:
+                column = indent
+        result.append(line)
+    return "\n".join(result) + "\n"
 
 
 def astray(tree: Tree, context: str = "") -> Iterator[UnknownLine]:

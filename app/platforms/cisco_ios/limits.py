@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
 
 from app.findings import Finding, Severity
 from app.inventory.models import Role
-from app.plan.model import InterfacePlan, Plan, ShareUnit
+from app.plan.model import InterfacePlan, Plan, Queue, ShareUnit
 from app.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
-from app.platforms.cisco_ios.capabilities import capabilities, train
+from app.platforms.cisco_ios.capabilities import capabilities
+from app.platforms.cisco_ios.guarantees import Level, served_first
 from app.platforms.cisco_ios.policing import check_policer
+from app.platforms.cisco_ios.trains import has, hqf, uses_car
+
+_LESS = "ask for less, or give shares as remaining_percent"
+_EXACT = 1e-6
 
 
 def check_image(request: DeviceRequest) -> Iterator[Finding]:
@@ -18,35 +24,40 @@ def check_image(request: DeviceRequest) -> Iterator[Finding]:
     Raises:
         InputError: the image states no train.
     """
-    here = train(request.image, request.device)
     for c in request.classes:
         inspected = [t.application for t in c.terms if t.application] if not trusts_mark(request, c) else []
-        if inspected and here < train(capabilities()["nbar"]["since"]):
-            message = f"image {request.image} cannot recognise {', '.join(inspected)}"
-            yield _class_finding(
-                request, c, "recognition-unsupported", message, "match by dscp, or load a newer image"
+        lacking = [n for n in inspected if not has(request, "nbar_rtp" if n.startswith("rtp") else "nbar")]
+        if lacking:
+            message = f"image {request.image} cannot recognise {', '.join(lacking)}"
+            yield class_finding(
+                request,
+                c,
+                "recognition-unsupported",
+                message,
+                "match by dscp, say 'recognise_by: mark' for the output, or load a newer image",
             )
-        if c.treatment.priority and c.treatment.priority.percent is not None:
-            since = capabilities()["priority_percent"]["since"]
-            if here < train(since):
-                message = f"image {request.image} takes a priority in kb/s only"
-                yield _class_finding(request, c, "share-out-of-range", message, "give the priority as rate")
 
 
 def trusts_mark(request: DeviceRequest, wanted: ClassRequest) -> bool:
-    """Whether a class is told here by the mark that an edge has set."""
-    return request.role is not Role.EDGE and wanted.mark is not None and wanted.mark.dscp is not None
+    """Whether a class-map tells a class by the mark that an edge has set, and never by what the intent lists.
+
+    On an edge that goes for images whose inputs have no class-maps, where every output asks for marks.
+    """
+    outputs_alone = uses_car(request) or not any(i.recognise for i in request.interfaces)
+    set_before = outputs_alone and all(i.by_mark for i in request.interfaces if i.schedule)
+    return wanted.recognised_by is not None and (request.role is not Role.EDGE or set_before)
 
 
-def may_detect(wanted: ClassRequest) -> bool:
-    """Whether a class can have WRED: the box wants a bandwidth for it, but in the class of everything else."""
-    return wanted.is_default or wanted.treatment.bandwidth is not None
+def may_detect(request: DeviceRequest, wanted: ClassRequest) -> bool:
+    """Whether a class can have WRED: the box wants a bandwidth or a shape, but in the class of everything else."""
+    treatment = wanted.treatment
+    return wanted.is_default or (not served_first(request, wanted) and bool(treatment.bandwidth or treatment.shape))
 
 
 def refused_match(request: DeviceRequest, wanted: ClassRequest, why: str) -> Finding:
     """A match that no class-map holds: it has one condition a line, and joins its lines all in one way."""
     mend = "split the class, or match fewer things at once"
-    return _class_finding(request, wanted, "match-combination-unsupported", why, mend)
+    return class_finding(request, wanted, "match-combination-unsupported", why, mend)
 
 
 def check_inputs(request: DeviceRequest, wanted: ClassRequest, running: Plan | None) -> Iterator[Finding]:
@@ -54,7 +65,7 @@ def check_inputs(request: DeviceRequest, wanted: ClassRequest, running: Plan | N
     named = dict.fromkeys(name for t in (*wanted.terms, *wanted.none_of) for name in t.input_interface)
     for name in named:
         if running is not None and running.interface(name) is None:
-            yield _class_finding(
+            yield class_finding(
                 request,
                 wanted,
                 "interface-missing",
@@ -63,64 +74,140 @@ def check_inputs(request: DeviceRequest, wanted: ClassRequest, running: Plan | N
             )
 
 
-def queue_limit(request: DeviceRequest, wanted: ClassRequest) -> int | Finding | None:
-    """The packets that may wait in a class's queue, or why the box does not let them be set."""
+def queue_limit(request: DeviceRequest, wanted: ClassRequest, findings: list[Finding]) -> dict[str, int | None]:
+    """The limit fields of a class's queue: what is asked for, else (and where the box refuses it) its own."""
     asked = wanted.treatment.queue_limit
-    if asked is None:
-        return None
     limits = capabilities()["class_queue_limit"]
-    if wanted.treatment.priority:
+    usual: dict[str, int | None] = {"limit_packets": limits["value"]}
+    if asked is None:
+        return usual
+    modern = hqf(request)
+    low, high = limits["minimum"], limits["maximum_hqf" if modern else "maximum"]
+    field, unit, value = "limit_packets", "packets", asked.packets
+    if asked.bytes is not None:
+        field, unit, value = "limit_bytes", "bytes", asked.bytes
+    elif asked.time is not None:
+        field, unit, value = "limit_ms", "ms", int(round(asked.time * 1000, 6))
+    assert value is not None
+    size = capabilities()["packet_bytes"]["value"]
+    if wanted.treatment.priority and not modern:
         why, mend = "a priority queue has no queue limit", "leave the limit out"
-    elif not may_detect(wanted):
+    elif not may_detect(request, wanted) and not (modern and wanted.treatment.priority):
         why, mend = "a queue limit needs a bandwidth in its class", "give the class a bandwidth"
-    elif wanted.treatment.wred:
+    elif wanted.treatment.wred and not modern:
         why, mend = "early detection decides what waits, beside it there is no queue limit", "leave one of them out"
-    elif not limits["minimum"] <= asked.packets <= limits["maximum"]:
-        why = f"a queue limit of {asked.packets} packets is outside {limits['minimum']} to {limits['maximum']}"
-        mend = f"ask for {limits['minimum']} to {limits['maximum']} packets"
+    elif unit != "packets" and not modern:
+        why = f"image {request.image} counts a queue in packets, not in {unit}"
+        mend = "give the limit in packets" + (
+            f": {max(1, value // size)} of {size} bytes" if unit == "bytes" else ""
+        )
+    elif not low <= value <= high:
+        why, mend = f"a queue limit of {value} {unit} is outside {low} to {high}", f"ask for {low} to {high} {unit}"
     else:
-        return asked.packets
+        if asked.time is not None and abs(asked.time * 1000 - value) > _EXACT:
+            message = "the box takes whole milliseconds"
+            finding = class_finding(
+                request,
+                wanted,
+                "queue-limit-approximate",
+                message,
+                "ask for whole milliseconds",
+                severity=Severity.INFO,
+            )
+            findings.append(
+                finding.model_copy(update={"asked": f"{asked.time * 1000:.6g} ms", "will_be": f"{value} ms"})
+            )
+        return {"limit_packets": None, field: value}
     severity = Severity.WARNING if asked.prefer else Severity.ERROR
-    return _class_finding(request, wanted, "queue-limit-unsupported", why, mend, severity=severity)
+    findings.append(class_finding(request, wanted, "queue-limit-unsupported", why, mend, severity=severity))
+    return usual
 
 
-def shape_rate(request: DeviceRequest, wanted: ClassRequest) -> int | Finding | None:
-    """The rate in bits per second that a class is shaped to, or why the box does not take it."""
-    asked = wanted.treatment.shape
+def shape_rate(level: Level, rate: int, wanted: ClassRequest | None, findings: list[Finding]) -> int | None:
+    """A rate in bits per second as the box shapes to it; None where it does not.
+
+    Without a class it is the port's.
+    """
+    request = level.request
+    limits = capabilities()["shape_bps"]
+    low, high, step = limits["minimum"], limits["maximum"], limits["step"]
+    prefer = level.interface.shape_prefer
+    if wanted is not None:
+        prefer = wanted.treatment.shape is not None and wanted.treatment.shape.prefer
+    finding = Finding(
+        code="shape-unsupported",
+        severity=Severity.WARNING if prefer else Severity.ERROR,
+        message=f"a shaped rate of {rate} b/s is outside {low} to {high} b/s",
+        device=request.device,
+        interface=None if wanted is not None and wanted.treatment.shape else level.interface.name,
+        direction="output",
+        traffic_class=wanted.name if wanted else None,
+        line=wanted.line if wanted else None,
+        mend=f"ask for {low} to {high} b/s",
+    )
+    if not has(request, "shape"):
+        message = f"image {request.image} has no class-based shaping"
+        findings.append(finding.model_copy(update={"message": message, "mend": "load a newer image"}))
+        return None
+    if not low <= rate <= high:
+        findings.append(finding)
+        return None
+    if has(request, "shape_any_rate") or rate % step == 0:
+        return rate
+    held: int = rate // step * step
+    findings.append(
+        finding.model_copy(
+            update={
+                "code": "shape-approximate",
+                "severity": Severity.INFO,
+                "message": f"image {request.image} shapes to multiples of {step} b/s",
+                "asked": f"{rate} b/s",
+                "will_be": f"{held} b/s",
+                "mend": f"ask for a multiple of {step} b/s",
+            }
+        )
+    )
+    return held
+
+
+def priority_burst(request: DeviceRequest, wanted: ClassRequest, findings: list[Finding]) -> int | None:
+    """The burst in bytes of a priority class; None where none is asked for or the box does not take it."""
+    asked = wanted.treatment.priority.burst if wanted.treatment.priority else None
     if asked is None:
         return None
-    low, high = (capabilities()["shape_bps"][end] for end in ("minimum", "maximum"))
-    if low <= asked.rate <= high:
-        return asked.rate
-    severity = Severity.WARNING if asked.prefer else Severity.ERROR
-    message = f"a shaped rate of {asked.rate} b/s is outside {low} to {high} b/s"
-    return _class_finding(
-        request, wanted, "shape-unsupported", message, f"ask for {low} to {high} b/s", severity=severity
+    low, high = (capabilities()["priority_burst"][end] for end in ("minimum", "maximum"))
+    if served_first(request, wanted) and low <= asked <= high:
+        return asked
+    why = f"a burst of {asked} bytes is outside {low} to {high} bytes"
+    if not served_first(request, wanted):
+        why = f"image {request.image} has no priority queue"
+    mend = f"ask for {low} to {high} bytes, or leave the burst out"
+    findings.append(
+        class_finding(request, wanted, "priority-burst-unsupported", why, mend, severity=Severity.WARNING)
     )
+    return None
 
 
-def check_treatments(request: DeviceRequest) -> Iterator[Finding]:
-    """Marks, WRED, limits, shapes and policers that the box cannot have."""
+def check_treatments(request: DeviceRequest, classes: Iterable[ClassRequest]) -> Iterator[Finding]:
+    """Marks, WRED and policers that the box cannot have."""
     scheduled = any(i.schedule for i in request.interfaces)
-    for c in request.classes:
+    for c in classes:
         yield from check_policer(request, c)
-        if scheduled:
-            values = (queue_limit(request, c), shape_rate(request, c))
-            yield from (value for value in values if isinstance(value, Finding))
         wred = c.treatment.wred
-        if wred and not may_detect(c) and scheduled:
+        if wred and not may_detect(request, c) and scheduled:
             severity = Severity.WARNING if wred.prefer else Severity.ERROR
             message = "WRED needs a bandwidth in its class"
             mend = "give the class a bandwidth"
-            yield _class_finding(request, c, "wred-unsupported", message, mend, severity=severity)
+            yield class_finding(request, c, "wred-unsupported", message, mend, severity=severity)
         if (
             c.mark
             and c.mark.cos is not None
             and c.mark.dscp is None
+            and c.mark.precedence is None
             and any(i.recognise for i in request.interfaces)
         ):
             message = f"CoS {c.mark.cos} cannot be set on input"
-            yield _class_finding(request, c, "mark-needed", message, "mark the class with a dscp too")
+            yield class_finding(request, c, "mark-needed", message, "mark the class with a dscp too")
 
 
 def check_bandwidth(
@@ -144,41 +231,38 @@ def check_bandwidth(
         )
 
 
-def check_queues(request: DeviceRequest, wanted: InterfaceRequest, plan: InterfacePlan) -> Iterator[Finding]:
-    """Ranges and sums of the queues of one interface."""
-    scheduler = plan.egress.scheduler
-    assert scheduler is not None
-    explicit = 0.0
-    for queue in scheduler.queues:
+def check_level(level: Level, queues: tuple[Queue, ...]) -> Iterator[Finding]:
+    """Ranges and sums of the queues of one policy."""
+    explicit = Fraction(0)
+    for queue, wanted in zip(queues, level.classes, strict=True):
         if queue.share is None:
             continue
         if queue.share.unit is ShareUnit.KBPS:
             limits = capabilities()["priority_kbps" if queue.priority else "bandwidth_kbps"]
             if not limits["minimum"] <= queue.share.value <= limits["maximum"]:
-                yield _queue_finding(
-                    request,
-                    wanted,
-                    queue.name or "",
-                    "share-out-of-range",
-                    f"{queue.share.value} kb/s is outside {limits['minimum']} to {limits['maximum']} kb/s",
+                message = f"{queue.share.value} kb/s is outside {limits['minimum']} to {limits['maximum']} kb/s"
+                yield level.tell(
+                    wanted, "share-out-of-range", message, None, None, severity=Severity.ERROR, mend=_LESS
                 )
-            explicit += queue.share.value * 100_000 / wanted.usable
+            explicit += Fraction(queue.share.value * 100, max(level.kbps, 1))
         elif queue.share.unit is ShareUnit.PERCENT:
             explicit += queue.share.value
-    reserved = capabilities()["max_reserved_percent"]
-    old = train(request.image, request.device) <= train(reserved["until"]) and "hqf" not in request.features
-    limit = reserved["value"] if old else 100
-    if explicit > limit:
-        yield _queue_finding(
-            request,
-            wanted,
-            "",
-            "reserved-bandwidth-exceeded",
-            f"classes reserve {explicit:.4g} % of the link, this image allows {limit} %",
+    if explicit > level.reservable:
+        yield Finding(
+            code="reserved-bandwidth-exceeded",
+            severity=Severity.ERROR,
+            message=f"classes reserve {float(explicit):.6g} % of {level.kbps} kb/s, this image allows "
+            f"{level.reservable} %",
+            device=level.request.device,
+            interface=level.interface.name,
+            direction="output",
+            asked=f"{float(explicit * level.kbps / 100):.6g} kb/s",
+            will_be=f"at most {level.kbps * level.reservable // 100} kb/s",
+            mend=_LESS,
         )
 
 
-def _class_finding(
+def class_finding(
     request: DeviceRequest,
     wanted: ClassRequest,
     code: str,
@@ -187,6 +271,7 @@ def _class_finding(
     *,
     severity: Severity = Severity.ERROR,
 ) -> Finding:
+    """A finding on a class wherever it is served."""
     return Finding(
         code=code,
         severity=severity,
@@ -195,17 +280,4 @@ def _class_finding(
         traffic_class=wanted.name,
         line=wanted.line,
         mend=mend,
-    )
-
-
-def _queue_finding(request: DeviceRequest, wanted: InterfaceRequest, name: str, code: str, message: str) -> Finding:
-    return Finding(
-        code=code,
-        severity=Severity.ERROR,
-        message=message,
-        device=request.device,
-        interface=wanted.name,
-        direction="output",
-        traffic_class=name or None,
-        mend="ask for less, or give shares as remaining_percent",
     )

@@ -1,25 +1,36 @@
-"""Class-maps: how alternatives become match lines and one access list, and which cannot."""
+"""Class-maps: how alternatives become match lines and access lists, and which cannot."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
+from ipaddress import ip_network
 
+from app.findings import Finding
 from app.plan.model import PortRange, Rule, Term
-from app.plan.request import ClassRequest
+from app.plan.request import ClassRequest, DeviceRequest
 from app.plan.request import Term as Alternative
 from app.platforms.cisco_ios.capabilities import capabilities
-from app.platforms.ios_switch.acl import entries
+from app.platforms.cisco_ios.limits import class_finding
+from app.platforms.cisco_ios.trains import has
+from app.platforms.mqc.access_lists import ACL_PREFIX, ip_entries, ipv6_entries, version
+from app.platforms.recognition import header_terms
 
-ACL_PREFIX = "QOSFORGE-"
 EXCEPT_SUFFIX = ".NOT"
 """Ends the name of the list of what a class is not; no class name has a dot."""
+IPV6_SUFFIX = ".V6"
+"""Ends the name of a class's list of IPv6 prefixes, beside the one of IPv4."""
 
 _FLOW_ASKED = ("protocol", "source", "destination", "source_port", "destination_port")
+_PORTS_ASKED = ("source_port", "destination_port")
 _FLOW = ("protocol", "source", "destination", "source_ports", "destination_ports")
-_IN_ENTRY = ({"dscp"}, {"precedence"}, set[str]())
-"""What an access-list entry can ask for beside the flow."""
+
+
+def _entry_marks(ip_version: int | None) -> tuple[set[str], ...]:
+    """What an access-list entry can ask for beside the flow: those of IPv6 have no precedence."""
+    return ({"dscp"}, set()) if ip_version == 6 else ({"dscp"}, {"precedence"}, set())
 
 
 @dataclass(frozen=True)
@@ -33,43 +44,107 @@ class MatchLine:
 
 @dataclass(frozen=True)
 class AccessList:
-    """A named extended access list: what it permits, as the box prints it."""
+    """A named extended access list of one IP version: what it permits, as the box prints it."""
 
     name: str
     entries: tuple[str, ...]
+    version: int = 4
 
 
 @dataclass(frozen=True)
 class ClassMap:
-    """A class-map with the access lists that it refers to; ``mode`` is ``any`` or ``all``."""
+    """A class-map with the access lists that it refers to; ``mode`` is ``any`` or ``all``.
+
+    ``ip`` where its marks are those of IPv4 packets alone, as old images have it; beside prefixes of IPv6 they are
+    those of both versions.
+    """
 
     name: str
     mode: str
     lines: tuple[MatchLine, ...]
     access_lists: tuple[AccessList, ...] = ()
+    ip: bool = True
 
 
-def lower_match(wanted: ClassRequest) -> tuple[tuple[Term, ...], tuple[Term, ...]] | str:
-    """What a class matches and what not, as the box reads it back; or why no class-map can hold it."""
+def lower_match(
+    wanted: ClassRequest, *, dscp_in_list: bool = False
+) -> tuple[tuple[Term, ...], tuple[Term, ...]] | str:
+    """What a class matches and what not, as the box reads it back; or why no class-map can hold it.
+
+    ``dscp_in_list`` where class-maps look at DSCPs through access lists only (`matches_dscp`).
+    """
+    return _lowered(wanted.terms, wanted.none_of, dscp_in_list)
+
+
+@lru_cache(maxsize=1024)
+def _lowered(
+    terms: tuple[Alternative, ...], excepted: tuple[Alternative, ...], dscp_in_list: bool
+) -> tuple[tuple[Term, ...], tuple[Term, ...]] | str:
     none_of: list[Term] = []
-    for term in wanted.none_of:
+    for term in excepted:
         if not _simple(term):
             return f"what a class is not cannot join {_words(term)} in one line"
-        none_of.extend(_expanded(term))
-    if not wanted.none_of and all(_simple(t) for t in wanted.terms):
-        any_of = [one for t in wanted.terms for one in _expanded(t)]
-    elif all(_rest(t) in _IN_ENTRY for t in wanted.terms) and (len(wanted.terms) != 1 or _flow(wanted.terms[0])):
-        any_of = [one for t in wanted.terms for one in _entries_of(t)] or [Term()]
+        none_of.extend(_expanded(term, dscp_in_list))
+    if not excepted and all(_simple(t) for t in terms):
+        any_of = [one for t in terms for one in _expanded(t, dscp_in_list)]
+    elif all(_in_list(t) for t in terms) and (len(terms) != 1 or _flow(terms[0])):
+        any_of = [one for t in terms for one in _entries_of(t)] or [Term()]
     else:
-        joined = _joined(wanted.terms)
+        joined = _joined(terms)
         if isinstance(joined, str):
             return joined
+        if dscp_in_list and any(t.dscp for t in joined):
+            return "this image looks at a dscp in access lists only, where it joins nothing but a flow"
         any_of = joined
+    if not excepted and all(_alone(t) for t in any_of):
+        joined_versions = set()
+    else:
+        joined_versions = {version(t) == 6 for t in any_of}
+    if len(joined_versions) > 1:
+        return "prefixes of IPv6 cannot be joined with other conditions and stand beside other alternatives"
     limit = capabilities()["access_list_entries"]["value"]
     if max(len(any_of), len(none_of)) > limit:
         return f"its fields combine to {max(len(any_of), len(none_of))} conditions, at most {limit} are entered"
     # A line said twice is held once.
     return tuple(dict.fromkeys(any_of)), tuple(dict.fromkeys(none_of))
+
+
+def listed(request: DeviceRequest, wanted: ClassRequest) -> tuple[Term, ...] | str:
+    """What a class matches as entries of one access list, applications by their ports; or why none holds it."""
+    if wanted.none_of:
+        return "an access list alone does not hold what a class is not"
+    terms: list[Alternative] = []
+    for term in wanted.terms:
+        if term.application is None:
+            terms.append(term)
+            continue
+        if _flow(term):
+            return f"an access list cannot join {_words(term)}: it tells applications by their ports"
+        alone = wanted.model_copy(update={"terms": (Alternative(application=term.application),)})
+        for found in header_terms(request, alone):
+            asked = {side: tuple((p.first, p.last) for p in getattr(found, side + "s")) for side in _PORTS_ASKED}
+            changed = {"application": None, "protocol": (found.protocol,), **asked}
+            terms.append(term.model_copy(update=changed))
+    for term in terms:
+        if not _in_list(term) or version(Term(source=next(iter((*term.source, *term.destination)), None))) == 6:
+            return f"a numbered access list cannot ask for {_words(term)}"
+    return tuple(dict.fromkeys(entry for term in terms for entry in _entries_of(term)))
+
+
+def check_match(request: DeviceRequest, wanted: ClassRequest) -> Iterator[Finding]:
+    """What this router cannot look at, whatever the lines: VLANs, and IPv6 prefixes on old images."""
+    terms = (*wanted.terms, *wanted.none_of)
+    if any(t.vlan for t in terms):
+        vlans = ", ".join(dict.fromkeys(str(v) for t in terms for v in t.vlan))
+        mend = "match by input_interface with the VLAN's subinterface, like FastEthernet0/0.10"
+        message = f"a class-map here does not match by VLAN ({vlans})"
+        yield class_finding(request, wanted, "match-vlan-unsupported", message, mend)
+    prefixes = [p for t in terms for p in (*t.source, *t.destination)]
+    if any(ip_network(p).version == 6 for p in prefixes) and not has(request, "match_ipv6"):
+        since = capabilities()["features"]["match_ipv6"]["since"]
+        message = f"image {request.image} cannot match prefixes of IPv6: they came with {since}"
+        mend = "load a newer image, or match by dscp"
+        yield class_finding(request, wanted, "match-ipv6-unsupported", message, mend)
 
 
 def _joined(terms: tuple[Alternative, ...]) -> list[Term] | str:
@@ -104,16 +179,22 @@ def _flow(term: Alternative) -> set[str]:
 def _simple(term: Alternative) -> bool:
     """Whether one line, or entries of an access list, hold a term."""
     rest = _rest(term)
-    return rest in _IN_ENTRY if _flow(term) else len(rest) == 1
+    return _in_list(term) if _flow(term) else len(rest) == 1
+
+
+def _in_list(term: Alternative) -> bool:
+    """Whether entries of an access list can ask for what a term asks beside the flow."""
+    prefix = next(iter((*term.source, *term.destination)), None)
+    return _rest(term) in _entry_marks(ip_network(prefix).version if prefix else None)
 
 
 def _words(term: Alternative) -> str:
     return " and ".join(term.given)
 
 
-def _expanded(term: Alternative) -> Iterator[Term]:
+def _expanded(term: Alternative, dscp_in_list: bool) -> Iterator[Term]:
     """One term for each match line or entry: the box takes a few values a line, and one of each an entry."""
-    if _flow(term):
+    if _flow(term) or (dscp_in_list and term.dscp):
         yield from _entries_of(term)
         return
     (name,) = _rest(term)
@@ -150,33 +231,62 @@ def _flows(term: Alternative) -> Iterator[dict[str, object]]:
         }
 
 
-def class_map(rule: Rule) -> ClassMap:
-    """The class-map of a rule that `lower_match` has made."""
+def matches_dscp(request: DeviceRequest) -> bool:
+    """Whether the class-maps of an image have lines for DSCPs."""
+    return has(request, "match_dscp")
+
+
+def class_map(rule: Rule, *, dscp_in_list: bool = False) -> ClassMap:
+    """The class-map of a rule that `lower_match` has made, with the same ``dscp_in_list``."""
+    return _class_map(rule.name, rule.any_of, rule.none_of, dscp_in_list)
+
+
+@lru_cache(maxsize=1024)
+def _class_map(name: str, any_of: tuple[Term, ...], none_of: tuple[Term, ...], dscp_in_list: bool) -> ClassMap:
     lists: list[AccessList] = []
     lines: list[MatchLine] = []
-    own = f"{ACL_PREFIX}{rule.name}"
-    in_list = [t for t in rule.any_of if _in_entry(t)]
-    plain = [t for t in rule.any_of if not _in_entry(t)]
-    mode = "any" if not rule.none_of and all(len(_given(t)) == 1 for t in plain) else "all"
-    if mode == "all" and len(rule.any_of) > 1 and all(_enterable(t) for t in rule.any_of):
+    own = f"{ACL_PREFIX}{name}"
+
+    def in_entry(term: Term) -> bool:
+        return _in_entry(term) or (dscp_in_list and bool(term.dscp))
+
+    in_list = [t for t in any_of if in_entry(t)]
+    plain = [t for t in any_of if not in_entry(t)]
+    mode = "any" if not none_of and all(_alone(t) for t in any_of) else "all"
+    if mode == "all" and len(any_of) > 1 and all(_enterable(t) for t in any_of):
         # A line holds one of them only, a list all: a mark alone is an entry for any flow.
-        in_list, plain = list(rule.any_of), []
+        in_list, plain = list(any_of), []
     if mode == "all" and plain:
         rests = {t.model_copy(update=dict.fromkeys(_FLOW[:3]) | dict.fromkeys(_FLOW[3:], ())) for t in plain}
-        flows = [Term.model_validate({n: getattr(t, n) for n in _FLOW}) for t in rule.any_of]
+        flows = [Term.model_validate({n: getattr(t, n) for n in _FLOW}) for t in any_of]
         assert len(rests) == 1
         assert not in_list
         plain = [Term.model_validate({n: getattr(t, n)}) for t in rests for n in _given(t)]
         in_list = [t for t in flows if _given(t)]
     lines += [MatchLine(term=t) for t in plain]
-    if in_list:
-        lists.append(AccessList(own, entries(tuple(in_list))))
-        lines.append(MatchLine(access_list=own))
-    lines += [MatchLine(term=t, negated=True) for t in rule.none_of if not _in_entry(t)]
-    if excepted := tuple(t for t in rule.none_of if _in_entry(t)):
-        lists.append(AccessList(own + EXCEPT_SUFFIX, entries(excepted)))
-        lines.append(MatchLine(access_list=own + EXCEPT_SUFFIX, negated=True))
-    return ClassMap(rule.name, mode, tuple(lines), tuple(lists))
+    lists += _lists(own, in_list)
+    lines += [MatchLine(access_list=listed.name) for listed in lists]
+    lines += [MatchLine(term=t, negated=True) for t in none_of if not in_entry(t)]
+    excepted = _lists(own + EXCEPT_SUFFIX, [t for t in none_of if in_entry(t)])
+    lines += [MatchLine(access_list=listed.name, negated=True) for listed in excepted]
+    both = (*lists, *excepted)
+    return ClassMap(name, mode, tuple(lines), both, ip=all(listed.version == 4 for listed in both))
+
+
+def _lists(name: str, terms: Iterable[Term]) -> list[AccessList]:
+    """A list for the terms of each IP version; those without a prefix are of IPv4."""
+    by_version: dict[bool, list[Term]] = {False: [], True: []}
+    for term in terms:
+        by_version[version(term) == 6].append(term)
+    lists = [AccessList(name, ip_entries(tuple(by_version[False])))] if by_version[False] else []
+    if by_version[True]:
+        lists.append(AccessList(name + IPV6_SUFFIX, ipv6_entries(tuple(by_version[True])), 6))
+    return lists
+
+
+def _alone(term: Term) -> bool:
+    """Whether a term needs one line of a class-map only."""
+    return _in_entry(term) or len(_given(term)) == 1
 
 
 def _given(term: Term) -> tuple[str, ...]:
@@ -190,4 +300,4 @@ def _in_entry(term: Term) -> bool:
 
 def _enterable(term: Term) -> bool:
     rest = set(_given(term)) - set(_FLOW)
-    return rest in _IN_ENTRY and all(len(getattr(term, n)) == 1 for n in rest)
+    return rest in _entry_marks(version(term)) and all(len(getattr(term, n)) == 1 for n in rest)

@@ -2,34 +2,74 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Literal
 
-from app.configtree import Line
-from app.dscp import parse_dscp
+from app.dscp import dscp_name
 from app.findings import Finding, Severity
-from app.intent.models import Remark
-from app.plan.model import Policer
+from app.intent.models import Police, PoliceAction, Remark
+from app.plan.model import DROP, TRANSMIT, Action, Policer
 from app.plan.request import ClassRequest, DeviceRequest
-from app.platforms.cisco_ios.capabilities import capabilities, train
-
-_NUMBERS = re.compile(
-    r"police (?:cir (?P<cir>[0-9]{1,12}) bc (?P<bc>[0-9]{1,12})"
-    r"|(?P<rate>[0-9]{1,12}) (?P<burst>[0-9]{1,12})(?: (?P=burst))?)(?P<rest> .*)?"
-)
-_ACTION = re.compile(r"(conform|exceed|violate)-action (transmit|drop|set-dscp-transmit \S+)")
+from app.platforms.cisco_ios.capabilities import capabilities
+from app.platforms.cisco_ios.trains import has, uses_car
 
 
 def policer(request: DeviceRequest, wanted: ClassRequest, side: Literal["input", "output"]) -> Policer | None:
     """The policer of a class on one side of the box; None where none is asked for or the box refuses it."""
     asked = wanted.treatment.police
-    if asked is None or asked.direction != side or any(check_policer(request, wanted)):
+    if asked is None or asked.direction != side or uses_car(request) or any(check_policer(request, wanted)):
         return None
+    exceed = _action(asked.exceed)
+    violate = _action(asked.violate) if asked.violate is not None else exceed
     return Policer(
         rate=asked.rate,
         burst=asked.burst_bytes,
-        exceed_dscp=asked.exceed.remark if isinstance(asked.exceed, Remark) else None,
+        peak_rate=asked.peak_rate,
+        excess_burst=asked.excess_bytes,
+        conform=_action(asked.conform),
+        exceed=exceed,
+        violate=violate if violate != exceed else None,
+    )
+
+
+def _action(asked: PoliceAction) -> Action:
+    if isinstance(asked, Remark):
+        return Action(set_dscp=asked.remark, set_precedence=asked.precedence, set_cos=asked.cos)
+    return DROP if asked == "drop" else TRANSMIT
+
+
+def _words(action: Action) -> str:
+    """What a policer does with a packet, as the box writes it."""
+    if action.drop:
+        return "drop"
+    if action.set_dscp is not None:
+        return f"set-dscp-transmit {dscp_name(action.set_dscp)}"
+    if action.set_precedence is not None:
+        return f"set-prec-transmit {action.set_precedence}"
+    return f"set-cos-transmit {action.set_cos}" if action.set_cos is not None else "transmit"
+
+
+@dataclass(frozen=True)
+class PoliceLines:
+    """A policer as it is entered; ``below`` where its actions stand below it, one a line."""
+
+    policer: Policer
+    conform: str
+    exceed: str
+    violate: str | None
+    below: bool
+
+
+def police_lines(request: DeviceRequest, policer: Policer) -> PoliceLines:
+    """The lines of a policer as the image takes them. A second bucket is told by what violates it."""
+    last = policer.violate or (policer.exceed if policer.excess_burst is not None else None)
+    return PoliceLines(
+        policer=policer,
+        conform=_words(policer.conform),
+        exceed=_words(policer.exceed),
+        violate=_words(last) if last is not None else None,
+        below=has(request, "police_actions_below"),
     )
 
 
@@ -40,17 +80,37 @@ def check_policer(request: DeviceRequest, wanted: ClassRequest) -> Iterator[Find
         i.recognise if asked.direction == "input" else i.schedule for i in request.interfaces
     ):
         return
+    if uses_car(request):
+        return  # CAR polices, and tells what it refuses
     limits = capabilities()["police"]
-    if train(request.image, request.device) < train(limits["since"]):
-        yield _refused(request, wanted, f"image {request.image} has no class-based policer", "load a newer image")
-    for name, value, unit in (("rate", asked.rate, "b/s"), ("burst", asked.burst_bytes, "bytes")):
+    for name, value, unit in (
+        ("rate", asked.rate, "b/s"),
+        ("burst", asked.burst_bytes, "bytes"),
+        ("rate", asked.peak_rate, "b/s"),
+        ("burst", asked.excess_bytes, "bytes"),
+    ):
         low, high = limits[name]["minimum"], limits[name]["maximum"]
-        if not low <= value <= high:
+        if value is not None and not low <= value <= high:
             message = f"a policer's {name} of {value} {unit} is outside {low} to {high} {unit}"
             yield _refused(request, wanted, message, f"ask for {low} to {high} {unit}")
-    if wanted.is_default and asked.direction == "output":
-        message = "the output policy has no policer of the class of everything else here"
-        yield _refused(request, wanted, message, "shape the class, or police it on input")
+    if asked.peak_rate is not None and not has(request, "police_actions_below"):
+        message = f"image {request.image} has no policer of two rates"
+        yield _refused(request, wanted, message, "leave the peak_rate out, or load a newer image")
+    yield from _check_actions(request, wanted, asked)
+
+
+def _check_actions(request: DeviceRequest, wanted: ClassRequest, asked: Police) -> Iterator[Finding]:
+    marks = [a for a in (asked.conform, asked.exceed, asked.violate) if isinstance(a, Remark)]
+    if any(m.remark is not None for m in marks) and any(m.precedence is not None for m in marks):
+        message = "a policer marks DSCPs or precedences, not both"
+        yield _refused(request, wanted, message, "mark dscps alone: cs0 to cs7 are the precedences")
+    if asked.violate == "transmit" and asked.exceed != "transmit":
+        message = "what violates would be sent as it is while what exceeds is not"
+        yield _refused(request, wanted, message, "give violate what exceed has, or less")
+    untagged = [i.name for i in request.interfaces if i.schedule and not i.tagged]
+    if any(m.cos is not None for m in marks) and (asked.direction == "input" or untagged):
+        where = "on input" if asked.direction == "input" else f"at {', '.join(untagged)}, which is not tagged"
+        yield _refused(request, wanted, f"a policer cannot mark a CoS {where}", "mark a dscp")
 
 
 def _refused(request: DeviceRequest, wanted: ClassRequest, message: str, mend: str) -> Finding:
@@ -65,32 +125,3 @@ def _refused(request: DeviceRequest, wanted: ClassRequest, message: str, mend: s
         line=wanted.line,
         mend=mend,
     )
-
-
-def read_policer(line: Line) -> Policer | None:
-    """The policer of a ``police`` line with its actions; None where plans hold no such policer.
-
-    An excess burst of the size of the burst is what the box prints for a single bucket.
-    """
-    numbers = _NUMBERS.fullmatch(line.text)
-    if numbers is None:
-        return None
-    actions = {"conform": "transmit", "exceed": "drop"}
-    words = [(numbers["rest"] or "").strip(), *(child.text for child in line.children)]
-    for text in words:
-        rest = text
-        while rest:
-            found = _ACTION.match(rest)
-            if found is None:
-                return None
-            actions[found[1]] = found[2]
-            rest = rest[found.end() :].strip()
-    exceed = actions["exceed"]
-    if actions["conform"] != "transmit" or actions.get("violate", exceed) != exceed or exceed == "transmit":
-        return None
-    try:
-        dscp = None if exceed == "drop" else parse_dscp(exceed.split()[1])
-    except ValueError:
-        return None
-    rate, burst = numbers["cir"] or numbers["rate"], numbers["bc"] or numbers["burst"]
-    return Policer(rate=int(rate), burst=int(burst), exceed_dscp=dscp)

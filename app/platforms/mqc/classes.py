@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
-from app.configtree import Line, Tree
+from app.configtree import Line
 from app.dscp import parse_dscp
 from app.plan.model import Term
-from app.platforms.ios_switch.acl import read_entry
-
-Miss = Callable[[Line, str], None]
-"""Keeps a line that is not understood, with its context."""
-
+from app.platforms.mqc.access_lists import AccessLists, Miss
 
 _MOST_ALTERNATIVES = 10_000
 """What two access lists may combine to before their class-map is kept as not understood."""
@@ -29,16 +24,9 @@ class Matched:
 class ClassReader:
     """Reads the class-maps of one configuration; access lists may stand behind them."""
 
-    def __init__(self, tree: Tree, miss: Miss) -> None:
+    def __init__(self, lists: AccessLists, miss: Miss) -> None:
         self._miss = miss
-        self._lists: dict[str, list[Line]] = {}
-        for line in tree:
-            match line.text.split():
-                case ["ip", "access-list", "extended", name]:
-                    self._lists.setdefault(name, []).extend(line.children)
-                case ["access-list", number, "permit" | "deny" as action, *entry] if number.isdecimal():
-                    text = " ".join([action, *entry])
-                    self._lists.setdefault(number, []).append(Line(text, number=line.number))
+        self._lists = lists
 
     def read(self, class_map: Line, mode: str) -> Matched:
         """What a class-map of ``mode`` (``any`` or ``all``) takes."""
@@ -86,26 +74,16 @@ class ClassReader:
                     return (Term(destination_mac=mac),)
                 case ["match", "input-interface", name]:
                     return (Term(input_interface=name),)
-                case ["match", "access-group", "name", name] if name in self._lists:
-                    return self._entries(name)
-                case ["match", "access-group", number] if number in self._lists:
-                    return self._entries(number)
+                case ["match", "access-group", "name", name] | ["match", "access-group", name]:
+                    if name in self._lists:
+                        return self._lists.terms(name)
+                    self._miss(line, context, f"access-group {name}")
+                    return None
         except ValueError:
             pass
         if not line.text.startswith("description "):
             self._miss(line, context)
         return None
-
-    def _entries(self, name: str) -> tuple[Term, ...]:
-        """What an access list permits; an entry that denies, or asks for more than terms hold, is kept apart."""
-        found: list[Term] = []
-        for line in self._lists[name]:
-            try:
-                found.append(read_entry(line.text))
-            except (ValueError, IndexError):
-                if not line.text.startswith("remark "):
-                    self._miss(line, f"access list {name}")
-        return tuple(found)
 
 
 def _product(joined: tuple[Term, ...] | None, found: tuple[Term, ...]) -> tuple[Term, ...] | None:

@@ -1,0 +1,218 @@
+"""Link efficiency of an interface: header compression, fragments and the transmit ring, in what the box takes."""
+
+from __future__ import annotations
+
+from app.findings import Finding, Severity
+from app.inventory.models import Framing
+from app.plan.model import Efficiency
+from app.plan.request import DeviceRequest, EfficiencyRequest, InterfaceRequest
+from app.platforms.cisco_ios.capabilities import capabilities
+from app.platforms.cisco_ios.trains import has
+from app.platforms.handwriting import is_number
+from app.units import format_rate
+
+_FRAMED = {"frf12": Framing.FRAME_RELAY, "multilink": Framing.MLPPP}
+"""The framing that a method to fragment needs; the others work on any."""
+_MENDS = {"frf12": "put the line on a Frame Relay circuit", "multilink": "put the line into a Multilink bundle"}
+_VIRTUAL = ("Multilink", "Dialer", "Virtual-Template", "Tunnel", "Loopback", "BVI", "Vlan", "Port-channel")
+
+
+def efficiency(request: DeviceRequest, wanted: InterfaceRequest, findings: list[Finding]) -> Efficiency:
+    """The efficiency of an interface; what cannot be had is added to ``findings``.
+
+    Fragments are made by the first method allowed that the framing has.
+    """
+    bundle = wanted.framing is Framing.MLPPP
+    asked = wanted.efficiency
+    if asked is None:
+        return Efficiency(multilink=bundle)
+    plain = Efficiency(header_compression=asked.header_compression, multilink=bundle)
+    if asked.fragment_bytes is None or asked.blocking_delay is None:
+        return plain
+    method = next((m for m in asked.methods if _FRAMED.get(m, wanted.framing) is wanted.framing), None)
+    if method == "multilink":
+        fragmented = _multilink(request, wanted, asked, findings)
+    elif method == "frf12":
+        fragmented = _frf12(request, wanted, asked, findings)
+    elif method == "ip-mtu":
+        fragmented = _ip_mtu(request, wanted, asked, findings)
+    else:
+        needed = " or ".join(_FRAMED[m].value for m in asked.methods)
+        findings.append(
+            _finding(
+                request,
+                wanted,
+                "fragmentation-needs-multilink",
+                f"{wanted.framing.value} framing allows no fragments of {asked.fragment_bytes} bytes by "
+                f"{' or '.join(asked.methods)}: they need {needed}",
+                will_be="no fragmentation",
+                mend=_MENDS[asked.methods[-1]],
+            )
+        )
+        fragmented = {}
+    return plain.model_copy(update=fragmented)
+
+
+def _multilink(
+    request: DeviceRequest, wanted: InterfaceRequest, asked: EfficiencyRequest, findings: list[Finding]
+) -> dict[str, object]:
+    """Interleaving on a bundle: the box takes whole milliseconds and sizes fragments by bandwidth × delay / 8."""
+    assert asked.blocking_delay is not None
+    delay = int(round(asked.blocking_delay * 1000, 6))
+    limits = capabilities()["fragment_delay_ms"]
+    size = wanted.usable // 1000 * min(delay, limits["maximum"]) // 8
+    why = "the box sizes fragments by whole milliseconds"
+    mend = f"ask for a blocking delay of {limits['minimum']} to {limits['maximum']} whole milliseconds"
+    if delay < limits["minimum"] or size < capabilities()["fragment_bytes_minimum"]["value"]:
+        # The next larger fragment would block for longer than asked.
+        findings.append(
+            _finding(request, wanted, "fragment-size-approximate", why, will_be="no fragmentation", mend=mend)
+        )
+        return {}
+    delay = min(delay, limits["maximum"])
+    if size != asked.fragment_bytes:
+        findings.append(
+            _finding(request, wanted, "fragment-size-approximate", why, will_be=f"{size} bytes", mend=mend)
+        )
+    findings.append(_size(request, wanted, f"{format_rate(wanted.usable)} × {delay} ms = {size} bytes a fragment"))
+    return {
+        "interleave": True,
+        "multiclass": has(request, "multilink_multiclass"),
+        "fragment_delay_ms": delay,
+        "fragment_bytes": size,
+    }
+
+
+def _frf12(
+    request: DeviceRequest, wanted: InterfaceRequest, asked: EfficiencyRequest, findings: list[Finding]
+) -> dict[str, object]:
+    """FRF.12 fragments, given in bytes."""
+    assert asked.fragment_bytes is not None
+    limits = capabilities()["frame_relay"]["fragment"]
+    size = min(asked.fragment_bytes, limits["maximum"])
+    why = f"FRF.12 fragments have {limits['minimum']} to {limits['maximum']} bytes here"
+    if size < limits["minimum"]:
+        mend = f"ask for fragments of at least {limits['minimum']} bytes"
+        findings.append(
+            _finding(request, wanted, "fragment-size-approximate", why, will_be="no fragmentation", mend=mend)
+        )
+        return {}
+    if size != asked.fragment_bytes:
+        mend = "leave fragmentation out at this rate"
+        findings.append(
+            _finding(request, wanted, "fragment-size-approximate", why, will_be=f"{size} bytes", mend=mend)
+        )
+    findings.append(_size(request, wanted, f"FRF.12 fragments of {size} bytes; the other end has to fragment too"))
+    return {"frame_relay_fragment": size, "fragment_bytes": size}
+
+
+def _ip_mtu(
+    request: DeviceRequest, wanted: InterfaceRequest, asked: EfficiencyRequest, findings: list[Finding]
+) -> dict[str, object]:
+    """Packets cut by IP: they stay cut up to the receiver, and those that must not be cut are dropped."""
+    assert asked.fragment_bytes is not None
+    least = capabilities()["ip_mtu_minimum"]["value"]
+    size = asked.fragment_bytes
+    if size < least:
+        why = f"an IP MTU has {least} bytes at least"
+        mend = f"ask for fragments of at least {least} bytes, or use a framing that fragments itself"
+        findings.append(
+            _finding(request, wanted, "fragment-size-approximate", why, will_be="no fragmentation", mend=mend)
+        )
+        return {}
+    findings.append(
+        Finding(
+            code="ip-mtu-fragments",
+            severity=Severity.WARNING,
+            message=f"an IP MTU of {size} bytes leaves packets cut up to their receivers, which have to join them, "
+            "and drops longer ones that must not be fragmented (DF)",
+            device=request.device,
+            interface=wanted.name,
+            direction="output",
+            asked=f"fragments of {size} bytes on the link",
+            will_be=f"ip mtu {size}",
+            mend="put the line into a Multilink bundle or on a Frame Relay circuit, or leave 'ip-mtu' out of 'by'",
+        )
+    )
+    return {"ip_mtu": size}
+
+
+def read_efficiency(words: list[str]) -> dict[str, object] | None:
+    """What one line of an interface or its circuit says of link efficiency; None where it does not."""
+    match words:
+        case ["ip", "rtp", "header-compression", *_] | ["frame-relay", "ip", "rtp", "header-compression", *_]:
+            return {"header_compression": True}
+        case ["ppp", "multilink"]:
+            return {"multilink": True}
+        case ["ppp", "multilink", "interleave" | "multiclass" as word]:
+            return {word: True}
+        case ["ppp", "multilink", "fragment", "delay", ms] | ["ppp", "multilink", "fragment-delay", ms] if (
+            is_number(ms)
+        ):
+            return {"fragment_delay_ms": int(ms)}
+        case ["ppp", "multilink", "group", _]:
+            return {}
+        case ["frame-relay", "fragment", size] if is_number(size):
+            return {"frame_relay_fragment": int(size), "fragment_bytes": int(size)}
+        case ["ip", "mtu", size] if is_number(size):
+            return {"ip_mtu": int(size)}
+    return None
+
+
+def transmit_ring(request: DeviceRequest, wanted: InterfaceRequest, findings: list[Finding]) -> int | None:
+    """The packets that the hardware of an interface or PVC takes in advance; None where the box decides."""
+    asked = wanted.efficiency.transmit_ring if wanted.efficiency else None
+    if asked is None or wanted.efficiency is None:
+        return None
+    limits = capabilities()["transmit_ring"]
+    on_pvc = wanted.circuit is not None and wanted.circuit.dlci is None
+    if not limits["minimum"] <= asked <= limits["maximum"]:
+        why = f"a transmit ring has {limits['minimum']} to {limits['maximum']} packets"
+        mend = f"ask for {limits['minimum']} to {limits['maximum']} packets"
+    elif not on_pvc and ("." in wanted.name or wanted.name.startswith(_VIRTUAL)):
+        why = f"{wanted.name} has no transmit ring of its own"
+        mend = "set it on the physical interface below"
+    else:
+        return asked
+    findings.append(
+        Finding(
+            code="transmit-ring-unsupported",
+            severity=Severity.WARNING if wanted.efficiency.transmit_ring_prefer else Severity.ERROR,
+            message=why,
+            device=request.device,
+            interface=wanted.name,
+            direction="output",
+            asked=f"{asked} packets",
+            will_be="the box's own length",
+            mend=mend,
+        )
+    )
+    return None
+
+
+def _finding(
+    request: DeviceRequest, wanted: InterfaceRequest, code: str, message: str, *, will_be: str, mend: str
+) -> Finding:
+    assert wanted.efficiency is not None
+    return Finding(
+        code=code,
+        severity=Severity.WARNING if wanted.efficiency.prefer else Severity.ERROR,
+        message=message,
+        device=request.device,
+        interface=wanted.name,
+        direction="output",
+        asked=f"{wanted.efficiency.fragment_bytes} bytes",
+        will_be=will_be,
+        mend=mend,
+    )
+
+
+def _size(request: DeviceRequest, wanted: InterfaceRequest, message: str) -> Finding:
+    return Finding(
+        code="fragment-size",
+        severity=Severity.INFO,
+        message=message,
+        device=request.device,
+        interface=wanted.name,
+        direction="output",
+    )

@@ -1,0 +1,32 @@
+"""One shape of output policy takes the place of another: the box takes every line on the way there and back."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import pytest
+
+from app.inventory.models import Framing
+from app.plan.request import DeviceRequest
+
+from .ios_support import FAST, LIBRARY, MODERN, OLD, PHYSICS, a_class, asked, line, pushed
+
+PLAIN = asked(a_class("a", 3, treatment={"bandwidth": {"percent": 40}, "wred": True}))
+TREE = asked(PHYSICS, LIBRARY)
+SHAPED = asked(a_class("a", 3, treatment={"bandwidth": {"percent": 40}}), interfaces=(FAST,))
+BELOW = asked(
+    a_class("a", 2, treatment={"priority": {"percent": 30}}),
+    interfaces=(line("FastEthernet0/1.7", 100_000_000, framing=Framing.ETHERNET), line()),
+)
+
+
+@pytest.mark.parametrize("image", [OLD, MODERN])
+@pytest.mark.parametrize(
+    ("first", "second"), list(permutations([PLAIN, TREE, SHAPED, BELOW], 2)), ids=lambda request: ""
+)
+def test_one_shape_of_policy_takes_the_place_of_another_and_back(
+    image: str, first: DeviceRequest, second: DeviceRequest
+) -> None:
+    _, box = pushed(first.model_copy(update={"image": image}))
+
+    pushed(second.model_copy(update={"image": image}), box.running_text())

@@ -1,0 +1,255 @@
+"""WRED in classes: curves by precedence and code point, averages, ECN, and what the box does not print."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.findings import Severity
+from app.plan.model import Red, RedProfile
+from app.plan.request import ClassRequest
+from app.plan.request import Term as Alternative
+from app.platforms.base import Lowered
+from app.platforms.cisco_ios import PLATFORM
+from app.platforms.cisco_ios.red import default_red, default_rows
+
+from .ios_support import MODERN, OLD, TRAINS, a_class, asked, errors, lowered, of, pushed, queues, rest, text_of
+
+PROPERTY = settings(max_examples=40, deadline=None, derandomize=True, database=None)
+
+
+def detecting(wred: dict[str, Any] | bool, **more: Any) -> ClassRequest:
+    treatment = {"bandwidth": {"percent": 20}, "wred": wred, **more.pop("treatment", {})}
+    return a_class("a", None if "terms" in more else 3, treatment=treatment, **more)
+
+
+def profile(**more: Any) -> dict[str, Any]:
+    return {"minimum": "10 packets", "maximum": "30 packets", **more}
+
+
+def red(result: Lowered) -> Red:
+    found = queues(result)[0].red
+    assert found is not None
+    return found
+
+
+def of_mark(found: Red, mark: int) -> tuple[int, int, int]:
+    kind = "dscp" if found.by_dscp else "precedence"
+    (held,) = [p for p in found.profiles if mark in getattr(p, kind)]
+    return held.minimum, held.maximum, held.denominator
+
+
+@pytest.mark.parametrize("image", TRAINS)
+def test_without_profiles_the_box_has_its_own_curves(image: str) -> None:
+    result, box = pushed(asked(detecting(True), rest(wred={}), image=image))
+
+    assert [q.red for q in queues(result)] == [default_red(), default_red()]
+    assert box.running_text().count("random-detect") == 2
+    assert [of_mark(default_red(), p)[0] for p in range(8)] == [20, 22, 24, 26, 28, 31, 33, 35]
+
+
+@pytest.mark.parametrize("image", ["12.1(5)T", OLD, MODERN])
+def test_code_points_that_differ_in_drop_precedence_are_told_apart(image: str) -> None:
+    result, box = pushed(asked(detecting(True, terms=(Alternative(dscp=(10, 12, 14)),)), image=image))
+
+    assert red(result) == default_red(by_dscp=True)
+    assert [of_mark(red(result), d) for d in (10, 12, 14, 46, 0)] == [
+        (32, 40, 10),
+        (28, 40, 10),
+        (24, 40, 10),
+        (36, 40, 10),
+        (20, 40, 10),
+    ]
+    assert "  random-detect dscp-based\n" in box.running_text()
+
+
+@pytest.mark.parametrize(
+    ("more", "by_dscp"),
+    [
+        ({"terms": (Alternative(dscp=(10, 18)),)}, False),
+        ({"mark": {"dscp": "af11"}}, False),
+        (
+            {"mark": {"dscp": "af11"}, "treatment": {"police": {"rate": "64 kb/s", "exceed": {"remark": "af12"}}}},
+            True,
+        ),
+        ({"terms": (Alternative(dscp=(10,)),), "mark": {"dscp": "af13"}}, True),
+    ],
+)
+def test_what_the_curves_go_by_follows_the_marks(more: dict[str, Any], by_dscp: bool) -> None:
+    assert red(lowered(asked(detecting(True, **more)))).by_dscp is by_dscp
+
+
+@pytest.mark.parametrize("image", TRAINS)
+def test_profiles_by_precedence(image: str) -> None:
+    wanted = detecting({"profiles": [profile(precedence=[3, 4], probability="20 %")], "weight_exponent": 7})
+
+    result, box = pushed(asked(wanted, image=image))
+
+    assert (of_mark(red(result), 3), of_mark(red(result), 4)) == ((10, 30, 5), (10, 30, 5))
+    assert of_mark(red(result), 5) == default_rows(False)[5]
+    assert red(result).weight_exponent == 7
+    text = " ".join(box.running_text().split())
+    assert "random-detect random-detect exponential-weighting-constant 7 random-detect precedence 3 10 30 5" in text
+
+
+def test_profiles_by_code_point_with_ecn() -> None:
+    wanted = detecting({"profiles": [profile(dscp=["af31", "cs6", 1])], "ecn": True})
+
+    result, box = pushed(asked(wanted, image=MODERN))
+
+    assert red(result).ecn
+    assert {of_mark(red(result), d) for d in (26, 48, 1)} == {(10, 30, 10)}
+    assert "  random-detect ecn\n" in box.running_text()
+
+
+def test_a_profile_that_the_box_has_anyway_is_not_entered() -> None:
+    wanted = detecting({"profiles": [{"precedence": [3], "minimum": "26 packets", "maximum": "40 packets"}]})
+
+    assert text_of(asked(wanted)).count("random-detect") == 1
+    assert red(lowered(asked(wanted))) == default_red()
+
+
+def test_a_colour_is_the_code_points_that_say_it() -> None:
+    wanted = detecting({"profiles": [profile(colour="yellow")]})
+
+    result, _ = pushed(asked(wanted))
+
+    assert {of_mark(red(result), d) for d in (12, 20, 28, 36)} == {(10, 30, 10)}
+    assert [f.will_be for f in of(result, "wred-colour-as-dscp")] == ["af12, af22, af32, af42"]
+
+
+@pytest.mark.parametrize(
+    ("minimum", "maximum", "held", "told"),
+    [
+        ("15 kB", "31 kB", (10, 20), ("15000 and 31000 B", "10 and 20 packets")),
+        # A fifth of 2 Mb/s brings 50 bytes a millisecond.
+        ("60 ms", "300 ms", (2, 10), ("60 and 300 ms", "2 and 10 packets")),
+        ("1 B", "2 B", (1, 1), ("1 and 2 B", "1 and 1 packets")),
+    ],
+)
+def test_bytes_and_times_become_packets(
+    minimum: str, maximum: str, held: tuple[int, int], told: tuple[str, str]
+) -> None:
+    wanted = detecting({"profiles": [{"precedence": [3], "minimum": minimum, "maximum": maximum}]})
+
+    result, _ = pushed(asked(wanted))
+
+    assert of_mark(red(result), 3)[:2] == held
+    (finding,) = of(result, "wred-approximate")
+    assert (finding.asked, finding.will_be) == told
+
+
+def test_a_probability_is_one_packet_of_a_whole_number() -> None:
+    wanted = detecting({"profiles": [profile(precedence=[3], probability="30 %")]})
+
+    result = lowered(asked(wanted))
+
+    assert of_mark(red(result), 3) == (10, 30, 3)
+    assert [(f.asked, f.will_be) for f in of(result, "wred-approximate")] == [("30 %", "1/3 (33.33 %)")]
+
+
+@pytest.mark.parametrize("prefer", [True, False])
+@pytest.mark.parametrize(
+    ("wred", "image"),
+    [
+        ({"profiles": [{"dscp": [10], "minimum": "1 packets", "maximum": "4097 packets"}]}, OLD),
+        ({"profiles": [profile(dscp=[10], probability="0.001 %")]}, OLD),
+        ({"profiles": [profile(dscp=[10])]}, "12.1"),
+        ({"ecn": True}, "12.2(2)T"),
+    ],
+)
+def test_what_the_image_does_not_take_is_told_and_left_out(wred: dict[str, Any], image: str, prefer: bool) -> None:
+    result = lowered(asked(detecting({**wred, "prefer": prefer}), image=image))
+
+    assert queues(result)[0].red is None
+    (finding,) = of(result, "wred-unsupported")
+    assert finding.severity is (Severity.WARNING if prefer else Severity.ERROR)
+    assert finding.will_be == "no early detection"
+
+
+def test_with_hqf_a_queue_limit_goes_beside_detection() -> None:
+    wanted = detecting(True, treatment={"queue_limit": {"packets": 100}})
+
+    assert errors(lowered(asked(wanted, image=OLD))) == ["queue-limit-unsupported"]
+    result, _ = pushed(asked(wanted, image=MODERN))
+    assert (queues(result)[0].limit_packets, red(result)) == (100, default_red())
+
+
+# -- reading -----------------------------------------------------------------------------------------------
+
+
+def read(*lines: str) -> tuple[Red | None, list[str]]:
+    text = "policy-map P\n class class-default\n" + "".join(f"  {line}\n" for line in lines)
+    plan = PLATFORM.parse(text + "interface Serial0/0\n service-policy output P\n", "r9", OLD)
+    interface = plan.interface("Serial0/0")
+    assert interface is not None
+    assert interface.egress.scheduler is not None
+    return interface.egress.scheduler.queues[0].red, [u.text for u in plan.unknown]
+
+
+def test_hand_written_detection_is_read() -> None:
+    found, unknown = read(
+        "random-detect dscp-based",
+        "random-detect exponential-weighting-constant 12",
+        "random-detect dscp 10 24 40",
+        "random-detect dscp ef 30 50 20",
+    )
+
+    assert found is not None
+    assert (found.by_dscp, found.weight_exponent, unknown) == (True, 12, [])
+    assert of_mark(found, 10) == (24, 40, 10)
+    assert of_mark(found, 46) == (30, 50, 20)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "random-detect precedence rsvp 37 40",
+        "random-detect precedence 8 20 40",
+        "random-detect dscp 10 24 40",
+        "random-detect precedence 3 40 20",
+        "random-detect dscp-based",
+        "random-detect cos-based",
+        "random-detect exponential-weighting-constant 17",
+    ],
+)
+def test_what_a_plan_does_not_hold_is_kept(line: str) -> None:
+    assert read("random-detect prec-based", line) == (default_red(), [line])
+
+
+def test_marks_of_one_curve_are_one_profile() -> None:
+    assert RedProfile(dscp=(10, 18, 26, 34, 48), minimum=32, maximum=40) in default_red(by_dscp=True).profiles
+
+
+@PROPERTY
+@given(
+    st.booleans(),
+    st.dictionaries(
+        st.integers(0, 7), st.tuples(st.integers(1, 4096), st.integers(1, 4096), st.integers(1, 1000)), max_size=6
+    ),
+    st.integers(1, 16),
+    st.booleans(),
+)
+def test_any_curves_are_entered_and_read_back(
+    by_dscp: bool, curves: dict[int, tuple[int, int, int]], weight: int, ecn: bool
+) -> None:
+    kind, factor = ("dscp", 8) if by_dscp else ("precedence", 1)
+    profiles = [
+        {
+            kind: [mark * factor],
+            "minimum": f"{min(a, b)} packets",
+            "maximum": f"{max(a, b)} packets",
+            "probability": f"{100 / n:.12f} %",
+        }
+        for mark, (a, b, n) in curves.items()
+    ]
+
+    result, _ = pushed(
+        asked(detecting({"profiles": profiles, "weight_exponent": weight, "ecn": ecn}), image=MODERN)
+    )
+
+    for mark, (a, b, n) in curves.items():
+        assert of_mark(red(result), mark * factor) == (min(a, b), max(a, b), n)
