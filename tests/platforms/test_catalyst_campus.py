@@ -241,7 +241,13 @@ def test_findings_and_fidelity(device: str) -> None:
         "priority-cap-not-enforced": "warning",
     }
     if device == "s2950":
-        expected |= {"acl-range-unconfirmed": "warning", "scheduler-box-wide": "info"}
+        expected |= {
+            "acl-range-unconfirmed": "warning",
+            "acl-masks-unconfirmed": "warning",
+            "scheduler-box-wide": "info",
+        }
+    else:
+        expected["input-priority-limited"] = "info"
     assert codes(result) == expected
     cap = next(f for f in result.findings if f.code == "priority-cap-not-enforced")
     assert (cap.traffic_class, cap.asked, cap.will_be) == ("voice-video", "50 %", "100 %")

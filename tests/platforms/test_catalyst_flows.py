@@ -44,8 +44,15 @@ def test_flows_are_taken_by_the_box_and_read_back(tmp_path: Path) -> None:
     assert box.running_text() == before
 
 
-@pytest.mark.parametrize("alternative", [{**FLOW, "dscp": "ef"}, {"application": "http", "source": "10.1.0.0/16"}])
-def test_a_flow_with_anything_else_is_refused(alternative: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    "alternative",
+    [
+        {**FLOW, "source_mac": "00:1b:54:aa:bb:cc"},
+        {"application": "http", "source": "10.1.0.0/16"},
+        {"cos": 3, "dscp": "ef"},
+    ],
+)
+def test_what_one_class_map_cannot_hold_is_refused(alternative: dict[str, Any]) -> None:
     compiled = compile_intent(intent(a_class(alternative), REST), network())
 
     device = next(d for d in compiled.devices if d.name == "s2970")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.plan.model import Discipline, Plan, Policer, PortRange, Scheduler, Term, Trust
+from app.plan.model import Action, Discipline, Plan, Policer, PortRange, Scheduler, Term, Trust
 from app.plan.shares import expected_shares
 from app.platforms.base import Platform
 from app.platforms.catalyst_2950 import PLATFORM as C2950
@@ -101,8 +101,7 @@ def test_output_maps_with_and_without_a_threshold() -> None:
     assert plan.system.cos_to_queue is not None
     assert plan.system.dscp_to_queue[32] == 1
     assert plan.system.cos_to_queue[4] == 1
-    # The plan holds no drop thresholds, so the line that sets one is told.
-    assert [u.text for u in plan.unknown] == ["mls qos srr-queue output dscp-map queue 1 threshold 3 32 40 46"]
+    assert plan.unknown == ()
 
 
 POLICY = """\
@@ -150,9 +149,9 @@ def test_policies_that_people_write() -> None:
     assert second.any_of == (Term(dscp=(46,)),)
     assert (second.set_dscp, second.set_cos) == (24, 3)
     assert third.any_of == (Term(dscp=(34, 46)),)
+    assert third.police == Policer(rate=5_000_000, burst=8192, exceed=Action(set_dscp=10))
     assert [(u.text, u.context) for u in plan.unknown] == [
         ("deny udp any any", "ip access-list extended NAMED"),
-        ("police 5000000 8192 exceed-action dscp 10", "class MARKS"),
     ]
 
 
@@ -162,9 +161,9 @@ def test_policies_that_people_write() -> None:
         (C2950, "wrr-queue bandwidth 1 2 3"),
         (C2950, "wrr-queue cos-map 5 1"),
         (C2950, "mls qos map cos-dscp 0 8 16 24 32 40 48 99"),
-        (C2970, "mls qos queue-set output 1 buffers 10 10 26 54"),
+        (C2970, "mls qos queue-set output 1 buffers 10 10 26 53"),
         (C2970, "mls qos srr-queue output cos-map queue 1 threshold 1 9"),
-        (C2970, "mls qos srr-queue input bandwidth 70 30"),
+        (C2970, "mls qos srr-queue input bandwidth 70 130"),
     ],
 )
 def test_what_is_not_understood_is_kept(platform: Platform, line: str) -> None:
@@ -175,7 +174,7 @@ def test_what_is_not_understood_is_kept(platform: Platform, line: str) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["mls qos trust device cisco-phone", "queue-set 2", "mls qos dscp-mutation M", "service-policy input NONE"],
+    ["mls qos trust ip-precedence", "queue-set 3", "mls qos dscp-mutation M", "service-policy input NONE"],
 )
 def test_port_lines_that_are_not_understood(line: str) -> None:
     plan = read(C2970, f"mls qos\ninterface GigabitEthernet0/1\n {line}\n description uplink\n")

@@ -68,14 +68,15 @@ def test_entries_that_terms_do_not_hold(line: str) -> None:
     ("wanted", "weights"),
     [
         ([30.0, 70.0, 3.0], [30, 70, 3]),
-        ([100 / 3, 200 / 3], [100, 200]),
-        ([0.0, 100.0], [1, 200]),
+        ([100 / 3, 200 / 3], [1, 2]),
+        ([0.0, 100.0], [1, 255]),
         ([0.0, 0.0], [1, 1]),
-        ([500.0, 250.0], [255, 128]),
+        ([500.0, 250.0], [2, 1]),
+        ([33.0, 67.0], [33, 67]),
     ],
 )
 def test_whole_weights(wanted: list[float], weights: list[int]) -> None:
-    assert whole_weights(wanted) == weights
+    assert whole_weights([wanted]) == weights
 
 
 def test_a_negated_line_stands_for_absence() -> None:

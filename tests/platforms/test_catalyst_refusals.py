@@ -83,20 +83,40 @@ def test_without_a_free_queue_control_goes_with_the_heaviest_class(device: str) 
     assert table[6] not in (table[5], table[0])
 
 
-@pytest.mark.parametrize("device", DEVICES)
-def test_rates_are_refused(device: str) -> None:
+def test_a_rate_is_a_weight_of_each_port_of_a_2970() -> None:
     web = WEB | {"treatment": {"bandwidth": {"rate": "20 Mb/s"}}}
-    _, result = lowered(device, intent(VOICE, web, {"name": "default"}))
-    finding = found(result, "rate-share-unsupported")
-    assert (finding.severity, finding.traffic_class) == ("error", "web-and-file")
-    assert "20000 kb/s" in (finding.asked or "")
+    _, result = lowered("s2970", intent(VOICE, web, {"name": "default"}))
+    finding = found(result, "rate-as-weight")
+    assert (finding.severity, finding.traffic_class, finding.asked) == ("info", "web-and-file", "20 Mb/s")
+    assert finding.will_be == "20 % of 100 Mb/s, 2 % of 1 Gb/s"
+    weights = {
+        name: [q.share.value for q in scheduler.queues if q.share]
+        for name in ("GigabitEthernet0/5", "GigabitEthernet0/6")
+        if (scheduler := port(result.plan, name).egress.scheduler)
+    }
+    assert weights == {"GigabitEthernet0/5": [60, 40, 3], "GigabitEthernet0/6": [96, 4, 3]}
+    assert "share-out-of-tolerance" not in codes(result)
+
+
+def test_a_rate_on_ports_of_two_speeds_is_too_much_for_one_set_of_weights() -> None:
+    web = WEB | {"treatment": {"bandwidth": {"rate": "20 Mb/s"}}}
+    _, result = lowered("s2950", intent(VOICE, web, {"name": "default"}))
+    errors = [f for f in result.findings if f.code == "share-out-of-tolerance"]
+    assert {f.traffic_class for f in errors} == {"web-and-file", "default"}
+    # The middle of 40 % and 4 % of what voice leaves: no port is more than 9 points of its rate away.
+    worst = max(
+        abs((f.asked_percent or 0) - (f.will_be_percent or 0))
+        for f in result.fidelity[1:]
+        if f.traffic_class != "voice-video"
+    )
+    assert worst == pytest.approx(9, abs=0.3)
 
 
 @pytest.mark.parametrize(
     ("match", "code"),
     [
         ({"cos": [3]}, "match-unsupported"),
-        ({"application": ["http"], "dscp": ["af21"]}, "match-unsupported"),
+        ({"source_mac": "00:1b:54:aa:bb:cc", "dscp": ["af21"]}, "match-unsupported"),
     ],
 )
 @pytest.mark.parametrize("device", DEVICES)

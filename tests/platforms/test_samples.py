@@ -53,7 +53,9 @@ def test_commands_of_a_shaping_guide_are_all_listed() -> None:
     assert set(map(str.strip, written)) <= set(found)
 
 
-def test_a_policer_that_marks_down_is_listed() -> None:
-    assert _unknown("catalyst-2950", "06-command-reference-police.txt") == [
-        "police 5000000 8192 exceed-action dscp 10"
-    ]
+def test_a_policer_that_marks_down_is_understood() -> None:
+    assert _unknown("catalyst-2950", "06-command-reference-police.txt") == []
+
+
+def test_what_autoqos_typed_is_understood_as_a_whole() -> None:
+    assert _unknown("catalyst-2970", "03-autoqos-4771442818.txt") == []

@@ -15,6 +15,21 @@ from app.platforms.catalyst_2950.grammar import GRAMMAR
 from app.platforms.catalyst_2950.lower import lower
 from app.platforms.catalyst_2950.parse import parse
 
+FEATURES = frozenset(
+    {
+        Feature.MATCH_PRECEDENCE,
+        Feature.MATCH_FLOW,
+        Feature.MATCH_MAC,
+        Feature.MARK_PRECEDENCE,
+        Feature.POLICE_INPUT,
+        Feature.POLICE_REMARK,
+        Feature.STRICT,
+        Feature.WEIGHT,
+        Feature.TRUST,
+        Feature.TRUST_PHONE,
+    }
+)
+
 
 class Catalyst2950:
     """The platform's face."""
@@ -24,7 +39,7 @@ class Catalyst2950:
     batfish_format: str | None = "cisco_ios"
     profile: Profile = profile()
     counts: frozenset[Direction] = frozenset()
-    features: frozenset[Feature] = frozenset()
+    features: frozenset[Feature] = FEATURES
 
     def lower(self, request: DeviceRequest, running: Plan | None) -> Lowered:
         """See `app.platforms.base.Platform`."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from app.plan.model import Plan
+from app.plan.model import Discipline, Plan
 from app.plan.request import DeviceRequest
 from app.platforms.base import Block, Lowered
 from app.platforms.catalyst_2950.capabilities import default_cos_to_queue
-from app.platforms.ios_switch.blocks import classifier_blocks, map_blocks
+from app.platforms.ios_switch.blocks import classifier_blocks, map_blocks, trust_line
 from app.templating import render
 
 
@@ -14,7 +14,10 @@ def blocks(plan: Plan, lowered: Lowered, request: DeviceRequest) -> tuple[Block,
     """Maps, queues, access lists, class-maps, the policy and the ports, in the order people read them."""
     result = list(map_blocks("catalyst_2950", plan))
     if plan.system.scheduler is not None:
-        weights = [q.share.value if q.share else 0 for q in plan.system.scheduler.queues]
+        held = plan.system.scheduler
+        weights = (
+            [q.share.value if q.share else 0 for q in held.queues] if held.discipline is Discipline.WRR else []
+        )
         text = render("catalyst_2950/wrr_bandwidth.j2", weights=weights)
         result.append(Block("scheduler", "wrr-queue bandwidth", text))
     if plan.system.cos_to_queue is not None:
@@ -24,7 +27,7 @@ def blocks(plan: Plan, lowered: Lowered, request: DeviceRequest) -> tuple[Block,
     for interface in plan.interfaces:
         wanted = next(i for i in request.interfaces if i.name == interface.name)
         if wanted.recognise or wanted.trust:
-            text = render("catalyst_2950/interface.j2", interface=interface)
+            text = render("catalyst_2950/interface.j2", interface=interface, trust=trust_line(interface.ingress))
             result.append(Block("interface", interface.name, text))
     return tuple(result)
 

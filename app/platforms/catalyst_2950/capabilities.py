@@ -8,6 +8,7 @@ from typing import Any
 from ruamel.yaml import YAML
 
 from app.platforms.base import Profile
+from app.platforms.ios_switch.policing import PolicerRange
 from app.resources import read_text
 
 
@@ -29,6 +30,21 @@ def supported_dscp() -> frozenset[int]:
 def default_cos_to_queue() -> tuple[int, ...]:
     """Queue of every CoS as delivered."""
     return tuple(capabilities()["cos_to_queue"]["value"])
+
+
+@cache
+def policer_range(ports: str) -> PolicerRange:
+    """The policers of a kind of port."""
+    data = capabilities()["police"][ports]
+    return PolicerRange(
+        ports=ports,
+        lowest=data["rate"]["minimum"],
+        highest=data["rate"]["maximum"],
+        step=data["rate"]["step"],
+        bursts=tuple(data["bursts"]),
+        any_burst=False,
+        per_port=data["per_port"],
+    )
 
 
 def enhanced(image: str) -> bool:

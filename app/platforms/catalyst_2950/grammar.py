@@ -8,7 +8,9 @@ from app.platforms.ios_switch.grammar import CLASSIFIERS, INTERFACE, MAPS, TRUST
 RULES = (
     *CLASSIFIERS,
     *MAPS,
-    LineRule("wrr-bandwidth", r"wrr-queue bandwidth .+", key="wrr-bandwidth", negate="no wrr-queue bandwidth"),
+    LineRule(
+        "wrr-bandwidth", r"(?:no )?wrr-queue bandwidth.*", key="wrr-bandwidth", negate="no wrr-queue bandwidth"
+    ),
     LineRule(
         "wrr-cos-map",
         r"(?:no )?wrr-queue cos-map.*",
@@ -16,7 +18,7 @@ RULES = (
         reset="no wrr-queue cos-map",
     ),
     INTERFACE,
-    TRUST,
+    *TRUST,
     attached(),
 )
 

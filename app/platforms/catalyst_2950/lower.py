@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from app.findings import Severity
-from app.plan.model import InterfacePlan, Plan, PortRange, Rule, System, Term
+from app.plan.model import Discipline, InterfacePlan, Plan, Scheduler, Share, ShareUnit, System
 from app.plan.request import DeviceRequest
 from app.platforms.base import Lowered
-from app.platforms.catalyst_2950.capabilities import capabilities, enhanced, supported_dscp
-from app.platforms.catalyst_2950.scheduling import layout
-from app.platforms.ios_switch.classes import input_rules
+from app.platforms.catalyst_2950.capabilities import enhanced, supported_dscp
+from app.platforms.catalyst_2950.recognise import port_rules
+from app.platforms.catalyst_2950.scheduling import layout, round_robin, strict_priority
 from app.platforms.ios_switch.marks import (
     DEFAULT_COS_TO_DSCP,
     DEFAULT_DSCP_TO_COS,
@@ -18,26 +18,45 @@ from app.platforms.ios_switch.marks import (
     dscp_to_cos,
 )
 from app.platforms.ios_switch.notes import Notes
-from app.platforms.ios_switch.ports import flat, ingress, note_shared_marks, note_unsupported, provenance
-from app.platforms.ios_switch.queues import Assignment, assign
-from app.platforms.service import fidelity, priority_findings, rate_findings, served, share_findings
+from app.platforms.ios_switch.ports import (
+    as_asked,
+    ingress,
+    note_efficiency,
+    note_priority,
+    note_rates,
+    note_shared_marks,
+    note_tail_drop,
+    on_ports,
+    provenance,
+)
+from app.platforms.ios_switch.queues import Assignment, assign, scheduled_rates
+from app.platforms.service import Served, fidelity, served, share_findings
 
 
 def lower(request: DeviceRequest, running: Plan | None) -> Lowered:
     """The plan of a 2950 for a request; ``running`` is what it holds now, where it is known."""
     notes = Notes(request)
+    request = on_ports(request, notes)
     marks = class_marks(request, supported_dscp(), notes)
-    note_unsupported(request, notes)
-    rules = _rules(request, marks, notes)
-    assignment = assign(request, layout(), notes) if any(i.schedule for i in request.interfaces) else None
+    note_efficiency(request, notes)
+    recognised = port_rules(request, marks, notes)
+    schedules = bool(scheduled_rates(request))
+    if schedules:
+        for entry in request.classes:
+            note_tail_drop(entry, notes)
+    assignment = assign(request, layout(), notes) if schedules else None
     interfaces = []
     for wanted in request.interfaces:
         held = running.interface(wanted.name) if running else None
-        interfaces.append(InterfacePlan(name=wanted.name, ingress=ingress(wanted, flat(rules), held, notes)))
-    shares = served(request, assignment.scheduler, assignment.queue_of) if assignment else ()
-    if assignment:
-        notes.extend(priority_findings(request))
-        notes.extend(rate_findings(request))
+        policy, rules = recognised.of(wanted)
+        asked = wanted.model_copy(update={"input_policy": policy})
+        interfaces.append(InterfacePlan(name=wanted.name, ingress=ingress(asked, rules, held, notes)))
+    system = _system(request, marks, assignment, notes)
+    shares: tuple[Served, ...] = ()
+    if assignment and system.scheduler:
+        shares = as_asked(served(request, _by_share(system.scheduler, assignment), assignment.queue_of))
+        note_rates(request, notes)
+        note_priority(request, assignment, notes)
         notes.extend(share_findings(request, shares))
         note_shared_marks(marks, assignment, True, notes)
         _note_box_wide(request, running, notes)
@@ -45,69 +64,34 @@ def lower(request: DeviceRequest, running: Plan | None) -> Lowered:
         plan=Plan(
             device=request.device,
             platform=request.platform,
-            system=_system(request, marks, assignment, notes),
+            system=system,
             interfaces=tuple(interfaces),
         ),
         findings=notes.findings,
         fidelity=fidelity(shares),
-        classes=provenance(rules, assignment),
+        classes=provenance(recognised.rules, assignment),
     )
 
 
-def _rules(request: DeviceRequest, marks: dict[str, ClassMarks], notes: Notes) -> dict[str, tuple[Rule, ...]]:
-    if not any(i.recognise for i in request.interfaces):
-        return {}
-    if not enhanced(request.image):
-        notes.add(
-            Severity.ERROR,
-            "recognition-unsupported",
-            f"image {request.image} has no class-maps: it cannot recognise or mark classes",
-            asked="recognise and mark classes on host ports",
-            will_be="DSCP 0 and CoS 0 for everything from them",
-            mend="load the enhanced image (EI), or recognise at another box and tag this one's ports as trunks",
-        )
-        return {}
-    rules = input_rules(request, marks, dscp_to_cos(marks), notes)
-    single = {name: tuple(_single_ports(rule) for rule in entries) for name, entries in rules.items()}
-    for name, entries in single.items():
-        ranges = [p for rule in entries for term in rule.any_of for p in _ports(term) if p.first != p.last]
-        if ranges:
-            notes.add(
-                Severity.WARNING,
-                "acl-range-unconfirmed",
-                "it is not confirmed that every image of the box takes port ranges in an access list",
-                traffic_class=name,
-                asked=", ".join(f"ports {p.first} to {p.last}" for p in dict.fromkeys(ranges)),
-                mend="if the box refuses the line, mark the class at its hosts and match its DSCP",
-            )
-    return single
-
-
-def _ports(term: Term) -> tuple[PortRange, ...]:
-    return (*term.source_ports, *term.destination_ports)
-
-
-def _single_ports(rule: Rule) -> Rule:
-    """Short ranges as single ports, so that as few lines as possible rest on a range."""
-    terms: list[Term] = []
-    for term in rule.any_of:
-        size = sum(p.last - p.first + 1 for p in _ports(term))
-        if not 1 < size <= capabilities()["acl_port_range"]["spelled_out"]:
-            terms.append(term)
-            continue
-        for ports in _ports(term):
-            for port in range(ports.first, ports.last + 1):
-                one = (PortRange(first=port, last=port),)
-                side = "source_ports" if term.source_ports else "destination_ports"
-                terms.append(term.model_copy(update={side: one}))
-    return rule.model_copy(update={"any_of": tuple(terms)})
+def _by_share(scheduler: Scheduler, assignment: Assignment) -> Scheduler:
+    """The scheduler as the fluid model takes it: the last of queues served in order has what the others leave."""
+    if not assignment.in_order:
+        return scheduler
+    last = scheduler.queues[-1].model_copy(
+        update={"priority": False, "share": Share(unit=ShareUnit.WEIGHT, value=1)}
+    )
+    return scheduler.model_copy(update={"discipline": Discipline.WRR, "queues": (*scheduler.queues[:-1], last)})
 
 
 def _system(
     request: DeviceRequest, marks: dict[str, ClassMarks], assignment: Assignment | None, notes: Notes
 ) -> System:
-    queues = assignment.cos_to_queue(marks) if assignment else None
-    scheduler = assignment.scheduler if assignment else None
+    queues = scheduler = None
+    if assignment:
+        queues = assignment.cos_to_queue(marks)
+        weights = assignment.weights(request, scheduled_rates(request))
+        served_first = [0 if n == assignment.first else w for n, w in enumerate(weights, start=1)]
+        scheduler = strict_priority() if assignment.in_order else round_robin(served_first)
     forth, back = cos_to_dscp(marks), dscp_to_cos(marks)
     if enhanced(request.image):
         return System(cos_to_dscp=forth, dscp_to_cos=back, cos_to_queue=queues, scheduler=scheduler)

@@ -67,24 +67,35 @@ def _scheduler(line: Line) -> Scheduler | None:
 
 
 def _ingress(reading: Reading, port: Line) -> Ingress:
-    trust, port_cos, policy = Trust.NONE, 0, None
+    trust, port_cos, policy, phone = Trust.NONE, 0, None, False
     rules = Ingress().rules
+    override: Line | None = None
     for line in port.children:
         match line.text.split():
             case ["mls", "qos", "trust", "cos", *rest]:
                 trust = Trust.COS
                 if rest:  # the DSCP passes unchanged, which the plan does not hold
                     reading.miss(line, port.text)
-            case ["mls", "qos", "trust", "dscp"]:
+            case ["mls", "qos", "trust"] | ["mls", "qos", "trust", "dscp"]:
                 trust = Trust.DSCP
-            case ["no", "mls", "qos", "trust"]:
-                trust = Trust.NONE
+            case ["mls", "qos", "trust", "device", "cisco-phone"]:
+                phone = True
+            case ["no", "mls", "qos", "trust", *_] | ["no", "mls", "qos", "cos", *_]:
+                pass
+            case ["mls", "qos", "cos", "override"]:
+                override = line
             case ["mls", "qos", "cos", value] if _in_range([value], 0, 7):
                 port_cos = int(value)
             case ["service-policy", "input", name]:
                 policy = name
                 rules = reading.rules(line, name, port.text)
+            case ["auto", "qos", "voip", *_]:
+                pass  # what it typed stands beside it
             case _ if _QOS.fullmatch(line.text):
                 reading.miss(line, port.text)
     # A policy on the port supersedes its trust.
+    if policy is None and override is not None:
+        return reading.overridden(port_cos)
+    if phone and policy is None:
+        trust = reading.phone(trust, port)
     return Ingress(policy=policy, trust=Trust.NONE if policy else trust, port_cos=port_cos, rules=rules)

@@ -13,12 +13,7 @@ def layout() -> Layout:
     """The queues that lowering may use."""
     data = capabilities()
     numbers = tuple(range(1, data["queues"]["value"] + 1))
-    return Layout(
-        expedite=data["expedite_queue"]["value"],
-        weighted=numbers,
-        discipline=Discipline.WRR,
-        limits=tuple(data["queue_limit"]["value"] for _ in numbers),
-    )
+    return Layout(expedite=data["expedite_queue"]["value"], weighted=numbers, in_order=True)
 
 
 def strict_priority() -> Scheduler:

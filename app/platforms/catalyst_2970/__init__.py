@@ -15,6 +15,27 @@ from app.platforms.catalyst_2970.grammar import GRAMMAR
 from app.platforms.catalyst_2970.lower import lower
 from app.platforms.catalyst_2970.parse import parse
 
+FEATURES = frozenset(
+    {
+        Feature.MATCH_PRECEDENCE,
+        Feature.MATCH_FLOW,
+        Feature.MATCH_MAC,
+        Feature.MARK_PRECEDENCE,
+        Feature.QUEUE_LIMIT,
+        Feature.QUEUE_LIMIT_BYTES,
+        Feature.POLICE_INPUT,
+        Feature.POLICE_REMARK,
+        Feature.SHAPE,
+        Feature.SHAPE_PORT,
+        Feature.STRICT,
+        Feature.WEIGHT,
+        Feature.WRED_PROFILES,
+        Feature.BOUNDED,
+        Feature.TRUST,
+        Feature.TRUST_PHONE,
+    }
+)
+
 
 class Catalyst2970:
     """The platform's face."""
@@ -24,7 +45,7 @@ class Catalyst2970:
     batfish_format: str | None = "cisco_ios"
     profile: Profile = profile()
     counts: frozenset[Direction] = frozenset({"output"})
-    features: frozenset[Feature] = frozenset({Feature.MATCH_FLOW})
+    features: frozenset[Feature] = FEATURES
 
     def lower(self, request: DeviceRequest, running: Plan | None) -> Lowered:
         """See `app.platforms.base.Platform`."""

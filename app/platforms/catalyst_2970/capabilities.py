@@ -8,6 +8,7 @@ from typing import Any
 from ruamel.yaml import YAML
 
 from app.platforms.base import Profile
+from app.platforms.ios_switch.policing import PolicerRange
 from app.resources import read_text
 
 
@@ -36,11 +37,18 @@ def default_dscp_to_queue() -> tuple[int, ...]:
 
 
 @cache
-def queue_limits() -> tuple[int, ...]:
-    """Packets that each queue holds before threshold 1 drops: its part of the port's buffers."""
-    data = capabilities()
-    parts = zip(data["buffer_percent"]["value"], data["threshold_percent"]["value"], strict=True)
-    return tuple(data["port_buffers"]["value"] * buffers * threshold // 10_000 for buffers, threshold in parts)
+def policer_range() -> PolicerRange:
+    """The policers of a port."""
+    data = capabilities()["police"]
+    return PolicerRange(
+        ports="switch",
+        lowest=data["rate"]["minimum"],
+        highest=data["rate"]["maximum"],
+        step=data["rate"]["step"],
+        bursts=(data["burst"]["minimum"], data["burst"]["maximum"]),
+        any_burst=True,
+        per_port=data["per_port"],
+    )
 
 
 @cache

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from app.configtree import Line
-from app.dscp import parse_dscp
 from app.plan.model import Egress, Ingress, InterfacePlan, Plan, Rule, System, Trust
-from app.platforms.catalyst_2970.capabilities import default_cos_to_queue, default_dscp_to_queue
 from app.platforms.catalyst_2970.grammar import GRAMMAR
+from app.platforms.catalyst_2970.levels import depths
+from app.platforms.catalyst_2970.read_queues import SwitchQueues
 from app.platforms.catalyst_2970.scheduling import (
     best_effort,
     default_shape,
@@ -29,30 +29,27 @@ def parse(text: str, device: str, platform: str = "catalyst_2970") -> Plan:
 
     While QoS is off the box changes no mark and has one queue: its maps do nothing, and the plan has none.
     """
-    reading = Reading(read_tree(text, GRAMMAR, DIALECT))
-    cos_queue, dscp_queue = list(default_cos_to_queue()), list(default_dscp_to_queue())
+    # What a class says nothing of gets DSCP 0: a policy stands for the trust of its port.
+    reading = Reading(read_tree(text, GRAMMAR, DIALECT), unmarked=0)
+    queues = SwitchQueues()
     switched_on = any(line.text == "mls qos" for line in reading.tree)
     for line in reading.tree:
-        if reading.read_map(line):
+        if line.text in ("mls qos", "no mls qos") or reading.read_map(line):
             continue
-        match line.text.split():
-            case ["mls", "qos"] | ["no", "mls", "qos"]:
-                pass
-            case ["no", "mls", "qos", "srr-queue", "output", "cos-map" | "dscp-map"]:
-                pass
-            case ["mls", "qos", "srr-queue", "output", "cos-map", *rest]:
-                _queue_map(reading, line, rest, cos_queue)
-            case ["mls", "qos", "srr-queue", "output", "dscp-map", *rest]:
-                _queue_map(reading, line, rest, dscp_queue)
-            case _ if _QOS.fullmatch(line.text):
-                reading.miss(line)
+        if _QOS.fullmatch(line.text) and not queues.read(line):
+            reading.miss(line)
+    for line in queues.unheld():
+        reading.miss(line)
     ports = [(line, match[1]) for line in reading.tree if (match := PORT.fullmatch(line.text))]
-    interfaces = tuple(_interface(reading, line, name, switched_on) for line, name in ports)
+    interfaces = tuple(_interface(reading, queues, line, name, switched_on=switched_on) for line, name in ports)
+    maps = queues.maps
     system = System(
         cos_to_dscp=tuple(reading.cos_to_dscp),
         dscp_to_cos=tuple(reading.dscp_to_cos),
-        cos_to_queue=tuple(cos_queue),
-        dscp_to_queue=tuple(dscp_queue),
+        cos_to_queue=tuple(queue for queue, _ in maps.cos),
+        dscp_to_queue=tuple(queue for queue, _ in maps.dscp),
+        policed_dscp=tuple(reading.policed_dscp),
+        input_queues=queues.input_queues,
     )
     reading.read_unattached(_QOS)
     plan = Plan(
@@ -65,54 +62,20 @@ def parse(text: str, device: str, platform: str = "catalyst_2970") -> Plan:
     return verbatim(plan, text)
 
 
-def _queue_map(reading: Reading, line: Line, words: list[str], table: list[int]) -> None:
-    """Take ``queue Q threshold T values`` (or the old form without a threshold) into a table."""
-    match words:
-        case ["queue", queue, "threshold", threshold, *values] if is_number(queue, 1, 4) and values:
-            pass
-        case ["queue", queue, *values] if is_number(queue, 1, 4) and values:
-            threshold = "1"
-        case _:
-            reading.miss(line)
-            return
-    try:
-        numbers = [parse_dscp(v) for v in values]
-        if max(numbers) >= len(table):
-            raise ValueError(values)
-    except ValueError:
-        reading.miss(line)
-        return
-    for number in numbers:
-        table[number] = int(queue)
-    if threshold != "1":
-        # The queue is understood; the plan holds no drop thresholds, so the line is told.
-        reading.miss(line)
-
-
 def _weights(words: list[str], low: int, high: int) -> tuple[int, ...] | None:
     if len(words) == 4 and all(is_number(w, low, high) for w in words):
         return tuple(int(w) for w in words)
     return None
 
 
-def _interface(reading: Reading, port: Line, name: str, switched_on: bool) -> InterfacePlan:
-    trust, port_cos = Trust.NONE, 0
-    policy: str | None = None
-    rules: tuple[Rule, ...] = ()
-    share, shape, expedite, limit = default_share(), default_shape(), False, None
+def _interface(
+    reading: Reading, queues: SwitchQueues, port: Line, name: str, *, switched_on: bool
+) -> InterfacePlan:
+    expedite, limit, queue_set = False, None, 1
+    share, shape = default_share(), default_shape()
+    rest = []
     for line in port.children:
         match line.text.split():
-            case ["mls", "qos", "trust"] | ["mls", "qos", "trust", "dscp"]:
-                trust = Trust.DSCP
-            case ["mls", "qos", "trust", "cos"]:
-                trust = Trust.COS
-            case ["no", "mls", "qos", "trust"] | ["no", "priority-queue", "out"]:
-                pass
-            case ["mls", "qos", "cos", value] if is_number(value, 0, 7):
-                port_cos = int(value)
-            case ["service-policy", "input", attached]:
-                policy = attached
-                rules = reading.rules(line, attached, port.text)
             case ["priority-queue", "out"]:
                 expedite = True
             case ["srr-queue", "bandwidth", "share", *words] if found := _weights(words, 1, 255):
@@ -121,16 +84,50 @@ def _interface(reading: Reading, port: Line, name: str, switched_on: bool) -> In
                 shape = found
             case ["srr-queue", "bandwidth", "limit", value] if is_number(value, 10, 90):
                 limit = int(value)
-            case _ if _QOS.fullmatch(line.text):
-                reading.miss(line, port.text)
+            case ["queue-set", value] if is_number(value, 1, 2):
+                queue_set = int(value)
+            case ["no", "priority-queue", "out"] | ["no", "queue-set", *_] | ["no", "srr-queue", "bandwidth", *_]:
+                pass
+            case _:
+                rest.append(line)
+    ingress = _ingress(reading, port, rest)
     if not switched_on:
         # What else the port holds waits for QoS to be switched on; only the marks are left alone until then.
-        waiting = Ingress(policy=policy, trust=Trust.KEEP, port_cos=port_cos)
+        waiting = Ingress(policy=ingress.policy, trust=Trust.KEEP, port_cos=ingress.port_cos)
         return InterfacePlan(name=name, ingress=waiting, egress=Egress(scheduler=best_effort(limit)))
+    held = depths(queues.queue_set(queue_set), queues.maps)
+    scheduler = shaped_round_robin(share, shape, expedite=expedite, limit=limit, depths=held)
+    return InterfacePlan(name=name, ingress=ingress, egress=Egress(scheduler=scheduler))
+
+
+def _ingress(reading: Reading, port: Line, lines: list[Line]) -> Ingress:
+    trust, port_cos, phone, override = Trust.NONE, 0, False, False
+    policy: str | None = None
+    rules: tuple[Rule, ...] = ()
+    for line in lines:
+        match line.text.split():
+            case ["mls", "qos", "trust"] | ["mls", "qos", "trust", "dscp"]:
+                trust = Trust.DSCP
+            case ["mls", "qos", "trust", "cos"]:
+                trust = Trust.COS
+            case ["mls", "qos", "trust", "device", "cisco-phone"]:
+                phone = True
+            case ["no", "mls", "qos", "trust" | "cos" | "dscp-mutation", *_]:
+                pass
+            case ["mls", "qos", "cos", "override"]:
+                override = True
+            case ["mls", "qos", "cos", value] if is_number(value, 0, 7):
+                port_cos = int(value)
+            case ["service-policy", "input", attached]:
+                policy = attached
+                rules = reading.rules(line, attached, port.text)
+            case ["auto", "qos", "voip", *_]:
+                pass  # what it typed stands beside it
+            case _ if _QOS.fullmatch(line.text):
+                reading.miss(line, port.text)
     if policy:
-        trust = Trust.NONE  # a port has a policy or a trust, not both
-    return InterfacePlan(
-        name=name,
-        ingress=Ingress(policy=policy, trust=trust, port_cos=port_cos, rules=rules),
-        egress=Egress(scheduler=shaped_round_robin(share, shape, expedite, limit)),
-    )
+        # A port has a policy or a trust, not both.
+        return Ingress(policy=policy, trust=Trust.NONE, port_cos=port_cos, rules=rules)
+    if override:
+        return reading.overridden(port_cos)
+    return Ingress(trust=reading.phone(trust, port) if phone else trust, port_cos=port_cos)

@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app.plan.model import Discipline, Queue, Scheduler, Share, ShareUnit
-from app.platforms.catalyst_2970.capabilities import capabilities, queue_limits
+from app.platforms.catalyst_2970.capabilities import capabilities
+from app.platforms.catalyst_2970.levels import Depth, default_depths
 from app.platforms.ios_switch.queues import Layout
 
 
 def layout() -> Layout:
     """The queues that lowering may use."""
     numbers = tuple(range(1, capabilities()["queues"]["value"] + 1))
-    return Layout(
-        expedite=capabilities()["expedite_queue"]["value"],
-        weighted=numbers,
-        discipline=Discipline.SRR,
-        limits=queue_limits(),
-    )
+    return Layout(expedite=capabilities()["expedite_queue"]["value"], weighted=numbers)
 
 
 def default_share() -> tuple[int, ...]:
@@ -32,9 +28,15 @@ def default_shape() -> tuple[int, ...]:
 
 
 def shaped_round_robin(
-    share: Sequence[int], shape: Sequence[int], expedite: bool, limit: int | None = None
+    share: Sequence[int],
+    shape: Sequence[int],
+    *,
+    expedite: bool,
+    limit: int | None = None,
+    depths: Sequence[Depth] = (),
 ) -> Scheduler:
-    """The scheduler of a port; ``limit`` is the per cent of its rate that the port may send.
+    """The scheduler of a port; ``limit`` is the per cent of its rate that the port may send, ``depths`` what its
+    queues hold (as delivered unless given).
 
     The expedite queue ignores its weights, a shaped one its share.
     """
@@ -45,9 +47,13 @@ def shaped_round_robin(
             priority=number == first,
             share=None if number == first or shaped else Share(unit=ShareUnit.WEIGHT, value=weight),
             shape_weight=shaped if shaped and number != first else None,
-            limit_packets=packets,
+            limit_packets=depth.packets,
+            thresholds=depth.thresholds,
+            buffer_percent=depth.buffer_percent,
         )
-        for number, (weight, shaped, packets) in enumerate(zip(share, shape, queue_limits(), strict=True), start=1)
+        for number, (weight, shaped, depth) in enumerate(
+            zip(share, shape, depths or default_depths(), strict=True), start=1
+        )
     )
     return Scheduler(discipline=Discipline.SRR, queues=queues, limit_percent=limit)
 

@@ -4,33 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from app.plan.model import Plan
+from app.plan.model import Ingress, Plan, Trust
 from app.plan.request import DeviceRequest
 from app.platforms.base import Block, Lowered
 from app.platforms.ios_switch.acl import entries
-from app.platforms.ios_switch.classes import ACL_PREFIX, in_list
+from app.platforms.ios_switch.classes import ACL_PREFIX, CLASS_DEFAULT, list_kind
+from app.platforms.ios_switch.mac_acl import mac_entries
 from app.templating import render
 
 
 def classifier_blocks(platform: str, plan: Plan, lowered: Lowered, request: DeviceRequest) -> Iterator[Block]:
-    """ACLs, then class-maps, then policies of the ports that recognise classes, each once."""
+    """Access lists, then class-maps, then policies of the ports that recognise classes, each once."""
     lines = {c.name: c.line for c in request.classes}
     recognising = {i.name for i in request.interfaces if i.recognise}
     ports = [i.ingress for i in plan.interfaces if i.name in recognising and i.ingress.policy]
-    rules = {rule.name: rule for ingress in ports for rule in ingress.rules}
+    rules = {rule.name: rule for ingress in ports for rule in ingress.rules if rule.name != CLASS_DEFAULT}
     for rule in rules.values():
-        if in_list(rule.any_of[0]):
+        kind = list_kind(rule)
+        if kind is not None:
             name = ACL_PREFIX + rule.name
-            text = render(f"{platform}/access_list.j2", name=name, entries=entries(rule.any_of))
+            held = mac_entries(rule.any_of) if kind == "mac" else entries(rule.any_of)
+            text = render(f"{platform}/access_list.j2", kind=kind, name=name, entries=held)
             traffic_class = lowered.classes[rule.name]
             yield Block("access-list", name, text, traffic_class, lines[traffic_class])
     for rule in rules.values():
-        acl = ACL_PREFIX + rule.name if in_list(rule.any_of[0]) else None
-        text = render(f"{platform}/class_map.j2", name=rule.name, acl=acl, dscp=rule.any_of[0].dscp)
+        acl = ACL_PREFIX + rule.name if list_kind(rule) else None
+        text = render(f"{platform}/class_map.j2", name=rule.name, acl=acl, marks=rule.any_of[0])
         traffic_class = lowered.classes[rule.name]
         yield Block("class-map", rule.name, text, traffic_class, lines[traffic_class])
     for name, policy_rules in {ingress.policy or "": ingress.rules for ingress in ports}.items():
         yield Block("policy-map", name, render(f"{platform}/policy_map.j2", name=name, rules=policy_rules))
+
+
+def trust_line(ingress: Ingress) -> str:
+    """The mark that a port without a policy trusts; a phone's is the CoS."""
+    mark = {Trust.DSCP: "dscp", Trust.COS: "cos", Trust.PHONE: "cos"}.get(ingress.trust)
+    return f"mls qos trust {mark}" if mark else "no mls qos trust"
 
 
 def map_blocks(platform: str, plan: Plan) -> Iterator[Block]:

@@ -14,6 +14,14 @@ CLASSIFIERS = (
     ),
     LineRule("ace", r"(?:permit|deny) .+", context="access-list"),
     LineRule(
+        "mac-list",
+        r"mac access-list extended (?P<name>QOSFORGE\S*)",
+        defines="acl {name}",
+        owned=True,
+        ordered=True,
+    ),
+    LineRule("mac-ace", r"(?:permit|deny) .+", context="mac-list"),
+    LineRule(
         "class-map",
         r"class-map (?:match-(?:all|any) )?(?P<name>\S+)",
         key="{name}",
@@ -28,7 +36,8 @@ CLASSIFIERS = (
     LineRule("policy-map", r"policy-map (?P<name>\S+)", defines="policy-map {name}", owned=True, ordered=True),
     LineRule("class", r"class (?P<name>\S+)", context="policy-map", refers=("class-map {name}",), owned=True),
     LineRule("set", r"set (?:ip )?(?P<field>\S+) .+", context="class", key="{field}"),
-    LineRule("police", r"police .+", context="class", key="police"),
+    LineRule("police", r"police .+", context="class", key="police", negate_before_change=True),
+    LineRule("class-trust", r"trust\b.*", context="class", key="trust", negate="no trust"),
 )
 """Rules of ACLs, class-maps and policies."""
 
@@ -41,13 +50,30 @@ MAPS = (
 INTERFACE = LineRule("interface", r"interface (?P<name>\S.*)", remove_first=True)
 """A port has a policy or a trust, and attaching a policy takes the trust away: the old one goes first."""
 
-TRUST = LineRule(
-    "trust",
-    r"(?:no )?mls qos trust(?: (?:cos|dscp|ip-precedence)(?: pass-through dscp)?)?",
-    context="interface",
-    key="trust",
-    negate="no mls qos trust",
+TRUST = (
+    LineRule(
+        "trust-device",
+        r"(?:no )?mls qos trust device.*",
+        context="interface",
+        key="trust-device",
+        negate="no mls qos trust device",
+    ),
+    LineRule(
+        "trust",
+        r"(?:no )?mls qos trust(?: (?:cos|dscp|ip-precedence)(?: pass-through dscp)?)?",
+        context="interface",
+        key="trust",
+        negate="no mls qos trust",
+    ),
+    LineRule(
+        "cos-override",
+        r"(?:no )?mls qos cos override",
+        context="interface",
+        key="cos-override",
+        negate="no mls qos cos override",
+    ),
 )
+"""Rules of what a port believes: a mark, only while it sees a phone, or nothing but its own CoS."""
 
 
 def attached(*needs: str) -> LineRule:

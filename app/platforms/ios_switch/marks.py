@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from app.dscp import dscp_name
+from app.dscp import drop_precedence, dscp_name
 from app.findings import Severity
-from app.plan.request import ClassRequest, DeviceRequest
+from app.plan.request import ClassRequest, DeviceRequest, Term
 from app.platforms.ios_switch.notes import Notes
+from app.platforms.recognition import asks_flow
 
 DEFAULT_COS_TO_DSCP = tuple(range(0, 64, 8))
 """CoS to DSCP as delivered (Catalyst 2950 and 2970 guides)."""
@@ -17,52 +19,63 @@ CONTROL_COS = (6, 7)
 """CoS of network control (IEEE 802.1Q, annex I)."""
 CONTROL_DSCP = tuple(range(48, 64))
 """Code points of network control: CS6, CS7 and what shares their precedence (RFC 4594)."""
+_EVERY_DSCP = frozenset(range(64))
 
 
 @dataclass(frozen=True)
 class ClassMarks:
     """Marks of one class that the box can hold.
 
-    ``dscp`` is set where the class is recognised, ``listed`` are the DSCPs it is recognised by; ``code_points``
-    and ``cos`` are what it arrives with on trunks.
+    ``dscp`` is set where the class is recognised, ``listed`` are the DSCPs it is recognised by and ``precedences``
+    the precedences, where the box matches those; ``code_points`` and ``cos`` are what it arrives with on trunks.
     """
 
     dscp: int | None
     listed: tuple[int, ...]
     code_points: tuple[int, ...]
     cos: tuple[int, ...]
+    precedences: tuple[int, ...] = ()
+
+
+def points_of(term: Term) -> frozenset[int] | None:
+    """The DSCPs that an alternative's marks allow; None where it asks for none."""
+    by_precedence = {8 * p + low for p in term.precedence for low in range(8)}
+    if term.dscp and term.precedence:
+        return frozenset(term.dscp) & by_precedence
+    return frozenset(term.dscp) | by_precedence if term.dscp or term.precedence else None
 
 
 def class_marks(request: DeviceRequest, supported: frozenset[int], notes: Notes) -> dict[str, ClassMarks]:
-    """The marks of every class but the default one; what the box cannot carry is noted as an error."""
+    """The marks of every class but the default one; what the box cannot carry is noted.
+
+    A box that knows every DSCP matches precedences as such, another one the DSCPs it knows of them.
+    """
     _check_default(request.classes[-1], notes)
     result: dict[str, ClassMarks] = {}
     set_by: dict[int, str] = {}
+    taken = {c.mark.dscp for c in request.classes if c.mark}
     for entry in request.classes:
         if entry.is_default:
             continue
-        dscp = _marked(entry, notes)
+        dscp = _known(entry, _marked(entry, notes), supported, taken, notes)
         if dscp is not None:
             set_by.setdefault(dscp, entry.name)
-        arriving = {d for term in entry.terms for d in term.dscp} | ({dscp} if dscp is not None else set())
-        for value in sorted(arriving - supported):
-            notes.add(
-                Severity.ERROR,
-                "dscp-unsupported",
-                f"the box does not know DSCP {value}",
-                traffic_class=entry.name,
-                asked=dscp_name(value),
-                mend=f"use one of {', '.join(str(v) for v in sorted(supported))}",
-            )
-        listed = {d for term in entry.terms for d in term.dscp if not term.application} & supported
+        _note_unknown(entry, supported, notes)
+        plain = [t for t in entry.terms if not (t.application or asks_flow(t))]
+        native = supported == _EVERY_DSCP and dscp is not None
+        precedences = {p for t in plain if native and not t.dscp for p in t.precedence}
+        listed = {d for t in plain if t.dscp or not native for d in points_of(t) or ()} & supported
+        arriving = {d for t in entry.terms for d in points_of(t) or ()} | set(_carried(entry, dscp))
         points = tuple(sorted(arriving & supported))
         stated = entry.mark.cos if entry.mark else None
-        cos = (stated,) if stated is not None else ((dscp // 8,) if dscp is not None else ())
+        own = (stated,) if stated is not None else ((dscp // 8,) if dscp is not None else ())
+        cos = tuple(dict.fromkeys((*own, *sorted(c for t in plain if not points_of(t) for c in t.cos))))
         result[entry.name] = ClassMarks(
-            dscp=dscp if dscp in supported else None,
+            dscp=dscp,
             listed=tuple(sorted(listed)),
             code_points=points,
             cos=cos or tuple(sorted({p // 8 for p in points})),
+            precedences=tuple(sorted(precedences)),
         )
     # A mark belongs to the class that sets it, even if another one lists it too.
     return {
@@ -71,34 +84,101 @@ def class_marks(request: DeviceRequest, supported: frozenset[int], notes: Notes)
     }
 
 
+def _carried(entry: ClassRequest, dscp: int | None) -> Iterator[int]:
+    """The DSCPs by which boxes behind an edge mark a class: all of a precedence where that is its mark."""
+    if entry.mark is not None and entry.mark.precedence is not None:
+        yield from range(8 * entry.mark.precedence, 8 * entry.mark.precedence + 8)
+    elif dscp is not None:
+        yield dscp
+
+
+def _note_unknown(entry: ClassRequest, supported: frozenset[int], notes: Notes) -> None:
+    """Code points that a class is matched by and the box does not know."""
+    for value in sorted({d for term in entry.terms for d in term.dscp} - supported):
+        notes.add(
+            Severity.ERROR,
+            "dscp-unsupported",
+            f"the box does not know DSCP {value}",
+            traffic_class=entry.name,
+            asked=dscp_name(value),
+            mend=_one_of(supported),
+        )
+    for precedence in sorted({p for term in entry.terms for p in term.precedence}):
+        known = sorted(supported & set(range(8 * precedence, 8 * precedence + 8)))
+        if len(known) < 8:
+            notes.add(
+                Severity.WARNING,
+                "precedence-as-dscps",
+                "the box matches the DSCPs it knows, not a precedence",
+                traffic_class=entry.name,
+                asked=f"precedence {precedence} (DSCP {8 * precedence} to {8 * precedence + 7})",
+                will_be=f"DSCP {', '.join(map(str, known))}",
+                mend="mark the traffic with one of these before this box",
+            )
+
+
+def _one_of(supported: frozenset[int]) -> str:
+    return f"use one of {', '.join(str(v) for v in sorted(supported))}"
+
+
+def _known(
+    entry: ClassRequest, dscp: int | None, supported: frozenset[int], taken: set[int | None], notes: Notes
+) -> int | None:
+    """The mark itself, or the one the box knows that says the same but for the drop precedence."""
+    if dscp is None or dscp in supported:
+        return dscp
+    near = min((s for s in supported if s >> 3 == dscp >> 3), key=lambda s: (abs(s - dscp), s))
+    same_group = drop_precedence(dscp) is not None and drop_precedence(near) is not None and near not in taken
+    notes.add(
+        Severity.WARNING if same_group else Severity.ERROR,
+        "dscp-rounded",
+        f"the box cannot write DSCP {dscp}",
+        traffic_class=entry.name,
+        asked=f"{dscp_name(dscp)} (DSCP {dscp})",
+        will_be=f"{dscp_name(near)} (DSCP {near})",
+        mend=_one_of(supported),
+    )
+    return near
+
+
 def _marked(entry: ClassRequest, notes: Notes) -> int | None:
-    if entry.mark is None:
+    mark = entry.mark
+    if mark is None or mark.dscp is not None:
+        return mark.dscp if mark else None
+    if mark.precedence is not None:
+        dscp = 8 * mark.precedence
+        notes.add(
+            Severity.INFO,
+            "precedence-carried-as-dscp",
+            "the box writes whole DSCPs: the three bits below the precedence become zero",
+            traffic_class=entry.name,
+            asked=f"precedence {mark.precedence}",
+            will_be=f"DSCP {dscp_name(dscp)}",
+        )
+        return dscp
+    if mark.cos is None:
         return None
-    if entry.mark.dscp is not None:
-        return entry.mark.dscp
-    if entry.mark.cos is None:
-        return None
-    dscp = DEFAULT_COS_TO_DSCP[entry.mark.cos]
+    dscp = DEFAULT_COS_TO_DSCP[mark.cos]
     notes.add(
         Severity.INFO,
         "cos-carried-as-dscp",
         "the box sets DSCPs only and derives the CoS from them",
         traffic_class=entry.name,
-        asked=f"CoS {entry.mark.cos}",
-        will_be=f"DSCP {dscp_name(dscp)} and CoS {entry.mark.cos}",
+        asked=f"CoS {mark.cos}",
+        will_be=f"DSCP {dscp_name(dscp)} and CoS {mark.cos}",
     )
     return dscp
 
 
 def _check_default(default: ClassRequest, notes: Notes) -> None:
     mark = default.mark
-    if mark is not None and (mark.dscp or mark.cos):
+    if mark is not None and (mark.dscp or mark.cos or mark.precedence):
         notes.add(
             Severity.ERROR,
             "default-mark-unsupported",
             "what no class matches becomes DSCP 0 and CoS 0 here",
             traffic_class=default.name,
-            asked=f"DSCP {mark.dscp or 0}, CoS {mark.cos or 0}",
+            asked=f"DSCP {mark.dscp or 8 * (mark.precedence or 0)}, CoS {mark.cos or 0}",
             will_be="DSCP 0, CoS 0",
             mend="leave the mark of the default class out",
         )

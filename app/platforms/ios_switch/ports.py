@@ -1,21 +1,49 @@
-"""Input side of a switch port, and what of the intent no Catalyst of this kind can do."""
+"""Ports of a request and their input side, and what of the intent no Catalyst of this kind can do."""
 
 from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
 
 from app.dscp import dscp_name
 from app.findings import Severity
 from app.intent.models import RESERVED_CLASS
 from app.plan.model import Ingress, InterfacePlan, Rule, Trust
-from app.plan.request import DeviceRequest, InterfaceRequest
+from app.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from app.platforms.ios_switch.classes import INPUT_POLICY
 from app.platforms.ios_switch.marks import ClassMarks
 from app.platforms.ios_switch.notes import Notes
-from app.platforms.ios_switch.queues import Assignment
-from app.platforms.service import queue_names
+from app.platforms.ios_switch.queues import Assignment, scheduled_rates
+from app.platforms.ios_switch.reading import PORT
+from app.platforms.service import Served, percent, priority_findings, queue_names
+from app.units import format_rate
+
+
+def on_ports(request: DeviceRequest, notes: Notes, port: re.Pattern[str] = PORT) -> DeviceRequest:
+    """The request for physical ports alone: these switches have no QoS on others.
+
+    A link aggregation is served by its members, which must be in the request. ``port`` matches headings of ports.
+    """
+    kept = tuple(i for i in request.interfaces if port.fullmatch(f"interface {i.name}"))
+    members = {i.lag for i in kept if i.lag}
+    for wanted in request.interfaces:
+        if wanted in kept:
+            continue
+        notes.add(
+            Severity.INFO if wanted.name in members else Severity.ERROR,
+            "port-not-physical",
+            "the switch has QoS on physical ports only"
+            + (": the members of the aggregation have it" if wanted.name in members else ""),
+            interface=wanted.name,
+            mend=None if wanted.name in members else "name its member ports in the inventory, or leave it out",
+        )
+    return request.model_copy(update={"interfaces": kept})
 
 
 def ingress(wanted: InterfaceRequest, rules: tuple[Rule, ...], held: InterfacePlan | None, notes: Notes) -> Ingress:
-    """What a port does on input: recognise and mark, trust DSCPs, or what it does already.
+    """What a port does on input: recognise and mark, trust (DSCPs unless the intent says another mark), or what it
+    does already.
 
     Packets that no rule matches become DSCP 0 and CoS 0. The CoS of the port itself is left alone.
     """
@@ -37,7 +65,7 @@ def ingress(wanted: InterfaceRequest, rules: tuple[Rule, ...], held: InterfacePl
         return Ingress(policy=policy, trust=Trust.NONE, port_cos=port_cos, rules=rules)
     if wanted.trust:
         _note_foreign_policy(wanted, None, held, notes)
-        return Ingress(trust=Trust.DSCP, port_cos=port_cos)
+        return Ingress(trust=Trust(wanted.trust_in or Trust.DSCP), port_cos=port_cos)
     if held is None or held.ingress.trust is Trust.KEEP:
         return Ingress(trust=Trust.NONE, port_cos=port_cos)
     return held.ingress
@@ -58,21 +86,8 @@ def _note_foreign_policy(
         )
 
 
-def note_unsupported(request: DeviceRequest, notes: Notes) -> None:
-    """WRED and link efficiency, which these switches do not have."""
-    if any(i.schedule for i in request.interfaces):
-        for entry in request.classes:
-            wred = entry.treatment.wred
-            if wred is not None:
-                notes.add(
-                    Severity.WARNING if wred.prefer else Severity.ERROR,
-                    "wred-unsupported",
-                    "the box drops at the tail of its queues only",
-                    traffic_class=entry.name,
-                    direction="output",
-                    asked="WRED",
-                    will_be="tail drop",
-                )
+def note_efficiency(request: DeviceRequest, notes: Notes) -> None:
+    """Link efficiency, which these switches do not have."""
     for interface in request.interfaces:
         asked = interface.efficiency
         if asked is not None:
@@ -82,7 +97,57 @@ def note_unsupported(request: DeviceRequest, notes: Notes) -> None:
                 "a switch port neither compresses headers nor fragments",
                 interface=interface.name,
                 direction="output",
+                mend="leave the port out of the rule, or say 'prefer: true'",
             )
+
+
+def note_rates(request: DeviceRequest, notes: Notes) -> None:
+    """Shares given as rates: the box holds weights, which are that rate while a port runs at its own."""
+    for entry in request.classes:
+        share = entry.treatment.bandwidth
+        if share is not None and share.rate is not None:
+            parts = [f"{percent(share.rate / rate)} of {format_rate(rate)}" for rate in scheduled_rates(request)]
+            notes.add(
+                Severity.INFO,
+                "rate-as-weight",
+                "the box shares its ports by weight: a rate is a part of what the port sends",
+                traffic_class=entry.name,
+                direction="output",
+                asked=format_rate(share.rate),
+                will_be=", ".join(parts),
+            )
+
+
+def note_priority(request: DeviceRequest, assignment: Assignment, notes: Notes) -> None:
+    """What the strict queues mean for the priority classes: a class without a cap gets what it asks for."""
+    uncapped = {c.name for c in request.classes if c.treatment.priority and not c.treatment.priority.capped}
+    for finding in priority_findings(request):
+        capped = finding.code == "priority-cap-not-enforced" and finding.traffic_class in uncapped
+        if not (capped or (assignment.in_order and finding.code == "priority-queues-exceeded")):
+            notes.extend([finding])
+
+
+def as_asked(shares: Iterable[Served]) -> tuple[Served, ...]:
+    """Shares where a priority class without a cap has what it asks for, the whole link."""
+    return tuple(
+        replace(s, asked=s.will_be) if (p := s.traffic_class.treatment.priority) and not p.capped else s
+        for s in shares
+    )
+
+
+def note_tail_drop(entry: ClassRequest, notes: Notes) -> None:
+    """A wish for WRED that becomes the drop at the tail of a queue."""
+    wred = entry.treatment.wred
+    if wred is not None:
+        notes.add(
+            Severity.WARNING if wred.prefer else Severity.ERROR,
+            "wred-unsupported",
+            "the box drops at the tail of its queues only",
+            traffic_class=entry.name,
+            direction="output",
+            asked="WRED",
+            will_be="tail drop",
+        )
 
 
 def note_shared_marks(marks: dict[str, ClassMarks], assignment: Assignment, only_cos: bool, notes: Notes) -> None:

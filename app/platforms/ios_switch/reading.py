@@ -7,24 +7,33 @@ from collections.abc import Sequence
 
 from app.configtree import Line, Tree
 from app.dscp import parse_dscp
-from app.plan.model import Policer, Rule, Term, UnknownLine
+from app.plan.model import Ingress, Rule, Term, Trust, UnknownLine
 from app.platforms.handwriting import is_number
 from app.platforms.ios_switch.acl import read_entry
+from app.platforms.ios_switch.mac_acl import read_mac_entry
 from app.platforms.ios_switch.marks import DEFAULT_COS_TO_DSCP, DEFAULT_DSCP_TO_COS
+from app.platforms.ios_switch.read_actions import Actions, read_actions
 
 PORT = re.compile(r"interface ((?:Fast|Gigabit|TenGigabit)?Ethernet\d\S*)")
 """Heading of a physical port."""
+OVERRIDE = "cos-override"
+"""Name of the rule that stands for ``mls qos cos override``."""
 
 
 class Reading:
     """One running configuration: its classifiers, the maps so far, and what was not understood."""
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: Tree, *, unmarked: int | None = None) -> None:
+        """``unmarked`` is the DSCP that a class gets whose policy says nothing of marks; None: it keeps its own."""
         self.tree = tree
+        self.policed_dscp = list(range(64))
+        self._unmarked = unmarked
         self.cos_to_dscp = list(DEFAULT_COS_TO_DSCP)
         self.dscp_to_cos = list(DEFAULT_DSCP_TO_COS)
         self._unknown: dict[UnknownLine, None] = {}
         self._lists: dict[str, list[Line]] = {}
+        self._mac_lists: dict[str, Line] = {}
+        self._aggregates: dict[str, Line] = {}
         self._class_maps: dict[str, Line] = {}
         self._policies: dict[str, Line] = {}
         for line in tree:
@@ -33,6 +42,10 @@ class Reading:
                     self._lists.setdefault(name, []).extend(line.children)
                 case ["access-list", name, *entry]:
                     self._lists.setdefault(name, []).append(Line(" ".join(entry), number=line.number))
+                case ["mac", "access-list", "extended", name]:
+                    self._mac_lists[name] = line
+                case ["mls", "qos", "aggregate-policer", name, *_]:
+                    self._aggregates[name] = line
                 case ["class-map", *_, name]:
                     self._class_maps[name] = line
                 case ["policy-map", name]:
@@ -50,7 +63,13 @@ class Reading:
     def read_map(self, line: Line) -> bool:
         """Take a line of the maps between CoS and DSCP; false when it is none."""
         match line.text.split():
-            case ["no", "mls", "qos", "map", "cos-dscp" | "dscp-cos"]:
+            case ["no", "mls", "qos", "map", "cos-dscp" | "dscp-cos" | "policed-dscp"]:
+                return True
+            case ["mls", "qos", "aggregate-policer", _, *_]:
+                return True  # read with the class that uses it
+            case ["mls", "qos", "map", "policed-dscp", *values, "to", dscp] if is_number(dscp, 0, 63):
+                for value in self._numbers(line, values):
+                    self.policed_dscp[value] = int(dscp)
                 return True
             case ["mls", "qos", "map", "cos-dscp", *values] if len(values) == 8:
                 read = self._numbers(line, values)
@@ -68,6 +87,21 @@ class Reading:
         except ValueError:
             self.miss(line)
             return []
+
+    def overridden(self, port_cos: int) -> Ingress:
+        """The input of a port that gives its own CoS to everything: one rule that takes all packets."""
+        dscp = self.cos_to_dscp[port_cos]
+        everything = Rule(name=OVERRIDE, any_of=(Term(),), set_dscp=dscp, set_cos=port_cos)
+        return Ingress(trust=Trust.NONE, port_cos=port_cos, rules=(everything,))
+
+    def phone(self, trust: Trust, port: Line) -> Trust:
+        """The trust of a port that looks for a phone: plans hold that of its CoS; none without a mark to trust."""
+        if trust is Trust.DSCP:
+            for line in port.children:
+                if line.text.startswith("mls qos trust device"):
+                    self.miss(line, port.text)
+            return Trust.DSCP
+        return Trust.PHONE if trust is Trust.COS else Trust.NONE
 
     def read_unattached(self, qos: re.Pattern[str]) -> None:
         """Keep what is not understood of policies and class-maps that nothing refers to, and of other ports."""
@@ -88,30 +122,44 @@ class Reading:
             self.miss(attach, port)
             return ()
         result = []
+        shared = [line.text for entry in body.children for line in entry.children]
         for entry in body.children:
             match entry.text.split():
                 case ["class", name, *_]:
-                    result.append(self._rule(entry, name))
+                    result.append(self._rule(entry, name, shared))
+                case ["description", *_]:
+                    pass
                 case _:
                     self.miss(entry, body.text)
         return tuple(result)
 
-    def _rule(self, entry: Line, name: str) -> Rule:
-        dscp: int | None = None
-        police: Policer | None = None
-        for action in entry.children:
-            match action.text.split():
-                case ["set", "dscp", value] | ["set", "ip", "dscp", value]:
-                    found = self._numbers(action, [value])
-                    dscp = found[0] if found else dscp
-                case ["police", rate, burst, *rest] if (
-                    rest in ([], ["exceed-action", "drop"]) and is_number(rate) and is_number(burst)
-                ):
-                    police = Policer(rate=int(rate), burst=int(burst))
-                case _:
-                    self.miss(action, entry.text)
+    def _rule(self, entry: Line, name: str, shared: Sequence[str]) -> Rule:
+        # A policer that several classes share is no policer of one: such a line is not understood.
+        own = {
+            name: line for name, line in self._aggregates.items() if shared.count(f"police aggregate {name}") == 1
+        }
+        terms = self._terms(name)
+        actions = read_actions(entry, own, self.policed_dscp, terms)
+        for line in actions.unread:
+            self.miss(line, entry.text)
+        dscp = self._dscp(actions)
         cos = None if dscp is None else self.dscp_to_cos[dscp]
-        return Rule(name=name, any_of=self._terms(name), set_dscp=dscp, set_cos=cos, police=police)
+        if actions.set_precedence is not None:
+            cos = self.dscp_to_cos[8 * actions.set_precedence]
+        return Rule(
+            name=name,
+            any_of=terms,
+            set_dscp=dscp,
+            set_cos=cos,
+            set_precedence=actions.set_precedence,
+            police=actions.police,
+        )
+
+    def _dscp(self, actions: Actions) -> int | None:
+        """The DSCP that a class gets: its own set, what stays where it is trusted, else what the box gives."""
+        if actions.set_dscp is not None or actions.set_precedence is not None or actions.trusted:
+            return actions.set_dscp
+        return self._unmarked
 
     def _terms(self, name: str) -> tuple[Term, ...]:
         line = self._class_maps.get(name)
@@ -129,6 +177,8 @@ class Reading:
         match entry.text.split():
             case ["match", "access-group", "name", name] | ["match", "access-group", name] if name in self._lists:
                 return self._list(name)
+            case ["match", "access-group", "name", name] if name in self._mac_lists:
+                return self._mac_list(self._mac_lists[name])
             case ["match", "ip", "dscp", *values] | ["match", "dscp", *values]:
                 return (Term(dscp=tuple(sorted(self._numbers(entry, values)))),)
             case ["match", "ip", "precedence", *values] if all(is_number(v, 0, 7) for v in values):
@@ -145,4 +195,13 @@ class Reading:
                 terms.append(read_entry(entry.text))
             except ValueError:
                 self.miss(entry, f"ip access-list extended {name}")
+        return tuple(terms)
+
+    def _mac_list(self, held: Line) -> tuple[Term, ...]:
+        terms = []
+        for entry in held.children:
+            try:
+                terms.append(read_mac_entry(entry.text))
+            except ValueError:
+                self.miss(entry, held.text)
         return tuple(terms)

@@ -1,0 +1,67 @@
+"""The two ingress queues of a 2970, shared by all ports: what priority classes bring is served first."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from app.findings import Severity
+from app.plan.asked import asked_shares
+from app.plan.model import InputQueues
+from app.plan.request import DeviceRequest
+from app.platforms.catalyst_2970.capabilities import capabilities
+from app.platforms.ios_switch.marks import ClassMarks
+from app.platforms.ios_switch.notes import Notes
+from app.platforms.ios_switch.queues import scheduled_rates
+
+
+@cache
+def default_input_queues() -> InputQueues:
+    """The ingress queues as delivered."""
+    data = capabilities()["input_queues"]
+    return InputQueues(
+        weights=tuple(data["weights"]),
+        buffer_percent=tuple(data["buffers"]),
+        priority_queue=data["priority_queue"],
+        priority_percent=data["priority_percent"],
+        cos_to_queue=tuple(2 if c in data["cos"] else 1 for c in range(8)),
+        dscp_to_queue=tuple(2 if d in data["dscp"] else 1 for d in range(64)),
+        thresholds=tuple(tuple(row) for row in data["thresholds"]),
+    )
+
+
+def input_queues(request: DeviceRequest, marks: dict[str, ClassMarks], notes: Notes) -> InputQueues | None:
+    """Ingress queues for the priority classes of a request; None where it has none.
+
+    Queue 2 takes what they bring, queue 1 the rest. Queue 2 has their share of the ring first, up to the box's
+    limit; weights and buffers are divided as the classes ask.
+    """
+    first = [c for c in request.classes if c.treatment.priority and c.name in marks]
+    if not first:
+        return None
+    asked = max(
+        sum(asked_shares(request.classes, rate)[c.name] for c in first) for rate in scheduled_rates(request)
+    )
+    part = min(max(round(100 * asked), 1), 99)
+    most = capabilities()["input_queues"]["highest_priority_percent"]
+    if part > most:
+        notes.add(
+            Severity.INFO,
+            "input-priority-limited",
+            "the ingress ring serves its priority queue first up to a part, and by weight beyond",
+            direction="input",
+            asked=f"{part} %",
+            will_be=f"{most} % first, then {part} of 100 parts of the rest",
+        )
+    cos = {c for entry in first for c in marks[entry.name].cos if c}
+    points = {d for entry in first for d in marks[entry.name].code_points}
+    divided = (100 - part, part)
+    return default_input_queues().model_copy(
+        update={
+            "weights": divided,
+            "buffer_percent": divided,
+            "priority_queue": 2,
+            "priority_percent": min(part, most),
+            "cos_to_queue": tuple(2 if c in cos else 1 for c in range(8)),
+            "dscp_to_queue": tuple(2 if d in points else 1 for d in range(64)),
+        }
+    )

@@ -1,0 +1,131 @@
+"""What a 2970 sends at most: queues shaped to one part in so many of the port, ports limited in per cent."""
+
+from __future__ import annotations
+
+from app.findings import Severity
+from app.plan.asked import asked_share, asked_shares
+from app.plan.model import ShareUnit
+from app.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
+from app.platforms.catalyst_2970.capabilities import capabilities
+from app.platforms.ios_switch.notes import Notes
+from app.platforms.ios_switch.queues import Assignment
+from app.units import format_rate
+
+
+def shaped_classes(request: DeviceRequest) -> frozenset[str]:
+    """Classes whose queue must not send more than a rate."""
+    return frozenset(
+        c.name
+        for c in request.classes
+        if not c.treatment.priority and (c.treatment.shape is not None or c.treatment.bounded)
+    )
+
+
+def bound_of(request: DeviceRequest, entry: ClassRequest, wanted: InterfaceRequest) -> int | None:
+    """Bits per second that a class may send at most on a port; None where it may take what is left."""
+    if entry.name not in shaped_classes(request):
+        return None
+    bounds = []
+    if entry.treatment.shape is not None:
+        bounds.append(entry.treatment.shape.rate)
+    if entry.treatment.bounded:
+        bounds.append(round(_guaranteed(request, entry, wanted.usable) * wanted.usable))
+    return max(1, min(bounds))
+
+
+def _guaranteed(request: DeviceRequest, entry: ClassRequest, rate: int) -> float:
+    """The share of a rate (0–1) that a class is given by its own words, however much the others ask for."""
+    asked = asked_shares(request.classes, rate)
+    left = 1 - sum(asked[c.name] for c in request.classes if c.treatment.priority)
+    share = asked_share(entry.treatment)
+    if share is None or share.unit is ShareUnit.WEIGHT:
+        return asked[entry.name]
+    if share.unit is ShareUnit.KBPS:
+        return share.value * 1000 / rate
+    return share.value / 100 * (left if share.unit is ShareUnit.REMAINING_PERCENT else 1.0)
+
+
+def shape_weights(
+    request: DeviceRequest, wanted: InterfaceRequest, assignment: Assignment, notes: Notes
+) -> tuple[int, ...]:
+    """``srr-queue bandwidth shape`` of a port: a queue gets one part in its weight of the port's rate, never more
+    than asked; 0 where it is not shaped."""
+    weights = [0] * len(assignment.layout.weighted)
+    most: int = capabilities()["shape_weight"]["maximum"]
+    for entry in request.classes:
+        bound = bound_of(request, entry, wanted)
+        if bound is None or bound >= wanted.rate:
+            continue
+        weight = min(-(-wanted.rate // bound), most)
+        weights[assignment.queue_of[entry.name] - 1] = weight
+        shape = entry.treatment.shape
+        missed = abs(bound - wanted.rate / weight)
+        if missed * weight < 1:
+            continue
+        beyond = missed > request.tolerance * wanted.usable
+        notes.add(
+            (Severity.WARNING if shape is not None and shape.prefer else Severity.ERROR)
+            if beyond
+            else Severity.INFO,
+            "shape-approximate",
+            f"a shaped queue has one part in a whole number of the port's rate: one in {weight}",
+            traffic_class=entry.name,
+            interface=wanted.name,
+            direction="output",
+            asked=format_rate(bound),
+            will_be=format_rate(wanted.rate / weight),
+            mend="ask for a half, a third, a quarter ... of the port's rate" if beyond else None,
+        )
+    return tuple(weights)
+
+
+def note_bounded_priority(request: DeviceRequest, notes: Notes) -> None:
+    """Priority classes that may not borrow: the expedite queue ignores every weight."""
+    for entry in request.classes:
+        if entry.treatment.priority and entry.treatment.bounded:
+            notes.add(
+                Severity.ERROR,
+                "bounded-priority-unsupported",
+                "the expedite queue cannot be shaped, and a shaped queue is not served first",
+                traffic_class=entry.name,
+                direction="output",
+                asked="served first, and never more than its share",
+                will_be="served first, up to the whole port",
+                mend="police the class on input, and leave 'bounded' out",
+            )
+
+
+def port_limit(wanted: InterfaceRequest, notes: Notes) -> int | None:
+    """``srr-queue bandwidth limit`` in per cent, never above what is asked; None where the port is not shaped."""
+    if wanted.shape is None or wanted.shape >= wanted.rate:
+        return None
+    data = capabilities()["port_limit"]
+    exact = 100 * wanted.shape / wanted.rate
+    limit: int = min(int(exact), data["maximum"])
+    if limit < data["minimum"]:
+        notes.add(
+            Severity.WARNING if wanted.shape_prefer else Severity.ERROR,
+            "port-shape-unsupported",
+            f"a port is limited to {data['minimum']} % to {data['maximum']} % of its rate",
+            interface=wanted.name,
+            direction="output",
+            asked=f"{format_rate(wanted.shape)} ({exact:.3g} %)",
+            will_be="not limited",
+            mend="set the port to a lower speed, or shape at another box",
+        )
+        return None
+    if exact - limit >= _SAME:
+        beyond = exact - limit > 5
+        notes.add(
+            Severity.WARNING if beyond else Severity.INFO,
+            "port-shape-approximate",
+            f"a port is limited in whole per cent of its rate, {data['maximum']} % at most",
+            interface=wanted.name,
+            direction="output",
+            asked=f"{format_rate(wanted.shape)} ({exact:.4g} %)",
+            will_be=f"{format_rate(wanted.rate * limit / 100)} ({limit} %)",
+        )
+    return limit
+
+
+_SAME = 1e-6

@@ -1,0 +1,47 @@
+"""The fluid model on a 2970's ports: each has weights, shapes and a limit of its own."""
+
+from __future__ import annotations
+
+from app.plan.asked import asked_shares
+from app.plan.model import Scheduler
+from app.plan.request import DeviceRequest, InterfaceRequest
+from app.plan.shares import expected_shares
+from app.platforms.catalyst_2970.shaping import bound_of
+from app.platforms.ios_switch.queues import Assignment
+from app.platforms.service import Served
+
+
+def port_shares(
+    request: DeviceRequest, wanted: InterfaceRequest, scheduler: Scheduler, assignment: Assignment
+) -> tuple[Served, ...]:
+    """Shares of every class on one port, of the rate that it may send: asked for, and given.
+
+    The scheduler's own shares are of the port's whole rate.
+    """
+    asked = _asked(request, wanted)
+    scale = wanted.rate / wanted.usable if scheduler.limit_percent is not None else 1.0
+    first = sum(asked[c.name] for c in request.classes if c.treatment.priority)
+    held = expected_shares(
+        scheduler, wanted.rate, priority_load=first / scale, backlogged=set(assignment.queue_of.values())
+    )
+    by_queue = {q.number: share * scale for q, share in zip(scheduler.queues, held, strict=True)}
+    result = []
+    for entry in request.classes:
+        queue = assignment.queue_of[entry.name]
+        together = sum(asked[n] for n, q in assignment.queue_of.items() if q == queue)
+        part = asked[entry.name] / together if together else 0.0
+        will_be = 1.0 if entry.treatment.priority else by_queue[queue] * part
+        result.append(Served(entry, wanted.name, asked[entry.name], will_be))
+    return tuple(result)
+
+
+def _asked(request: DeviceRequest, wanted: InterfaceRequest) -> dict[str, float]:
+    """What classes ask of a port: a bounded class at most its bound, and the others divide what that leaves."""
+    asked = asked_shares(request.classes, wanted.usable)
+    bounds = {c.name: bound_of(request, c, wanted) for c in request.classes}
+    held = {n: min(asked[n], b / wanted.usable) for n, b in bounds.items() if b is not None}
+    free = [c.name for c in request.classes if not c.treatment.priority and c.name not in held]
+    before = sum(asked[n] for n in free)
+    left = sum(asked[n] for n in held) - sum(held.values()) + before
+    grown = {n: asked[n] * left / before for n in free} if before else {}
+    return asked | held | grown
