@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from app.intent.applications import Application
+from typing import Any
+
 from app.intent.models import Treatment
-from app.inventory.models import Framing, Role
+from app.inventory.models import Framing
 from app.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from app.sharing import shared
 
 NOMINAL = 1_000_000_000
 """Bits per second of a port where nothing that is asked for depends on its rate."""
+
+_COMMON = tuple(name for name in DeviceRequest.model_fields if name != "interfaces")
+_KIND = ("recognise", "trust", "schedule", "by_mark", "tagged", "trust_in", "usable")
 
 
 def core(request: DeviceRequest) -> DeviceRequest:
@@ -18,8 +22,7 @@ def core(request: DeviceRequest) -> DeviceRequest:
     Kinds differ in what is done at a port, and in their usable rates only where the classes depend on those (see
     `depends_on_rate`). What is made of a core says nothing of single ports.
     """
-    classes = tuple(request.classes)
-    rated = depends_on_rate(classes)
+    rated = depends_on_rate(request.classes)
     kinds = dict.fromkeys(
         (
             i.recognise,
@@ -32,60 +35,27 @@ def core(request: DeviceRequest) -> DeviceRequest:
         )
         for i in request.interfaces
     )
-    return _core(
-        request.device,
-        request.platform,
-        request.image,
-        request.role,
-        request.features,
-        request.intent,
-        request.tolerance,
-        classes,
-        request.applications,
-        tuple(kinds),
-    )
+    return _core(tuple(getattr(request, name) for name in _COMMON), tuple(kinds))
 
 
 @shared
-def _core(
-    device: str,
-    platform: str,
-    image: str,
-    role: Role,
-    features: frozenset[str],
-    intent: str,
-    tolerance: float,
-    classes: tuple[ClassRequest, ...],
-    applications: dict[str, Application],
-    kinds: tuple[tuple[object, ...], ...],
-) -> DeviceRequest:
-    fields = ("recognise", "trust", "schedule", "by_mark", "tagged", "trust_in", "usable")
+def _core(common: tuple[object, ...], kinds: tuple[tuple[object, ...], ...]) -> DeviceRequest:
     ports = tuple(
         InterfaceRequest.model_validate(
-            {"name": "", "rate": kind[-1], "framing": Framing.ETHERNET, **dict(zip(fields, kind, strict=True))}
+            {"name": "", "rate": kind[-1], "framing": Framing.ETHERNET, **dict(zip(_KIND, kind, strict=True))}
         )
         for kind in kinds
     )
     # Not validated again: it was, and validation would make other objects of its parts.
-    return DeviceRequest.model_construct(
-        device=device,
-        platform=platform,
-        image=image,
-        role=role,
-        features=features,
-        intent=intent,
-        tolerance=tolerance,
-        classes=classes,
-        interfaces=ports,
-        applications=applications,
-    )
+    values: dict[str, Any] = dict(zip(_COMMON, common, strict=True))
+    return DeviceRequest.model_construct(**values, interfaces=ports)
 
 
 @shared
 def depends_on_rate(classes: tuple[ClassRequest, ...]) -> bool:
     """Whether the rate of a port decides what classes get in parts of it, or what they are held to."""
     # What divides a class divides the rate that it is held to.
-    return any(_rated(c.treatment) or c.children for c in classes)
+    return any(c.children or _rated(c.treatment) for c in classes)
 
 
 def _rated(treatment: Treatment) -> bool:

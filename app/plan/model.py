@@ -256,6 +256,8 @@ class Egress(Model):
     scheduler: Scheduler | None = None
     policers: tuple[InterfacePolicer, ...] = ()
     transmit_ring: int | None = None
+    shape_rate: int | None = None
+    shape_burst: int | None = None
 
     @property
     def dividing(self) -> Egress:
@@ -263,8 +265,6 @@ class Egress(Model):
         queues = self.scheduler.queues if self.scheduler else ()
         inside = queues[0].child if len(queues) == 1 and queues[0].share is None else None
         return self if inside is None else inside
-    shape_rate: int | None = None
-    shape_burst: int | None = None
 
 
 class Efficiency(Model):

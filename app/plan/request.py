@@ -81,7 +81,10 @@ class Term(Model):
     @property
     def given(self) -> tuple[str, ...]:
         """Names of the fields that ask for something."""
-        return tuple(name for name in Term.model_fields if getattr(self, name))
+        return tuple(name for name in _TERM_FIELDS if getattr(self, name))
+
+
+_TERM_FIELDS = tuple(Term.model_fields)
 
 
 class ClassRequest(Model):

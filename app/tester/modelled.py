@@ -35,6 +35,8 @@ def _line(interface: InterfacePlan, link: Link | None) -> Iterator[tuple[str, st
         yield f"{link.framing.value} framing", "use a line of another framing"
     if interface.ingress.policers or interface.egress.policers:
         yield "policers before a policy (rate-limit)", "police in the classes of a policy"
+    if link is not None and interface.egress.shape_rate is not None:
+        yield f"a port shaped to {interface.egress.shape_rate} b/s", "remove the port's shaper"
     scheduler = interface.egress.scheduler
     if link is not None and scheduler is not None and scheduler.limit_percent is not None:
         yield f"a port held to {scheduler.limit_percent} % of its rate", "remove the port's bandwidth limit"
@@ -82,6 +84,8 @@ def _queues(interface: InterfacePlan) -> Iterator[tuple[str, str]]:
         name = queue.name or str(queue.number)
         if queue.shape_rate:
             yield f"a class that is shaped to a rate ({name})", "take the shape away"
+        if queue.police is not None:
+            yield f"a queue that is metered ({name})", "police the class on input"
         if queue.child is not None:
             yield f"a class that is divided among classes of its own ({name})", "give its classes at the top level"
         if queue.limit_ms is not None:

@@ -219,8 +219,11 @@ def test_findings_and_fidelity() -> None:
         "served-after-strict": "info",
         "wred-by-colour": "info",
         "recognised-by-ports": "info",
+        "cam-use": "info",
         "cos-not-written": "warning",
     }
+    # One range of ports is one block; every DSCP and every port of the web class is an entry, the rest is one.
+    assert finding(result, "cam-use").will_be == "9 CAM entries"
     cap = finding(result, "priority-cap-not-enforced")
     assert (cap.traffic_class, cap.asked, cap.will_be) == ("voice-video", "50 %", "100 %")
     assert "queues 5, 6, 7" in finding(result, "served-after-strict").message

@@ -10,7 +10,7 @@ from app.errors import InputError
 from app.plan.model import Policer, PortRange, Term, Trust
 from app.plan.request import DeviceRequest
 from app.platforms.force10_e300 import PLATFORM
-from app.platforms.force10_e300.access import read_entry
+from app.platforms.force10_e300.access import read_entry, read_mac_entry
 from app.platforms.force10_e300.capabilities import name_limit
 from app.platforms.force10_e300.queues import assign, percentages
 
@@ -46,10 +46,15 @@ def test_two_priority_classes() -> None:
 
 def test_more_classes_than_queues() -> None:
     # All in the top three bits of af41, so that the fixed map does not tell them apart.
-    many = [marked(f"c{n}", 32 + n, n, bandwidth={"percent": 10}) for n in range(1, 6)]
-    found = lower(VOICE, *many, {"name": "default"})
-    assert found["too-many-classes"] == "error"
-    assert "too-many-classes" not in lower(VOICE, *many[:4], {"name": "default"})
+    many = [marked(f"c{n}", 32 + n, n, bandwidth={"percent": n}) for n in range(1, 8)]
+    _, result = lowered(DEVICE, intent(VOICE, *many, {"name": "default"}))
+    note = finding(result, "classes-merged")
+    assert (note.severity.value, note.asked) == ("warning", "9 queues")
+    assert "c1 + c2" in note.message
+    assert "up to 2 points" in note.will_be
+    assert not {"classes-merged", "queues-exceeded"} & lower(VOICE, *many[:6], {"name": "default"}).keys()
+    heavy = [marked(f"c{n}", 32 + n, n, bandwidth={"percent": 7}) for n in range(1, 8)]
+    assert lower(marked("v", 46, 5, priority={"percent": 5}), *heavy)["queues-exceeded"] == "error"
 
 
 def test_rate_shares() -> None:
@@ -62,8 +67,14 @@ def test_cos_match() -> None:
 
 
 def test_ports_and_dscp_in_one_alternative() -> None:
-    joined = {**WEB, "match": {"any": [{"application": ["http"], "dscp": [18]}]}}
-    assert lower(VOICE, joined, REST)["match-combination-unsupported"] == "error"
+    joined = {**WEB, "name": "web", "match": {"any": [{"application": ["http"], "dscp": [18]}]}}
+    request, result = lowered(DEVICE, intent(VOICE, joined, REST))
+    lines = ["class-map match-all web-a", " match ip access-group QOSFORGE-web-a", " match ip dscp 18"]
+    assert "\n".join(lines) in rendered(DEVICE, request, result)
+    mixed = {**WEB, "match": {"any": [{"application": ["http"], "dscp": [18]}, {"dscp": [20]}]}}
+    request, result = lowered(DEVICE, intent(VOICE, mixed, REST))
+    assert codes(result)["match-combination-unsupported"] == "error"
+    assert "class-map match-any web-and-file\n match ip dscp 20" in rendered(DEVICE, request, result)
 
 
 def test_a_strict_queue_that_the_intent_does_not_know() -> None:
@@ -123,7 +134,7 @@ def test_percentages_meet_odd_ratios_within_a_point() -> None:
     )  # 57 : 13 : 30
     request = request_for(DEVICE, loaded)
     asked = {"voice-video": 0.5, "web-and-file": 0.285, "bulk": 0.065, "default": 0.15}
-    table = percentages(request.classes, asked, assign(request))
+    table = percentages(request.classes, asked, assign(request, asked))
     assert sum(table) == 100
     assert all(share >= 1 for share in table)
     given = [table[2], table[1], table[0]]
@@ -195,7 +206,9 @@ interface gigabitethernet 0/0
         Term(protocol=47, source="10.1.0.0/16", dscp=(10, 12)),
     )
     assert rule.police == Policer(rate=10_000_000, burst=100 * 1024)
-    assert [u.text for u in held.unknown] == ["seq 15 deny ip any any", "rate shape 100"]
+    assert [u.text for u in held.unknown] == ["seq 15 deny ip any any"]
+    egress = port(held, "GigabitEthernet 0/0").egress
+    assert (egress.shape_rate, egress.shape_burst) == (100_000_000, 10 * 1024)
 
 
 def test_queues_without_a_percentage_divide_the_rest() -> None:
@@ -220,9 +233,12 @@ interface GigabitEthernet 0/0
     assert {(p.minimum, p.maximum) for p in red.profiles} == {(2048 * 1024, 4096 * 1024)}
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["deny ip any any", "permit udp any any order 3", "permit", "permit gre any any", "permit ip any"],
-)
+@pytest.mark.parametrize("text", ["deny ip any any", "permit", "permit gre any any", "permit ip any"])
 def test_entries_that_a_term_cannot_hold(text: str) -> None:
-    assert read_entry(text) is None
+    assert read_entry(text)[0] is None
+
+
+def test_entries_with_an_order() -> None:
+    assert read_entry("seq 5 permit udp any any order 3") == (Term(protocol=17), 3)
+    assert read_mac_entry("permit host 00:04:23:AA:00:01 any") == (Term(source_mac="0004.23aa.0001"), 254)
+    assert read_mac_entry("permit 00:04:23:aa:00:00 00:00:00:00:00:ff any")[0] is None

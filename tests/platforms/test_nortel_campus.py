@@ -10,13 +10,13 @@ from app.compiler.candidate import differences
 from app.configtree import transition
 from app.lab.packets import Packets
 from app.plan.model import Discipline, Trust
+from app.validation.tree_text import tree_text
 
 from .switch_support import (
     BOXES,
     REST,
     ROOT,
     VOICE,
-    as_config,
     booted,
     campus,
     codes,
@@ -73,7 +73,7 @@ def test_every_class_stands_in_its_blocks_with_its_line() -> None:
 def test_round_trip_over_what_the_box_holds(before: str) -> None:
     request, result = lowered(DEVICE, campus(), BEFORE[before])
     _, target = delta(DEVICE, BEFORE[before], rendered(DEVICE, request, result))
-    held = BOXES[DEVICE].parse(as_config(target), DEVICE, request.image)
+    held = BOXES[DEVICE].parse(tree_text(target, BOXES[DEVICE].grammar), DEVICE, request.image)
     assert differences(result.plan, held) == ()
     assert held.unknown == ()
 

@@ -9,9 +9,9 @@ import pytest
 from app.errors import InputError
 from app.plan.model import Discipline, PortRange, Term, Trust
 from app.platforms.nortel_5510 import PLATFORM
-from app.platforms.nortel_5510.filters import aligned_blocks
 from app.platforms.nortel_5510.grammar import GRAMMAR, ports
 from app.platforms.nortel_5510.queues import choose
+from app.platforms.nortel_5510.recognise import aligned_blocks
 
 from .switch_support import (
     REST,
@@ -51,17 +51,30 @@ def test_two_priority_classes() -> None:
 def test_more_classes_than_weighted_queues() -> None:
     many = [marked(f"c{n}", 8 * n, n, bandwidth={"percent": 10}) for n in (1, 2, 3)]
     _, result = lowered(DEVICE, intent(VOICE, *many, {"name": "default"}), startup(DEVICE))
-    note = finding(result, "queue-set-unfit")
-    assert note.severity.value == "error"
-    assert "3 weighted queues for 4 weighted classes" in note.message
-    assert "qos agent queue-set" in note.mend
-    assert result.fidelity == ()
+    note = finding(result, "queues-exceeded")
+    assert (note.severity.value, note.asked) == ("error", "4 queues")
+    assert "3 weighted queues" in note.will_be
+    change = finding(result, "queue-set-change")
+    assert change.severity.value == "warning"
+    assert change.will_be == "queue set 4 until then"
+    assert "qos agent queue-set" in change.mend
+    assert "boot" in change.mend
 
 
 def test_more_classes_than_any_queue_set_has() -> None:
     many = [marked(f"c{n}", 8 * n, n % 8, bandwidth={"percent": 5}) for n in range(1, 8)]
     found = lower(VOICE | {"mark": {"dscp": "af41"}}, *many, {"name": "default"})
-    assert found["too-many-classes"] == "error"
+    assert found["queues-exceeded"] == "error"
+    # Seven classes and the rest have all eight priorities: the priority class would share one.
+    assert found["cos-shared"] == "error"
+
+
+def test_a_queue_set_change_is_no_part_of_the_configuration() -> None:
+    many = [marked(f"c{n}", 8 * n, n, bandwidth={"percent": 10}) for n in (1, 2, 3)]
+    request, result = lowered(DEVICE, intent(VOICE, *many, {"name": "default"}), startup(DEVICE))
+    text = rendered(DEVICE, request, result)
+    assert "qos agent" not in text
+    assert all(" queue-set 4 " in line for line in text.splitlines() if "queue-set-assignment" in line)
 
 
 def test_a_box_with_the_factory_queue_set_cannot_weight() -> None:
@@ -93,10 +106,9 @@ def finding_of(result: Any, code: str, name: str) -> Any:
     return next(f for f in result.findings if (f.code, f.traffic_class) == (code, name))
 
 
-def test_rate_shares_and_cos_matches() -> None:
+def test_rate_shares() -> None:
     rate = {**WEB, "treatment": {"bandwidth": {"rate": "20 Mb/s"}}}
     assert lower(VOICE, rate, {"name": "default"})["rate-share-unsupported"] == "error"
-    assert lower(VOICE, {**WEB, "match": {"any": [{"cos": [2]}]}}, REST)["cos-match-unsupported"] == "error"
 
 
 def test_two_classes_with_one_cos() -> None:
@@ -121,11 +133,19 @@ def test_a_wred_that_is_required() -> None:
     assert lower(VOICE, WEB, strict)["wred-unsupported"] == "error"
 
 
-def test_more_filters_than_precedences() -> None:
+def test_more_alternatives_than_precedences_go_into_blocks() -> None:
     listed = {**WEB, "match": {"any": [{"dscp": list(range(1, 15))}]}}
     _, result = lowered(DEVICE, intent(VOICE, listed, REST), startup(DEVICE))
+    note = finding(result, "filter-precedences")
+    assert (note.asked, note.will_be) == ("2 filters", "15 at most")
+    assert "17 filters in 1 blocks" in note.message
+
+
+def test_more_filters_than_precedences() -> None:
+    spread = {**WEB, "match": {"any": [{"source": [f"10.0.0.0/{n}"]} for n in range(8, 24)]}}
+    _, result = lowered(DEVICE, intent(VOICE, spread, REST), startup(DEVICE))
     note = finding(result, "too-many-filters")
-    assert (note.severity.value, note.asked) == ("error", "17 filters")
+    assert (note.severity.value, note.asked, note.will_be) == ("error", "18 filters", "15 at most")
 
 
 def test_a_marked_default_class_takes_the_rest() -> None:
@@ -211,6 +231,7 @@ qos ingressmap name Gold 1p 4 ds 26
         "qos egressmap ds 26 1p 4 dp low-drop",
         "qos egressmap ds 10 1p 1 dp high-drop ds-new 8",
         "qos ingressmap 1p 4 ds 26",
+        "interface FastEthernet ALL",
     ]
     assert ports("1-3,7") == ("1", "2", "3", "7")
     assert ports("ALL") == ("ALL",)
@@ -252,9 +273,9 @@ qos acl-assign port 3 acl-type ip name host
     )
     assert [" ".join(u.text.split()[:3]) for u in held.unknown] == [
         "qos l2-element 3",
-        "qos meter 1",
         "qos policy 3",
         "qos policy 4",
-        "qos if-shaper port",
         "qos acl-assign port",
     ]
+    egress = port(held, "8").egress
+    assert (egress.shape_rate, egress.shape_burst) == (40_000_000, 524_288)

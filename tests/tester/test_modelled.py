@@ -52,6 +52,8 @@ def ruled(**rule: Any) -> InterfacePlan:
         (ruled(police=Policer(rate=64_000, burst=8000, exceed=Action(set_precedence=1))), "two buckets"),
         (ruled(police=Policer(rate=64_000, burst=8000, exceed=TRANSMIT)), "two buckets"),
         (queued(shape_rate=64_000), "shaped to a rate .gold"),
+        (queued(police=BUCKET), "a queue that is metered .gold"),
+        (InterfacePlan(name="1", egress=Egress(shape_rate=64_000)), "a port shaped to 64000 b/s"),
         (queued(child=Egress()), "divided among classes of its own .gold"),
         (queued(limit_ms=20), "queue limit in time .gold"),
         (queued(level=1), "order of service beside the shares .gold"),

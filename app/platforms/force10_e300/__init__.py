@@ -24,7 +24,23 @@ class Force10E300:
     # One frame in transmission and one behind it; store and forward through the backplane. Both unconfirmed.
     profile = Profile(transmit_fifo=1, latency=10e-6, source="chassis with store and forward in hardware")
     counts: frozenset[Direction] = frozenset({"input", "output"})
-    features: frozenset[Feature] = frozenset()
+    features: frozenset[Feature] = frozenset(
+        {
+            Feature.MATCH_PRECEDENCE,
+            Feature.MATCH_FLOW,
+            Feature.MATCH_VLAN,
+            Feature.MATCH_MAC,
+            Feature.MARK_PRECEDENCE,
+            Feature.POLICE_INPUT,
+            Feature.POLICE_OUTPUT,
+            Feature.POLICE_TWO_BUCKETS,
+            Feature.SHAPE,
+            Feature.STRICT,
+            Feature.WEIGHT,
+            Feature.WRED_PROFILES,
+            Feature.TRUST,
+        }
+    )
 
     def lower(self, request: DeviceRequest, running: Plan | None) -> Lowered:
         """See `app.platforms.base.Platform`."""

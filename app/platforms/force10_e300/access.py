@@ -1,20 +1,60 @@
-"""Access lists of FTOS as terms of a class."""
+"""Access lists of FTOS, of IP and of MAC addresses, as terms of a class."""
 
 from __future__ import annotations
 
 import ipaddress
+import re
 
 from app.plan.model import PortRange, Term
 
 _PROTOCOLS = {"ip": None, "icmp": 1, "tcp": 6, "udp": 17}
 _TOP = 65535
+_MAC = re.compile(r"(?:[0-9a-f]{2}:){5}[0-9a-f]{2}", re.IGNORECASE)
 
 
-def read_entry(text: str) -> Term | None:
-    """The term of one permitting entry; None where it says something a term cannot hold (a deny, an order)."""
+NO_ORDER = 254
+"""``order`` of an entry that has none: the box looks at lower ones first."""
+
+
+def read_entry(text: str) -> tuple[Term | None, int]:
+    """The term of one permitting entry of an IP list and its order; no term where it says what none can hold."""
+    words, order = _ordered(text)
+    return _ip_term(words), order
+
+
+def read_mac_entry(text: str) -> tuple[Term | None, int]:
+    """As `read_entry`, of a MAC list."""
+    words, order = _ordered(text)
+    source, rest = _mac_end(words[1:])
+    destination, rest = _mac_end(rest or [])
+    if words[:1] != ["permit"] or rest != []:
+        return None, order
+    return Term(source_mac=source, destination_mac=destination), order
+
+
+def _mac_end(words: list[str]) -> tuple[str | None, list[str] | None]:
+    """The address at the head of the words (none where any does) and the rest; no rest where it is neither."""
+    match words:
+        case ["any", *rest]:
+            return None, rest
+        case ["host", address, *rest] if _MAC.fullmatch(address):
+            digits = address.replace(":", "").lower()
+            return ".".join(digits[at : at + 4] for at in (0, 4, 8)), rest
+    return None, None
+
+
+def _ordered(text: str) -> tuple[list[str], int]:
+    """The words of an entry without its number and its order."""
     words = text.split()
     if words[:1] == ["seq"]:
         words = words[2:]
+    match words:
+        case [*rest, "order", number] if re.fullmatch(r"[0-9]{1,3}", number):
+            return rest, int(number)
+    return words, NO_ORDER
+
+
+def _ip_term(words: list[str]) -> Term | None:
     if len(words) < 4 or words[0] != "permit":
         return None
     try:

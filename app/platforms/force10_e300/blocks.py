@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from app.plan.model import Plan, PortRange, Rule, Term
+from app.plan.model import Ingress, InterfacePlan, Plan, PortRange, Rule, Term
 from app.plan.request import DeviceRequest
 from app.platforms.base import Block, Lowered
-from app.platforms.force10_e300.capabilities import default_wred, family
+from app.platforms.force10_e300.capabilities import default_wred, family, name_limit
+from app.platforms.force10_e300.matching import entries, is_layer2, mark_lines, orders, together
+from app.platforms.force10_e300.policing import meter_text
+from app.platforms.force10_e300.wred import detection
+from app.platforms.names import shorten
 from app.templating import render
 
 ACL_PREFIX = "QOSFORGE-"
-_PROTOCOLS = {6: "tcp", 17: "udp"}
+_PROTOCOLS = {1: "icmp", 6: "tcp", 17: "udp"}
+_KINDS = (
+    "access-list", "class-map", "qos-policy-input", "wred-profile", "qos-policy-output", "policy-map-input",
+    "policy-map-output", "strict-priority", "interface",
+)  # fmt: skip
 
 
 class _Blocks:
@@ -27,8 +35,13 @@ class _Blocks:
             line = self._lines.get(traffic_class) if traffic_class else None
             self._found[kind, name] = Block(kind, name, text, traffic_class, line)
 
-    def all(self) -> tuple[Block, ...]:
-        return tuple(self._found.values())
+    def class_of(self, called: str) -> str | None:
+        """The class that the box calls so."""
+        return self._classes.get(called)
+
+    def ordered(self) -> tuple[Block, ...]:
+        """All of them, kind by kind in the order in which one refers to the next."""
+        return tuple(sorted(self._found.values(), key=lambda block: _KINDS.index(block.kind)))
 
 
 def blocks(plan: Plan, lowered: Lowered, request: DeviceRequest) -> tuple[Block, ...]:
@@ -37,24 +50,22 @@ def blocks(plan: Plan, lowered: Lowered, request: DeviceRequest) -> tuple[Block,
     wanted = {i.name: i for i in request.interfaces}
     touched = [i for i in plan.interfaces if wanted[i.name].recognise or wanted[i.name].trust]
     served = [i for i in plan.interfaces if wanted[i.name].schedule]
-    rules = [rule for i in touched for rule in i.ingress.rules]
-    for rule in rules:
-        if entries := _entries(rule):
-            result.add("access-list", rule.name, "access_list", name=ACL_PREFIX + rule.name, entries=entries)
-    for rule in rules:
-        acl = ACL_PREFIX + rule.name if _entries(rule) else None
-        result.add("class-map", rule.name, "class_map", rule=rule, acl=acl)
-    for rule in rules:
-        if rule.set_dscp is not None:
-            result.add("qos-policy-input", rule.name, "qos_policy_input", rule=rule)
+    # Ports alike have the very same input.
+    inputs = {id(i.ingress): i.ingress for i in touched}.values()
+    for ingress in inputs:
+        _input(result, ingress)
     for interface in served:
-        assert interface.egress.scheduler is not None
-        for queue in interface.egress.scheduler.queues:
-            wred = default_wred(family(interface.name)) if queue.red else {}
-            result.add("qos-policy-output", queue.name or "", "qos_policy_output", queue=queue, wred=wred)
-    for interface in touched:
+        _output(result, interface, request)
+    for ingress in inputs:
+        rules = sorted(ingress.rules, key=lambda rule: rule.queue or 0)
         result.add(
-            "policy-map-input", interface.ingress.policy or "", "policy_map_input", ingress=interface.ingress
+            "policy-map-input",
+            ingress.policy or "",
+            "policy_map_input",
+            ingress=ingress,
+            rules=rules,
+            marked={rule.name for rule in rules if _writes(rule)},
+            layer2=is_layer2(ingress.rules),
         )
     for interface in served:
         result.add("policy-map-output", interface.egress.policy or "", "policy_map_output", egress=interface.egress)
@@ -67,19 +78,78 @@ def blocks(plan: Plan, lowered: Lowered, request: DeviceRequest) -> tuple[Block,
         result.add("strict-priority", "strict-priority", "strict_priority", queue=strict)
     for interface in plan.interfaces:
         if interface.ingress.policy or interface.egress.policy:
-            result.add("interface", interface.name, "interface", interface=interface)
-    return result.all()
+            ethernet = is_layer2(interface.ingress.rules)
+            result.add("interface", interface.name, "interface", interface=interface, layer2=ethernet)
+    return result.ordered()
 
 
-def _entries(rule: Rule) -> tuple[str, ...]:
-    """Access-list entries of the alternatives that are no DSCP lists."""
-    return tuple(_entry(term) for term in rule.any_of if not term.dscp)
+def _writes(rule: Rule) -> bool:
+    """Whether a rule has a policy of its own."""
+    return rule.set_dscp is not None or rule.set_cos is not None or rule.police is not None
 
 
-def _entry(term: Term) -> str:
+def _input(result: _Blocks, ingress: Ingress) -> None:
+    """Access lists, class maps and policies of an input."""
+    ethernet, order = is_layer2(ingress.rules), orders(ingress.rules)
+    for rule in ingress.rules:
+        listed = entries(rule)
+        acl = ACL_PREFIX + rule.name if listed else None
+        if listed:
+            lines = tuple(_entry(term, ethernet, order.get(rule.name)) for term in listed)
+            result.add("access-list", rule.name, "access_list", name=acl, entries=lines, layer2=ethernet)
+        values = {
+            "rule": rule,
+            "acl": acl,
+            "lines": mark_lines(rule),
+            "mode": "match-all" if together(rule) else "match-any",
+            "layer2": ethernet,
+        }
+        result.add("class-map", rule.name, "class_map", **values)
+        if _writes(rule):
+            police = meter_text(rule.police) if rule.police else None
+            result.add("qos-policy-input", rule.name, "qos_policy_input", rule=rule, police=police, layer2=ethernet)
+
+
+def _output(result: _Blocks, interface: InterfacePlan, request: DeviceRequest) -> None:
+    """Drop profiles and policies of an output."""
+    assert interface.egress.scheduler is not None
+    own = {c.name: made.own for c in request.classes if (made := detection(c)) is not None}
+    for queue in interface.egress.scheduler.queues:
+        owner = result.class_of(queue.name or "")
+        wred = default_wred(family(interface.name)) if queue.red else {}
+        for colour, (low, high) in own.get(owner or "", {}).items() if queue.red else ():
+            name = shorten(f"{(queue.name or '').removesuffix('-te')}-{colour[0]}", name_limit(request.image))
+            result.add("wred-profile", name, "wred_profile", name=name, minimum=low, maximum=high)
+            wred = {**wred, colour: name}
+        values = {
+            "queue": queue,
+            "wred": wred,
+            "limit": meter_text(queue.police) if queue.police else None,
+            "shape": queue.shape_rate // 1_000_000 if queue.shape_rate else None,
+        }
+        result.add("qos-policy-output", queue.name or "", "qos_policy_output", **values)
+
+
+def _entry(term: Term, ethernet: bool, order: int | None) -> str:
+    tail = "" if order is None else f" order {order}"
+    if ethernet:
+        return f"permit {_mac(term.source_mac)} {_mac(term.destination_mac)}{tail}"
     protocol = "ip" if term.protocol is None else _PROTOCOLS.get(term.protocol, str(term.protocol))
-    source = f"any{_ports(term.source_ports)}"
-    return f"permit {protocol} {source} any{_ports(term.destination_ports)}"
+    source = f"{_address(term.source)}{_ports(term.source_ports)}"
+    return f"permit {protocol} {source} {_address(term.destination)}{_ports(term.destination_ports)}{tail}"
+
+
+def _address(prefix: str | None) -> str:
+    if prefix is None:
+        return "any"
+    return f"host {prefix.removesuffix('/32')}" if prefix.endswith("/32") else prefix
+
+
+def _mac(address: str | None) -> str:
+    if address is None:
+        return "any"
+    digits = address.replace(".", "")
+    return "host " + ":".join(digits[at : at + 2] for at in range(0, 12, 2))
 
 
 def _ports(ports: tuple[PortRange, ...]) -> str:

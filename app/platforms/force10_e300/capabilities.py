@@ -35,6 +35,11 @@ def _release(image: str) -> tuple[int, ...]:
     return tuple(int(part) for part in re.findall(r"\d+", image)[:2])
 
 
+def since_8(image: str) -> bool:
+    """Whether a release has what came with FTOS 8: VLANs in class maps of layer 3."""
+    return _release(image) >= _release(capabilities()["layer3_vlan_since"]["value"])
+
+
 def family(interface: str, device: str = "") -> str:
     """The family of a port that takes policies: ``GigabitEthernet`` or ``TenGigabitEthernet``.
 
@@ -94,6 +99,12 @@ def predefined_wred() -> dict[str, tuple[int, int]]:
     """Thresholds in KB of the built-in profiles."""
     table = capabilities()["wred_profiles"]["profiles"]
     return {name: (low, high) for name, (low, high) in table.items()}
+
+
+@cache
+def default_red(port_family: str) -> Red:
+    """Early detection by the profiles that a family of ports has without a line of its own."""
+    return red({colour: predefined_wred()[name] for colour, name in default_wred(port_family).items()})
 
 
 def red(thresholds: dict[str, tuple[int, int]]) -> Red:

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from app.configtree import Grammar, LineRule
 
-_ANY_CLASS = r"class-map (?:match-(?:all|any) )?(?P<name>\S+)"
+_ANY_CLASS = r"class-map (?:match-(?:all|any) )?(?P<name>\S+)(?: layer2)?"
 
 RULES = (
-    LineRule("acl", r"ip access-list extended (?P<name>QOSFORGE\S*)", defines="acl {name}", owned=True),
+    LineRule(
+        "acl",
+        r"(?P<kind>ip|mac) access-list extended (?P<name>QOSFORGE\S*)",
+        defines="{kind} acl {name}",
+        owned=True,
+    ),
     LineRule(
         "ace",
         r"seq (?P<seq>\d+) .+",
@@ -26,9 +31,16 @@ RULES = (
         owned=True,
         ordered=True,
     ),
-    LineRule("match-acl", r"match ip access-group (?P<name>\S+).*", context="class-map", refers=("acl {name}",)),
+    LineRule(
+        "match-acl",
+        r"match (?P<kind>ip|mac) access-group (?P<name>\S+).*",
+        context="class-map",
+        refers=("{kind} acl {name}",),
+    ),
     LineRule("match", r"match .+", context="class-map"),
-    LineRule("input-policy", r"qos-policy-input (?P<name>\S+)", defines="input-policy {name}", owned=True),
+    LineRule(
+        "input-policy", r"qos-policy-input (?P<name>\S+)(?: layer2)?", defines="input-policy {name}", owned=True
+    ),
     LineRule("set", r"set (?P<field>\S+) \d+", context="input-policy", key="{field}", negate="no set {field}"),
     LineRule("rate-police", r"rate-police .+", context="input-policy", key="", negate="no rate-police"),
     LineRule("wred-profile", r"wred-profile (?P<name>\S+)", defines="wred {name}"),
@@ -52,7 +64,12 @@ RULES = (
     LineRule(
         "rate", r"(?P<kind>rate-(?:limit|shape)) .+", context="output-policy", key="{kind}", negate="no {kind}"
     ),
-    LineRule("input-map", r"policy-map-input (?P<name>\S+)", defines="input-map {name}", owned=True),
+    LineRule(
+        "input-map",
+        r"policy-map-input (?P<name>\S+)(?: layer2)?",
+        defines="input-map {name}",
+        owned=True,
+    ),
     LineRule(
         "service",
         r"service-queue (?P<queue>\d) class-map (?P<name>\S+) qos-policy (?P<policy>\S+)",
@@ -107,7 +124,7 @@ RULES = (
     LineRule("interface", r"interface (?P<name>\S.*)"),
     LineRule(
         "service-policy",
-        r"service-policy (?P<direction>input|output) (?P<name>\S+)",
+        r"service-policy (?P<direction>input|output) (?P<name>\S+)(?: layer2)?",
         context="interface",
         key="{direction}",
         refers=("{direction}-map {name}",),

@@ -2,44 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from app.findings import Finding, Severity
-from app.plan.model import Plan, Term
+from app.plan.model import Plan, Rule
 from app.plan.request import ClassRequest, DeviceRequest
-from app.platforms.force10_e300.capabilities import default_wred, family, predefined_wred
-from app.platforms.recognition import header_terms
+from app.platforms.force10_e300.matching import cam_entries, expressible, layer2, match_refusals
+from app.platforms.force10_e300.queues import dscp_of, marks, priorities
 
 
-def expressible(request: DeviceRequest, wanted: ClassRequest) -> tuple[Term, ...]:
-    """The alternatives that a layer-3 class map can hold: ports in one access list, or DSCPs."""
-    return tuple(t for t in header_terms(request, wanted) if not t.cos and not (t.dscp and t.protocol is not None))
+def match_findings(
+    request: DeviceRequest, queue_of: Mapping[str, int], rules: Sequence[Rule], called: Mapping[str, str]
+) -> Iterator[Finding]:
+    """Alternatives that are left out, classes that the box looks at in another order, and the room they need.
 
-
-def match_findings(request: DeviceRequest, queue_of: Mapping[str, int]) -> Iterator[Finding]:
-    """Alternatives that are left out, and classes that the box looks at in another order."""
-    for c in request.classes:
-        for term in header_terms(request, c):
-            if term in expressible(request, c):
-                continue
-            by_cos = bool(term.cos)
-            yield Finding(
-                code="cos-match-unsupported" if by_cos else "match-combination-unsupported",
-                severity=Severity.ERROR,
-                message="a layer-3 policy does not see the CoS"
-                if by_cos
-                else "a class map that has several alternatives cannot join ports and DSCP in one of them",
-                device=request.device,
-                direction="input",
-                traffic_class=c.name,
-                line=c.line,
-                mend="match DSCPs instead" if by_cos else "match the application or the DSCP",
-            )
+    ``rules`` are those of a host port in the box's order, ``called`` tells the class of each by its name.
+    """
+    yield from match_refusals(request)
+    place = {called[rule.name]: at for at, rule in enumerate(rules)}
     earlier: list[ClassRequest] = []
     for c in request.classes:
-        if c.is_default:
+        mine = place.get(c.name)
+        if c.is_default or mine is None:
             continue
-        before = [e.name for e in earlier if queue_of[e.name] < queue_of[c.name]]
+        before = [e.name for e in earlier if place[e.name] > mine and queue_of[e.name] != queue_of[c.name]]
         if before:
             yield Finding(
                 code="match-order-differs",
@@ -53,55 +39,94 @@ def match_findings(request: DeviceRequest, queue_of: Mapping[str, int]) -> Itera
                 will_be=f"before {', '.join(before)}",
             )
         earlier.append(c)
+    if any(i.recognise for i in request.interfaces):
+        yield Finding(
+            code="cam-use",
+            severity=Severity.INFO,
+            message="a policy that does not fit into a port-pipe is installed in part",
+            device=request.device,
+            direction="input",
+            will_be=f"{cam_entries(rules)} CAM entries",
+            mend="from 7.4.1 on, 'test cam-usage service-policy input' tells beforehand",
+        )
 
 
 def mark_findings(request: DeviceRequest) -> Iterator[Finding]:
-    """The CoS of a class: a layer-3 policy writes DSCPs only."""
-    tagged = [i.name for i in request.interfaces if i.tagged and i.schedule]
-    wanted = [c for c in request.classes if c.mark is not None and c.mark.cos is not None]
-    if not (tagged and wanted):
-        return
-    yield Finding(
-        code="cos-not-written",
-        severity=Severity.WARNING,
-        message="a layer-3 policy of the box marks the DSCP only, the CoS of tagged frames stays as it comes",
-        device=request.device,
-        interface=", ".join(tagged),
-        direction="output",
-        asked=", ".join(f"{c.name} CoS {c.mark.cos}" for c in wanted if c.mark),
-        will_be="DSCP marked, CoS unchanged",
-        mend="trust the DSCP at the other end of the link",
-    )
-
-
-def wred_findings(request: DeviceRequest) -> Iterator[Finding]:
-    """Early detection is by colour, with the thresholds of the box."""
-    families = sorted({family(i.name, request.device) for i in request.interfaces if i.schedule})
-    for c in request.classes:
-        if c.treatment.wred is None:
-            continue
-        parts = [
-            f"{colour} {low} to {high} KB on {name}"
-            for name in families
-            for colour, profile in default_wred(name).items()
-            for low, high in [predefined_wred()[profile]]
-        ]
+    """Marks that a policy of the classes' layer does not write."""
+    by_ethernet = layer2(request)
+    if by_ethernet:
+        ports = [i.name for i in request.interfaces if i.recognise]
+        lost = [f"{c.name} DSCP {dscp_of(c)}" for c in request.classes if dscp_of(c) is not None]
+        kept, other = "DSCP", "CoS"
+    else:
+        ports = [i.name for i in request.interfaces if i.tagged and i.schedule]
+        marked = [(c.name, c.mark.cos) for c in request.classes if c.mark and c.mark.cos is not None]
+        lost = [f"{name} CoS {cos}" for name, cos in marked]
+        kept, other = "CoS", "DSCP"
+    if ports and lost:
         yield Finding(
-            code="wred-by-colour",
-            severity=Severity.INFO,
-            message="early detection tells packets by colour (the DSCP's drop bits), with the predefined profiles",
+            code="dscp-not-written" if by_ethernet else "cos-not-written",
+            severity=Severity.WARNING,
+            message="a layer-2 policy of the box marks the CoS only, the DSCP stays as it comes"
+            if by_ethernet
+            else "a layer-3 policy of the box marks the DSCP only, the CoS of tagged frames stays as it comes",
             device=request.device,
-            direction="output",
-            traffic_class=c.name,
-            line=c.line,
-            will_be=", ".join(parts),
+            interface=", ".join(ports),
+            direction="input" if by_ethernet else "output",
+            asked=", ".join(lost),
+            will_be=f"{other} marked, {kept} unchanged",
+            mend=f"trust the {other} at the other end of the link",
         )
+    for c in request.classes:
+        if c.mark and c.mark.precedence is not None and any(i.recognise for i in request.interfaces):
+            yield Finding(
+                code="precedence-carried-as-dscp",
+                severity=Severity.INFO,
+                message="the box writes whole DSCPs: a precedence is written as its class selector",
+                device=request.device,
+                direction="input",
+                traffic_class=c.name,
+                line=c.line,
+                asked=f"precedence {c.mark.precedence}",
+                will_be=f"DSCP {8 * c.mark.precedence}",
+            )
+
+
+def trust_findings(request: DeviceRequest, *, by_map: bool) -> Iterator[Finding]:
+    """Ports of layer-2 policies, and classes that carry nothing by which a port could tell them."""
+    believing = [i for i in request.interfaces if i.trust and i.trust_in != "none"]
+    by_cos = [i.name for i in believing if i.trust_in == "cos"]
+    ports = [i.name for i in request.interfaces if layer2(request) and (i.recognise or i.trust)] or by_cos
+    if ports:
+        yield Finding(
+            code="layer2-policy",
+            severity=Severity.INFO,
+            message="policies of layer 2 need ports in that mode ('switchport'), which is not set here",
+            device=request.device,
+            interface=", ".join(ports),
+            direction="input",
+        )
+    for c in request.classes:
+        if c.is_default:
+            continue
+        bare = not by_map and not layer2(request) and not marks(c) and not expressible(request, c)
+        if (by_cos and not priorities(c)) or (bare and len(believing) > len(by_cos)):
+            yield Finding(
+                code="unmarked-class",
+                severity=Severity.ERROR,
+                message="the class carries no mark, so ports that trust marks cannot tell it from the rest",
+                device=request.device,
+                direction="input",
+                traffic_class=c.name,
+                line=c.line,
+                mend="give the class a mark",
+            )
 
 
 def box_findings(request: DeviceRequest, strict: int | None, running: Plan | None) -> Iterator[Finding]:
     """What the box holds already and the request does not mention."""
-    held = running.system.scheduler if running else None
-    queue = next((q.number for q in held.queues if q.priority), None) if held else None
+    box = running.system.scheduler if running else None
+    queue = next((q.number for q in box.queues if q.priority), None) if box else None
     if strict is None and queue is not None:
         yield Finding(
             code="strict-queue-held",
@@ -113,3 +138,22 @@ def box_findings(request: DeviceRequest, strict: int | None, running: Plan | Non
             will_be=f"queue {queue} strict",
             mend="take it back with 'no strict-priority unicast', or give a class priority",
         )
+    for wanted in request.interfaces:
+        port = running.interface(wanted.name) if running else None
+        if port is None or not (wanted.recognise or wanted.trust or wanted.schedule):
+            continue
+        way_in, way_out = port.ingress, port.egress
+        held = ["rate police"] * bool(way_in.policers) + ["rate limit"] * bool(way_out.policers)
+        held += ["rate shape"] * (way_out.shape_rate is not None)
+        held += ["dot1p-priority"] * (way_in.policy is None and bool(way_in.rules))
+        if held:
+            yield Finding(
+                code="policy-in-the-way",
+                severity=Severity.ERROR,
+                message=f"the port has {', '.join(held)}: port-based QoS and policies exclude each other",
+                device=request.device,
+                interface=wanted.name,
+                asked="policies",
+                will_be="refused by the box",
+                mend="; ".join(f"enter 'no {what}' on the port" for what in held),
+            )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from app.findings import Finding
+from app.findings import Finding, Severity
+from app.intent.models import RESERVED_CLASS
 from app.plan.asked import asked_shares
+from app.plan.core import core
 from app.plan.model import (
     Discipline,
     Egress,
@@ -26,24 +28,29 @@ from app.platforms.base import Lowered
 from app.platforms.force10_e300.capabilities import (
     capabilities,
     default_scheduler,
-    default_wred,
     dot1p_to_queue,
     dscp_to_queue,
     family,
     name_limit,
-    predefined_wred,
     queue_limit,
-    red,
 )
-from app.platforms.force10_e300.limits import (
-    box_findings,
-    expressible,
-    mark_findings,
-    match_findings,
-    wred_findings,
+from app.platforms.force10_e300.limits import box_findings, mark_findings, match_findings, trust_findings
+from app.platforms.force10_e300.matching import expressible, in_box_order, layer2, sorted_lines
+from app.platforms.force10_e300.naming import COS, MARK, Names
+from app.platforms.force10_e300.policing import policer, shape_rate
+from app.platforms.force10_e300.policing import rate_findings as class_rate_findings
+from app.platforms.force10_e300.queues import (
+    Assignment,
+    assign,
+    dscp_of,
+    effective_mark,
+    marks,
+    percentages,
+    priorities,
+    queue_findings,
 )
-from app.platforms.force10_e300.queues import Assignment, assign, marks, percentages, queue_findings
-from app.platforms.names import short_names, shorten
+from app.platforms.force10_e300.wred import detection, wred_findings
+from app.platforms.names import shorten
 from app.platforms.recognition import ports_only
 from app.platforms.service import (
     fidelity,
@@ -53,20 +60,27 @@ from app.platforms.service import (
     served,
     share_findings,
 )
+from app.sharing import shared
 
 INPUT_POLICY = "QOSFORGE-IN"
 TRUST_POLICY = "QOSFORGE-TRUST"
+TRUST_POLICY_L2 = "QOSFORGE-TRU-L2"
 OUTPUT_POLICY = "QOSFORGE-OUT"
+COS_POLICY = "QOSFORGE-COS"
+CLEAR_POLICY = "QOSFORGE-NONE"
+CLEAR = "QOSFORGE-ALL"
+CONTROL_COS = "QOSFORGE-CCOS"
 CONTROL = "QOSFORGE-CTRL"
 CONTROL_2 = "QOSFORGE-CTR2"
 IDLE = "QOSFORGE-IDLE"
 _TEN = "-te"
+_L2 = "-L2"
 
 
 def lower(request: DeviceRequest, running: Plan | None) -> Lowered:
     """The plan of an E300 for a request."""
-    lowering = _Lowering(request, running)
-    interfaces = tuple(lowering.interface(wanted) for wanted in request.interfaces)
+    lowering = _lowering(core(request))
+    interfaces = tuple(_interface(lowering, request, wanted, running) for wanted in request.interfaces)
     scheduled = any(wanted.schedule for wanted in request.interfaces)
     system = System(
         cos_to_queue=dot1p_to_queue(),
@@ -74,131 +88,249 @@ def lower(request: DeviceRequest, running: Plan | None) -> Lowered:
         queue_on_input=True,
         scheduler=default_scheduler(lowering.chosen.strict) if scheduled else None,
     )
-    shares = (
-        served(request, lowering.scheduler("", red_wanted=False), lowering.chosen.queue_of) if scheduled else ()
-    )
+    families = tuple(sorted({family(i.name, request.device) for i in request.interfaces if i.schedule}))
+    table = lowering.scheduler("GigabitEthernet")
+    shares = served(request, table, lowering.chosen.queue_of) if scheduled else ()
     return Lowered(
         plan=Plan(device=request.device, platform=request.platform, system=system, interfaces=interfaces),
-        findings=(*lowering.findings(), *share_findings(request, shares)),
+        findings=(
+            *lowering.queueing_findings,
+            *(lowering.wred_findings(families) if scheduled else ()),
+            *(box_findings(request, lowering.chosen.strict, running) if scheduled else ()),
+            *lowering.matching_findings,
+            *mark_findings(request),
+            *trust_findings(request, by_map=lowering.chosen.by_map),
+            *lowering.rate_findings,
+            *share_findings(request, shares),
+        ),
         fidelity=fidelity(shares),
-        classes=lowering.provenance(),
+        classes=lowering.provenance,
     )
+
+
+def _interface(
+    lowering: _Lowering, request: DeviceRequest, wanted: InterfaceRequest, running: Plan | None
+) -> InterfacePlan:
+    """The plan of one port."""
+    port_family = family(wanted.name, request.device)
+    held = running.interface(wanted.name) if running else None
+    ingress = held.ingress if held else Ingress()
+    egress = held.egress if held else Egress(default_queue=0)
+    if wanted.recognise:
+        ingress = lowering.recognising(wanted.input_policy)
+    elif wanted.trust:
+        ingress = lowering.believing(wanted.input_policy, wanted.trust_in)
+    if wanted.schedule:
+        egress = lowering.egress(wanted.output_policy, port_family)
+    return InterfacePlan(name=wanted.name, ingress=ingress, egress=egress)
+
+
+@shared
+def _lowering(request: DeviceRequest) -> _Lowering:
+    return _Lowering(request)
 
 
 class _Lowering:
-    """One lowering: the queues and names chosen for a request."""
+    """The queues, names and rules chosen for what devices have in common (see `app.plan.core`)."""
 
-    def __init__(self, request: DeviceRequest, running: Plan | None) -> None:
+    def __init__(self, request: DeviceRequest) -> None:
         self.request = request
-        self.running = running
-        self.chosen: Assignment = assign(request)
         self.limit = name_limit(request.image)
         limit = self.limit - len(_TEN)
-        reserved = (CONTROL, CONTROL_2, IDLE)
-        self.names = short_names((c.name for c in request.classes), limit, reserved)
-        self.mark_names = short_names(
-            (f"{c.name}-mark" for c in request.classes), limit, {*reserved, *self.names.values()}
-        )
+        reserved = (CONTROL, CONTROL_2, IDLE, CLEAR, CONTROL_COS)
+        self.names = Names(tuple(c.name for c in request.classes), limit, reserved)
+        self.layer2 = layer2(request)
         rate = min(wanted.usable for wanted in request.interfaces)
-        self.shares = percentages(request.classes, asked_shares(request.classes, rate), self.chosen)
+        asked = asked_shares(request.classes, rate)
+        self.chosen: Assignment = assign(request, asked)
+        self.shares = percentages(request.classes, asked, self.chosen)
+        self.host_rules = in_box_order(tuple(self._edge_rules()))
+        self.provenance = self._provenance()
+        self.queueing_findings = tuple(self._queueing_findings())
+        self.matching_findings = tuple(self._matching_findings())
+        self.rate_findings = (*class_rate_findings(request), *self._shared_policers())
 
-    def findings(self) -> Iterator[Finding]:
-        """Everything but the shares, device-wide and once each."""
+    def _queueing_findings(self) -> Iterator[Finding]:
         request = self.request
         if any(wanted.schedule for wanted in request.interfaces):
             yield from rate_findings(request)
             yield from priority_findings(request)
             yield from queue_findings(request, self.chosen)
-            yield from wred_findings(request)
-            yield from box_findings(request, self.chosen.strict, self.running)
+
+    @shared
+    def wred_findings(self, families: tuple[str, ...]) -> tuple[Finding, ...]:
+        """What early detection is on ports of these families."""
+        return (*wred_findings(self.request, families, by_map=self.chosen.by_map), *self._profile_findings())
+
+    def _matching_findings(self) -> Iterator[Finding]:
+        request = self.request
         if any(wanted.recognise for wanted in request.interfaces):
             for c in request.classes:
                 if (note := ports_only(request, c)) is not None:
                     yield note
-            yield from match_findings(request, self.chosen.queue_of)
-        yield from mark_findings(request)
+            yield from match_findings(request, self.chosen.queue_of, self.host_rules, self.provenance)
 
-    def provenance(self) -> dict[str, str]:
+    def _profile_findings(self) -> Iterator[Finding]:
+        made = [d for c in self.request.classes if (d := detection(c)) is not None]
+        asked, room = sum(len(d.own) for d in made), capabilities()["user_wred_profiles"]["value"]
+        if asked > room:
+            yield Finding(
+                code="too-many-wred-profiles",
+                severity=Severity.ERROR,
+                message=f"the box holds {room} drop profiles beside its own",
+                device=self.request.device,
+                direction="output",
+                asked=f"{asked} profiles",
+                will_be=f"{room} profiles",
+                mend="give fewer classes profiles of their own",
+            )
+
+    def _shared_policers(self) -> Iterator[Finding]:
+        """Classes of one queue: a queue's policy polices them together."""
+        for c in self.request.classes:
+            merged = any(c.name in group for group in self.chosen.merged)
+            if c.treatment.police is not None and merged:
+                yield Finding(
+                    code="police-unsupported",
+                    severity=Severity.WARNING if c.treatment.police.prefer else Severity.ERROR,
+                    message="the class shares a queue, and a queue's policy polices all that is in it",
+                    device=self.request.device,
+                    direction=c.treatment.police.direction,
+                    traffic_class=c.name,
+                    line=c.line,
+                    will_be="not policed",
+                    mend="give the class a queue of its own",
+                )
+
+    def _provenance(self) -> Mapping[str, str]:
         """What the box calls a class to the class's name."""
-        called = {self.names[c.name]: c.name for c in self.request.classes}
-        called |= {self.names[c.name] + _TEN: c.name for c in self.request.classes}
-        called |= queue_names(self.chosen.queue_of)
-        return called | {self.mark_names[f"{c.name}-mark"]: c.name for c in self.request.classes}
+        called = self.names.classes()
+        called |= {self.names.policy(c.name) + _TEN: c.name for c in self.request.classes}
+        return called | queue_names(self.chosen.queue_of)
 
-    def interface(self, wanted: InterfaceRequest) -> InterfacePlan:
-        """The plan of one port."""
-        port_family = family(wanted.name, self.request.device)
-        held = self.running.interface(wanted.name) if self.running else None
-        ingress = held.ingress if held else Ingress()
-        egress = held.egress if held else Egress(default_queue=0)
-        if wanted.recognise:
-            policy = shorten(wanted.input_policy or INPUT_POLICY, self.limit)
-            ingress = Ingress(policy=policy, rules=tuple(self._edge_rules()))
-        elif wanted.trust and self.chosen.by_map:
-            ingress = Ingress(policy=shorten(wanted.input_policy or TRUST_POLICY, self.limit), trust=Trust.DSCP)
-        elif wanted.trust:
-            policy = shorten(wanted.input_policy or TRUST_POLICY, self.limit)
-            ingress = Ingress(policy=policy, rules=tuple(self._mark_rules()))
-        if wanted.schedule:
-            suffix = _TEN if port_family.startswith("Ten") else ""
-            policy = shorten(wanted.output_policy or OUTPUT_POLICY, self.limit - len(_TEN)) + suffix
-            egress = Egress(policy=policy, default_queue=0, scheduler=self.scheduler(port_family))
-        return InterfacePlan(name=wanted.name, ingress=ingress, egress=egress)
+    @shared
+    def recognising(self, own: str | None) -> Ingress:
+        """A port that recognises classes; ``own`` is the policy's name where the intent gives one."""
+        policy = shorten(own or INPUT_POLICY + _L2 * self.layer2, self.limit)
+        return Ingress(policy=policy, rules=self.host_rules)
 
-    def _in_box_order(self) -> list[ClassRequest]:
-        """The box looks at the class of the highest queue first."""
-        return sorted(self.request.classes, key=lambda c: -self.chosen.queue_of[c.name])
+    @shared
+    def egress(self, own: str | None, port_family: str) -> Egress:
+        """The output of a port of this family; ``own`` is the policy's name where the intent gives one."""
+        suffix = _TEN if port_family.startswith("Ten") else ""
+        policy = shorten(own or OUTPUT_POLICY, self.limit - len(_TEN)) + suffix
+        return Egress(policy=policy, default_queue=0, scheduler=self.scheduler(port_family))
+
+    @shared
+    def believing(self, own: str | None, trust_in: str | None) -> Ingress:
+        """A port that trusts marks, by a fixed map of the box where that agrees with the queues."""
+        if trust_in == "none":
+            clear = Rule(name=CLEAR, any_of=(Term(),), set_dscp=0, queue=self.chosen.queue_of[RESERVED_CLASS])
+            return Ingress(policy=shorten(own or CLEAR_POLICY, self.limit), rules=(clear,))
+        if trust_in == "cos":
+            return Ingress(policy=shorten(own or COS_POLICY, self.limit), rules=in_box_order(self._cos_rules()))
+        policy = shorten(own or (TRUST_POLICY_L2 if self.layer2 else TRUST_POLICY), self.limit)
+        if self.chosen.by_map:
+            return Ingress(policy=policy, trust=Trust.DSCP)
+        return Ingress(policy=policy, rules=in_box_order(tuple(self._mark_rules())))
+
+    def _groups(self) -> list[list[ClassRequest]]:
+        """Classes by queue in the intent's order: a class map has a queue of its own."""
+        groups: dict[int, list[ClassRequest]] = {}
+        for c in self.request.classes:
+            groups.setdefault(self.chosen.queue_of[c.name], []).append(c)
+        return list(groups.values())
 
     def _edge_rules(self) -> Iterator[Rule]:
-        for c in self._in_box_order():
-            mark = c.mark.dscp if c.mark else None
-            queue = self.chosen.queue_of[c.name]
-            if c.is_default:
+        for group in self._groups():
+            first, queue = group[0], self.chosen.queue_of[group[0].name]
+            if first.is_default:
                 # An explicit last rule: an unknown host's own mark must not pass for one of ours.
-                yield Rule(name=self.names[c.name], any_of=(Term(),), set_dscp=mark or 0, queue=queue)
-            elif terms := expressible(self.request, c):
-                yield Rule(name=self.names[c.name], any_of=terms, set_dscp=mark, queue=queue)
+                terms: tuple[Term, ...] = (Term(),)
+                dscp: int | None = dscp_of(first) or 0
+                cos: int | None = (first.mark.cos if first.mark else None) or 0
+            else:
+                terms = tuple(dict.fromkeys(t for c in group for t in expressible(self.request, c)))
+                marked = {effective_mark(c) for c in group} if len(group) > 1 else {dscp_of(first)}
+                dscp = marked.pop() if len(marked) == 1 else None
+                costs = {c.mark.cos if c.mark else None for c in group}
+                cos = costs.pop() if len(costs) == 1 else None
+            if terms:
+                rule = Rule(
+                    name=first.name,
+                    any_of=sorted_lines(terms),
+                    set_dscp=None if self.layer2 else dscp,
+                    set_cos=cos if self.layer2 else None,
+                    police=policer(first, "input") if len(group) == 1 else None,
+                    queue=queue,
+                )
+                yield self.names.named(rule, layer2=self.layer2)
 
     def _mark_rules(self) -> Iterator[Rule]:
         control = tuple(capabilities()["control_dscps"]["value"])
-        for queue in self.chosen.control:
-            yield Rule(name=CONTROL, any_of=(Term(dscp=control),), queue=queue)
-        for c in self._in_box_order():
-            carried = marks(c)
-            marked = c.mark is not None and c.mark.dscp is not None
-            terms = (Term(dscp=carried),) if marked else expressible(self.request, c)
-            if terms and not c.is_default:
-                name = self.mark_names[f"{c.name}-mark"]
-                yield Rule(name=name, any_of=terms, queue=self.chosen.queue_of[c.name])
+        claimed = {d for c in self.request.classes for d in marks(c)}
+        left = tuple(d for d in control if d not in claimed)
+        if left and not self.layer2:
+            for queue in self.chosen.control:
+                yield Rule(name=CONTROL, any_of=(Term(dscp=left),), queue=queue)
+        for group in self._groups():
+            found = [t for c in group if not c.is_default for t in self._carried(c)]
+            if left and not self.layer2 and self.chosen.with_control in {c.name for c in group}:
+                found.append(Term(dscp=left))
+            if found:
+                terms = sorted_lines(tuple(dict.fromkeys(found)))
+                rule = Rule(name=group[0].name, any_of=terms, queue=self.chosen.queue_of[group[0].name])
+                yield self.names.named(rule, MARK, layer2=self.layer2)
 
-    def scheduler(self, port_family: str, *, red_wanted: bool = True) -> Scheduler:
+    def _carried(self, c: ClassRequest) -> tuple[Term, ...]:
+        """By what a port that trusts marks tells a class."""
+        if self.layer2:
+            return (Term(cos=priorities(c)),) if priorities(c) else expressible(self.request, c)
+        return (Term(dscp=marks(c)),) if dscp_of(c) is not None else expressible(self.request, c)
+
+    def _cos_rules(self) -> tuple[Rule, ...]:
+        """Rules by 802.1p priority; what none matches goes to queue 0, as everything that is not matched."""
+        claimed = {cos for c in self.request.classes for cos in priorities(c)}
+        left = tuple(cos for cos in capabilities()["control_cos"]["value"] if cos not in claimed)
+        control = self.chosen.control[:1] if left else ()
+        found = [Rule(name=CONTROL_COS, any_of=(Term(cos=left),), queue=queue) for queue in control]
+        for group in self._groups():
+            values = tuple(sorted({cos for c in group if not c.is_default for cos in priorities(c)}))
+            if values:
+                queue = self.chosen.queue_of[group[0].name]
+                rule = Rule(name=group[0].name, any_of=(Term(cos=values),), queue=queue)
+                found.append(self.names.named(rule, COS, layer2=True))
+        return tuple(found)
+
+    @shared
+    def scheduler(self, port_family: str) -> Scheduler:
         """The eight queues of a port of this family."""
-        owner: dict[int, str] = {}
-        for name, queue in self.chosen.queue_of.items():
-            owner.setdefault(queue, name)
-        treatment = {c.name: c.treatment for c in self.request.classes}
+        owners: dict[int, list[ClassRequest]] = {}
+        for c in self.request.classes:
+            owners.setdefault(self.chosen.queue_of[c.name], []).append(c)
         suffix = _TEN if port_family.startswith("Ten") else ""
         queues = []
         for number, value in enumerate(self.shares):
-            class_name = owner.get(number)
-            wred = red_wanted and class_name is not None and treatment[class_name].wred is not None
+            mine = owners.get(number, [])
+            found = next((d for c in mine if (d := detection(c)) is not None), None)
+            alone = mine[0] if len(mine) == 1 else None
             queues.append(
                 Queue(
                     number=number,
-                    name=self._policy_name(number, class_name) + suffix,
+                    name=self._policy_name(number, mine[0].name if mine else None) + suffix,
                     priority=number == self.chosen.strict,
                     share=Share(unit=ShareUnit.PERCENT, value=value),
                     limit_packets=queue_limit(),
-                    red=red({k: predefined_wred()[v] for k, v in default_wred(port_family).items()})
-                    if wred
-                    else None,
+                    red=found.red(port_family) if found else None,
+                    shape_rate=shape_rate(alone) if alone else None,
+                    police=policer(alone, "output") if alone else None,
                 )
             )
         return Scheduler(discipline=Discipline.WFQ, queues=tuple(queues))
 
     def _policy_name(self, number: int, owner: str | None) -> str:
         if owner is not None:
-            return self.names[owner]
+            return self.names.policy(owner)
         if number not in self.chosen.control:
             return IDLE
         # The two control queues may hold different percentages, and a policy holds one.

@@ -11,6 +11,7 @@ from app.plan.model import (
     Egress,
     Ingress,
     InterfacePlan,
+    InterfacePolicer,
     Plan,
     Policer,
     Queue,
@@ -24,7 +25,7 @@ from app.plan.model import (
     Trust,
     UnknownLine,
 )
-from app.platforms.force10_e300.access import read_entry
+from app.platforms.force10_e300.access import NO_ORDER, read_entry, read_mac_entry
 from app.platforms.force10_e300.capabilities import (
     capabilities,
     default_scheduler,
@@ -37,6 +38,7 @@ from app.platforms.force10_e300.capabilities import (
 )
 from app.platforms.force10_e300.grammar import GRAMMAR
 from app.platforms.force10_e300.handwriting import DIALECT
+from app.platforms.force10_e300.policing import read_meter, read_shape
 from app.platforms.handwriting import is_number, read_tree, verbatim
 
 _PORT = re.compile(r"interface (?P<family>GigabitEthernet|TenGigabitEthernet) ?(?P<number>\d+/\d+)", re.IGNORECASE)
@@ -47,7 +49,8 @@ _QOS_AT_TOP = re.compile(
 )
 _FAMILIES = {name.lower(): name for name in ("GigabitEthernet", "TenGigabitEthernet")}
 _OBJECTS = {
-    "ip access-list extended": "acl",
+    "ip access-list extended": "ip acl",
+    "mac access-list extended": "mac acl",
     "class-map match-any": "class-map",
     "class-map match-all": "class-map-all",
     "qos-policy-input": "input-policy",
@@ -55,7 +58,7 @@ _OBJECTS = {
     "policy-map-input": "input-map",
     "policy-map-output": "output-map",
 }
-_DEFAULT_BURST_KB = 50
+_REMARKS = ("remark ", "description ")
 _MOST_TERMS = 4096
 """Alternatives of a class: several long access lists that must all match would be their product."""
 
@@ -72,7 +75,7 @@ class _Reader:
 
     def plan(self, device: str, platform: str) -> Plan:
         for line in self.tree:
-            head, _, name = line.text.rpartition(" ")
+            head, _, name = line.text.removesuffix(" layer2").rpartition(" ")
             if head in _OBJECTS:
                 self.objects[_OBJECTS[head], name] = line
             elif match := re.fullmatch(r"wred-profile (\S+)", line.text):
@@ -134,10 +137,23 @@ class _Reader:
         ingress, egress = Ingress(), Egress(default_queue=0)
         for line in interface.children:
             match line.text.split():
-                case ["service-policy", "input", policy] if ("input-map", policy) in self.objects:
+                case ["service-policy", "input", policy, *layer] if (
+                    "input-map",
+                    policy,
+                ) in self.objects and layer in ([], ["layer2"]):
                     ingress = self._ingress(self.objects["input-map", policy], policy)
                 case ["service-policy", "output", policy] if ("output-map", policy) in self.objects:
                     egress = self._egress(self.objects["output-map", policy], policy, name.partition(" ")[0])
+                case ["dot1p-priority", value] if is_number(value, 0, 7):
+                    queue = dot1p_to_queue()[int(value)]
+                    own = Rule(name="dot1p-priority", any_of=(Term(),), set_cos=int(value), queue=queue)
+                    ingress = ingress.model_copy(update={"rules": (*ingress.rules, own)})
+                case ["rate", "police", *words] if (meter := _port_meter(words)) is not None:
+                    ingress = ingress.model_copy(update={"policers": (*ingress.policers, meter)})
+                case ["rate", "limit", *words] if (meter := _port_meter(words)) is not None:
+                    egress = egress.model_copy(update={"policers": (*egress.policers, meter)})
+                case ["rate", "shape", *words] if (shape := read_shape(words)) is not None:
+                    egress = egress.model_copy(update={"shape_rate": shape[0], "shape_burst": shape[1]})
                 case _ if _QOS_ON_PORT.fullmatch(line.text):
                     self._miss(line, interface.text)
         return InterfacePlan(name=name, ingress=ingress, egress=egress)
@@ -152,10 +168,8 @@ class _Reader:
                     trust, fallback = Trust.DSCP, bool(rest)
                 case ["trust", "dot1p", *rest] if rest in ([], ["fallback"]):
                     trust, fallback = Trust.COS, bool(rest)
-                case ["service-queue", queue, "class-map", class_map] if is_number(queue, 0, 7):
-                    services[int(queue)] = (line, class_map, "")
-                case ["service-queue", queue, "class-map", class_map, "qos-policy", marker] if is_number(
-                    queue, 0, 7
+                case ["service-queue", queue, "class-map", class_map, *rest] if (
+                    is_number(queue, 0, 7) and (marker := _marker(rest)) is not None
                 ):
                     services[int(queue)] = (line, class_map, marker)
                 case _:
@@ -165,7 +179,8 @@ class _Reader:
             for line, _, _ in services.values():
                 self._miss(line, policy.text)
             services = {}
-        rules = tuple(self._rule(queue, *services[queue]) for queue in sorted(services, reverse=True))
+        looked_at = sorted(services, key=lambda queue: (self._order(services[queue][1]), -queue))
+        rules = tuple(self._rule(queue, *services[queue]) for queue in looked_at)
         return Ingress(policy=name, trust=trust, rules=rules)
 
     def _rule(self, queue: int, line: Line, class_map: str, marker: str) -> Rule:
@@ -182,7 +197,9 @@ class _Reader:
             match action.text.split():
                 case ["set", "ip-dscp", value] if is_number(value, 0, 63):
                     values["set_dscp"] = int(value)
-                case ["rate-police", *rate] if (police := _policer(rate)) is not None:
+                case ["set", "mac-dot1p", value] if is_number(value, 0, 7):
+                    values["set_cos"] = int(value)
+                case ["rate-police", *rate] if (police := read_meter(rate)) is not None:
                     values["police"] = police
                 case _:
                     self._miss(action, f"qos-policy-input {marker}")
@@ -214,15 +231,38 @@ class _Reader:
                 yield Term(dscp=_numbers(values))
             case ["match", "ip", "precedence", *values] if _all_in(values, 7):
                 yield Term(precedence=_numbers(values))
-            case ["match", "ip", "access-group", name] if ("acl", name) in self.objects:
-                for entry in self.objects["acl", name].children:
-                    term = read_entry(entry.text)
-                    if term is not None:
+            case ["match", "mac", "dot1p", *values] if _all_in(values, 7):
+                yield Term(cos=_numbers(values))
+            case ["match", "ip" | "mac", "vlan", value] if is_number(value, 1, 4094):
+                yield Term(vlan=(int(value),))
+            case ["match", "ip" | "mac" as layer, "access-group", name] if (f"{layer} acl", name) in self.objects:
+                order = self._order(context.split()[2])
+                body = self.objects[f"{layer} acl", name]
+                for entry in body.children:
+                    term, own = read_entry(entry.text) if layer == "ip" else read_mac_entry(entry.text)
+                    if term is not None and own == order:
                         yield term
-                    elif not entry.text.startswith(("remark ", "description ")):
-                        self._miss(entry, f"ip access-list extended {name}")
+                    elif not entry.text.startswith(_REMARKS):
+                        self._miss(entry, body.text)
             case _:
                 self._miss(line, context)
+
+    def _order(self, class_map: str) -> int:
+        """When the box looks at a class map: by the ``order`` of its entries where all have one, else last."""
+        body = self.objects.get(("class-map-all", class_map)) or self.objects.get(("class-map", class_map))
+        found: set[int] = set()
+        for line in body.children if body else ():
+            match line.text.split():
+                case ["match", "ip" | "mac" as layer, "access-group", name] if (
+                    f"{layer} acl",
+                    name,
+                ) in self.objects:
+                    read = read_entry if layer == "ip" else read_mac_entry
+                    held = self.objects[f"{layer} acl", name].children
+                    found |= {read(e.text)[1] for e in held if not e.text.startswith(_REMARKS)}
+                case _:
+                    found.add(NO_ORDER)
+        return found.pop() if len(found) == 1 else NO_ORDER
 
     # -- output --------------------------------------------------------------------------------------
     def _egress(self, policy: Line, name: str, family: str) -> Egress:
@@ -248,6 +288,8 @@ class _Reader:
     def _queue(self, number: int, policy: str | None, family: str) -> Queue:
         share: Share | None = None
         colours: dict[str, str] = {}
+        limit: Policer | None = None
+        shaped: int | None = None
         body = self.objects["output-policy", policy] if policy else None
         for line in body.children if body else ():
             match line.text.split():
@@ -255,6 +297,10 @@ class _Reader:
                     share = Share(unit=ShareUnit.PERCENT, value=int(value))
                 case ["wred", "green" | "yellow" as colour, profile] if profile in self.profiles:
                     colours[colour] = profile
+                case ["rate-limit", *words] if (meter := read_meter(words)) is not None:
+                    limit = meter
+                case ["rate-shape", *words] if (shape := read_shape(words)) is not None:
+                    shaped = shape[0]
                 case _:
                     self._miss(line, f"qos-policy-output {policy}")
         return Queue(
@@ -264,6 +310,8 @@ class _Reader:
             share=share,
             limit_packets=queue_limit(),
             red=self._red(colours, family) if colours else None,
+            shape_rate=shaped,
+            police=limit,
         )
 
     def _red(self, colours: dict[str, str], family: str) -> Red:
@@ -280,14 +328,25 @@ def _numbers(words: list[str]) -> tuple[int, ...]:
     return tuple(sorted(int(n) for word in words for n in word.split(",") if n))
 
 
-def _policer(words: list[str]) -> Policer | None:
-    """``[kbps] RATE [BURST-KB]``; anything beside it is not held by a plan."""
-    kbps = words[:1] == ["kbps"]
-    numbers = words[1:] if kbps else words
-    if not 1 <= len(numbers) <= 2 or not all(is_number(n) for n in numbers):
-        return None
-    burst = int(numbers[1]) if len(numbers) > 1 else _DEFAULT_BURST_KB
-    return Policer(rate=int(numbers[0]) * (1000 if kbps else 1_000_000), burst=burst * 1024)
+def _marker(words: list[str]) -> str | None:
+    """The policy of a service line behind its class map: none, or one; None where it is something else."""
+    words = words[:-1] if words[-1:] == ["layer2"] else words
+    match words:
+        case []:
+            return ""
+        case ["qos-policy", name]:
+            return name
+    return None
+
+
+def _port_meter(words: list[str]) -> InterfacePolicer | None:
+    """A rate of a port, or of one of its VLANs."""
+    any_of: tuple[Term, ...] = ()
+    match words:
+        case [*rate, "vlan", vlan] if is_number(vlan, 1, 4094):
+            any_of, words = (Term(vlan=(int(vlan),)),), rate
+    police = read_meter(words)
+    return InterfacePolicer(any_of=any_of, police=police) if police else None
 
 
 def parse(text: str, device: str, platform: str = "force10_e300") -> Plan:

@@ -24,7 +24,23 @@ class Nortel5510:
     # One frame in transmission; store and forward in hardware. Both unconfirmed.
     profile = Profile(transmit_fifo=1, latency=10e-6, source="switch with store and forward in hardware")
     counts: frozenset[Direction] = frozenset({"input"})
-    features: frozenset[Feature] = frozenset()
+    features: frozenset[Feature] = frozenset(
+        {
+            Feature.MATCH_PRECEDENCE,
+            Feature.MATCH_FLOW,
+            Feature.MATCH_IPV6,
+            Feature.MATCH_VLAN,
+            Feature.MATCH_MAC,
+            Feature.MARK_PRECEDENCE,
+            Feature.MARK_DROP_PRECEDENCE,
+            Feature.POLICE_INPUT,
+            Feature.POLICE_REMARK,
+            Feature.SHAPE_PORT,
+            Feature.STRICT,
+            Feature.WEIGHT,
+            Feature.TRUST,
+        }
+    )
 
     def lower(self, request: DeviceRequest, running: Plan | None) -> Lowered:
         """See `app.platforms.base.Platform`."""

@@ -42,9 +42,14 @@ def _command(policy: int) -> str:
 
 
 def _policies(plan: Plan) -> Iterator[tuple[int, str]]:
-    """Numbers of our policies, each with the name of its rule; all host ports have the same rules."""
+    """Numbers of our policies, each with the name of its rule; all host ports have the same rules.
+
+    A policy over a block of several rules counts them together: rules that have a part in one are not told.
+    """
     host: tuple[Rule, ...] = next((i.ingress.rules for i in plan.interfaces if i.ingress.rules), ())
-    actions, filters = numbered(host)
-    names = {action.number: action.rule.name for action in actions}
-    for entry in filters:
-        yield entry.number, names[entry.action]
+    policies = numbered(host).policies
+    rules = {policy.number: {entry.rule for entry in policy.filters} for policy in policies}
+    mixed = {name for names in rules.values() if len(names) > 1 for name in names}
+    for number, names in rules.items():
+        for name in names - mixed:
+            yield number, name

@@ -1,129 +1,247 @@
-"""Filters of host ports: terms that one element each can hold, with their actions and precedences."""
+"""Filters of host ports: elements, classifiers, blocks of them, and policies with precedences.
+
+A policy takes one precedence of a port. Where the alternatives of the classes are more than the precedences, those
+that look at the same bits are put into blocks, which take one each.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
+from ipaddress import ip_network
 
-from app.findings import Finding, Severity
-from app.plan.model import PortRange, Rule, Term
-from app.plan.request import ClassRequest, DeviceRequest
+from app.plan.model import Action as Mark
+from app.plan.model import Policer, PortRange, Rule, Term
+from app.platforms.names import shorten
 from app.platforms.nortel_5510.capabilities import capabilities
-from app.platforms.recognition import header_terms
+from app.sharing import shared
 
-
-@dataclass(frozen=True)
-class Filter:
-    """One term as the box holds it: element, classifier and policy bear ``number``, the action its own."""
-
-    number: int
-    name: str
-    term: Term
-    action: int
-    precedence: int
+SECOND = 500
+"""What is added to the number of a set for its second classifier, where it has an IP and an L2 element."""
+DROP_TRAFFIC = 1
+"""The predefined action that drops."""
 
 
 @dataclass(frozen=True)
 class Action:
-    """What happens to the packets of a class."""
+    """What happens to packets: ``marks`` are the DSCP, the 802.1p priority and the drop precedence that are set."""
 
     number: int
-    rule: Rule
+    name: str
+    rule: str
+    set_dscp: int | None
+    set_cos: int | None
+    high_drop: bool = False
 
 
-def aligned_blocks(first: int, last: int) -> tuple[PortRange, ...]:
-    """A range of ports as the fewest blocks of a power of two that begin at a multiple of their size."""
-    blocks = []
-    while first <= last:
-        size = first & -first if first else 1 << 16
-        while size > last - first + 1:
-            size >>= 1
-        blocks.append(PortRange(first=first, last=first + size - 1))
-        first += size
-    return tuple(blocks)
+@dataclass(frozen=True)
+class Meter:
+    """A meter of a class; ``inside`` and ``outside`` are numbers of actions."""
+
+    number: int
+    rule: str
+    police: Policer
+    inside: int
+    outside: int
 
 
-def element_terms(request: DeviceRequest, wanted: ClassRequest) -> tuple[Term, ...]:
-    """The alternatives of a class, each as one IP element can hold it: one DSCP, one block of ports."""
-    found: dict[Term, None] = {}
-    for term in header_terms(request, wanted):
-        if term.cos:
-            continue
-        for dscp in term.dscp or (None,):
-            for source in _blocks(term.source_ports):
-                for destination in _blocks(term.destination_ports):
-                    single = Term(
-                        dscp=(dscp,) if dscp is not None else (),
-                        protocol=term.protocol,
-                        source_ports=source,
-                        destination_ports=destination,
-                    )
-                    found[single] = None
-    return tuple(found)
+@dataclass(frozen=True)
+class Filter:
+    """One alternative of a class: its elements and its set of classifiers bear ``number``."""
+
+    number: int
+    name: str
+    term: Term
+    rule: str
+    action: int
+    meter: int | None
+
+    @property
+    def ip(self) -> bool:
+        """Whether it has an IP element (what looks at nothing is one too)."""
+        return _has_ip(self.term) or not self.l2
+
+    @property
+    def l2(self) -> bool:
+        """Whether it has an L2 element."""
+        return _has_l2(self.term)
 
 
-def _blocks(ports: tuple[PortRange, ...]) -> Iterator[tuple[PortRange, ...]]:
-    if not ports:
-        yield ()
-    for entry in ports:
-        for block in aligned_blocks(entry.first, entry.last):
-            yield (block,)
+@dataclass(frozen=True)
+class Policy:
+    """One precedence of the ports: a filter, or a ``block`` of several that look at the same bits."""
+
+    number: int
+    name: str
+    precedence: int
+    filters: tuple[Filter, ...]
+    block: int | None
 
 
-def rules(request: DeviceRequest, names: Mapping[str, str], cos_of: Mapping[str, int]) -> tuple[Rule, ...]:
-    """Rules of a host port in the intent's order; what none matches is the untrusted group's to clear."""
-    result = []
-    for c in request.classes:
-        dscp = c.mark.dscp if c.mark else None
-        if c.is_default:
-            if dscp or cos_of[c.name]:
-                result.append(Rule(name=names[c.name], any_of=(Term(),), set_dscp=dscp, set_cos=cos_of[c.name]))
-            continue
-        terms = element_terms(request, c)
-        if terms:
-            result.append(Rule(name=names[c.name], any_of=terms, set_dscp=dscp, set_cos=cos_of[c.name]))
-    return tuple(result)
+@dataclass(frozen=True)
+class Filters:
+    """All that the rules of host ports become."""
+
+    actions: tuple[Action, ...] = ()
+    meters: tuple[Meter, ...] = ()
+    policies: tuple[Policy, ...] = ()
+
+    @property
+    def filters(self) -> tuple[Filter, ...]:
+        """Every alternative, in the order in which the box looks at them."""
+        return tuple(f for p in self.policies for f in p.filters)
 
 
-def numbered(host_rules: tuple[Rule, ...]) -> tuple[tuple[Action, ...], tuple[Filter, ...]]:
-    """Actions and filters of the rules; the first term of the first rule has the highest precedence."""
-    first = capabilities()["first_id"]["value"]
-    precedence = capabilities()["precedences"]["value"]
-    actions: list[Action] = []
-    filters: list[Filter] = []
-    for position, rule in enumerate(host_rules):
-        actions.append(Action(first + position, rule))
-        for count, term in enumerate(rule.any_of, start=1):
-            name = f"{rule.name}-{count}"
-            filters.append(Filter(first + len(filters), name, term, first + position, precedence - len(filters)))
-    return tuple(actions), tuple(filters)
+def _has_ip(term: Term) -> bool:
+    plain = (term.dscp, term.source, term.destination, term.source_ports, term.destination_ports)
+    return term.protocol is not None or any(plain)
 
 
-def filter_findings(request: DeviceRequest, host_rules: tuple[Rule, ...]) -> Iterator[Finding]:
-    """Whether the filters find room on a port, and what they cannot match."""
-    for c in request.classes:
-        if any(t.cos for t in c.terms):
-            yield Finding(
-                code="cos-match-unsupported",
-                severity=Severity.ERROR,
-                message="the filters of the box are made of IP elements here, which do not see the CoS",
-                device=request.device,
-                direction="input",
-                traffic_class=c.name,
-                line=c.line,
-                mend="match DSCPs instead",
-            )
-    used, room = sum(len(rule.any_of) for rule in host_rules), capabilities()["precedences"]["value"]
-    too_many = used > room
-    yield Finding(
-        code="too-many-filters" if too_many else "filter-precedences",
-        severity=Severity.ERROR if too_many else Severity.INFO,
-        message=f"the classes take {used} of a port's {room} filter precedences, which other applications use too",
-        device=request.device,
-        direction="input",
-        asked=f"{used} filters",
-        will_be=f"{room} at most",
-        mend="match fewer applications, or port ranges that are powers of two"
-        if too_many
-        else "'show qos diag' tells which are taken",
+def _has_l2(term: Term) -> bool:
+    return bool(term.cos or term.vlan or term.source_mac or term.destination_mac)
+
+
+def mask(term: Term) -> tuple[object, ...]:
+    """Which fields and bits an alternative looks at."""
+    sizes = [
+        tuple(p.last - p.first for p in ports) for ports in (term.source_ports, term.destination_ports)
+    ]  # blocks of one size have one mask
+    prefixes = [ip_network(p) if p else None for p in (term.source, term.destination)]
+    return (
+        bool(term.dscp),
+        term.protocol is not None,
+        *((p.version, p.prefixlen) if p else None for p in prefixes),
+        *sizes,
+        bool(term.cos),
+        len(term.vlan),
+        bool(term.source_mac),
+        bool(term.destination_mac),
+        _has_ip(term) or not _has_l2(term),
     )
+
+
+def apart(one: Term, other: Term) -> bool:
+    """Whether no packet can be of both."""
+    for field in ("dscp", "cos", "vlan"):
+        a, b = getattr(one, field), getattr(other, field)
+        if a and b and not set(a) & set(b):
+            return True
+    for field in ("protocol", "source_mac", "destination_mac"):
+        a, b = getattr(one, field), getattr(other, field)
+        if a is not None and b is not None and a != b:
+            return True
+    for field in ("source_ports", "destination_ports"):
+        a, b = getattr(one, field), getattr(other, field)
+        if a and b and not any(_meet(x, y) for x in a for y in b):
+            return True
+    for field in ("source", "destination"):
+        a, b = getattr(one, field), getattr(other, field)
+        if a and b and not _overlap(a, b):
+            return True
+    return False
+
+
+def _meet(one: PortRange, other: PortRange) -> bool:
+    return one.first <= other.last and other.first <= one.last
+
+
+def _overlap(one: str, other: str) -> bool:
+    a, b = ip_network(one), ip_network(other)
+    return a.version == b.version and a.overlaps(b)
+
+
+Alternative = tuple[int, Term]
+"""The position of a rule and one of its terms."""
+
+
+def blocks_of(rules: tuple[Rule, ...]) -> list[list[Alternative]]:
+    """Alternatives that may stand in one block each, in an order that keeps what the order of the rules means."""
+    blocks: list[list[Alternative]] = []
+    for position, rule in enumerate(rules):
+        for term in rule.any_of:
+            _placed(blocks, (position, term))
+    return blocks
+
+
+def _placed(blocks: list[list[Alternative]], wanted: Alternative) -> None:
+    position, term = wanted
+    for index in range(len(blocks) - 1, -1, -1):
+        if mask(blocks[index][0][1]) == mask(term):
+            blocks[index].append(wanted)
+            return
+        # Nothing goes before what an earlier rule may claim.
+        if any(p != position and not apart(t, term) for p, t in blocks[index]):
+            break
+    blocks.append([wanted])
+
+
+def gathered(found: Iterable[tuple[Rule, Term]]) -> tuple[Rule, ...]:
+    """Rules of alternatives in the order of the box: those of one action are one rule where that means the same."""
+    result: list[tuple[Rule, list[Term]]] = []
+    for rule, term in found:
+        for index in range(len(result) - 1, -1, -1):
+            if result[index][0] == rule:
+                result[index][1].append(term)
+                break
+            if not all(apart(other, term) for other in result[index][1]):
+                result.append((rule, [term]))
+                break
+        else:
+            result.append((rule, [term]))
+    return tuple(rule.model_copy(update={"any_of": tuple(terms)}) for rule, terms in result)
+
+
+def in_box_order(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
+    """The rules as they read when the box's order is read back."""
+    bare = [rule.model_copy(update={"any_of": ()}) for rule in rules]
+    return gathered((bare[position], term) for group in _grouped(rules) for position, term in group)
+
+
+def _grouped(rules: tuple[Rule, ...]) -> list[list[Alternative]]:
+    singles = [[(position, term)] for position, rule in enumerate(rules) for term in rule.any_of]
+    return singles if len(singles) <= capabilities()["precedences"]["value"] else blocks_of(rules)
+
+
+@shared
+def numbered(rules: tuple[Rule, ...]) -> Filters:
+    """Actions, meters and policies of the rules; the first alternative has the highest precedence."""
+    first: int = capabilities()["first_id"]["value"]
+    name_limit: int = capabilities()["name_limit"]["value"]
+    actions = [
+        Action(first + at, r.name, r.name, r.set_dscp, r.set_cos, r.set_drop_precedence == "high")
+        for at, r in enumerate(rules)
+    ]
+    meters: list[Meter] = []
+    meter_of: dict[int, int] = {}
+    for at, rule in enumerate(rules):
+        if rule.police is not None:
+            outside = _outside(rule, actions, actions[at].number)
+            meter_of[at] = first + len(meters)
+            meters.append(Meter(meter_of[at], rule.name, rule.police, actions[at].number, outside))
+    policies: list[Policy] = []
+    counts: dict[int, int] = {}
+    number = first
+    for group in _grouped(rules):
+        filters = []
+        for at, term in group:
+            counts[at] = counts.get(at, 0) + 1
+            name = shorten(f"{rules[at].name}-{counts[at]}", name_limit)
+            filters.append(Filter(number, name, term, rules[at].name, actions[at].number, meter_of.get(at)))
+            number += 1
+        block = None if len(filters) == 1 else first + sum(p.block is not None for p in policies)
+        precedence = capabilities()["precedences"]["value"] - len(policies)
+        name = filters[0].name if block is None else f"qosforge-b{block - first + 1}"
+        policies.append(Policy(first + len(policies), name, precedence, tuple(filters), block))
+    return Filters(tuple(actions), tuple(meters), tuple(policies))
+
+
+def _outside(rule: Rule, actions: list[Action], inside: int) -> int:
+    """The action for what exceeds a meter, which is made where there is none of the kind."""
+    exceed = rule.police.exceed if rule.police else Mark()
+    if exceed.drop:
+        return DROP_TRAFFIC
+    if exceed == Mark():
+        return inside
+    number = actions[0].number + len(actions)
+    actions.append(Action(number, f"{rule.name}-x", rule.name, exceed.set_dscp, exceed.set_cos))
+    return number

@@ -1,8 +1,11 @@
 """Which configuration lines of the 5510 belong to QoS, what they refer to and how they are taken back.
 
-The box knows no blocks here: every line is one setting. Filters (elements, classifiers, actions, policies) refer
-to each other by number and cannot be changed while referred to, so ours, which have numbers of their own range,
-are one table that is taken back and entered as a whole.
+Every line is one setting; those of ports stand in the one mode of interfaces. Filters (elements, classifiers,
+blocks, actions, meters, policies) refer to each other by number and cannot be changed while referred to, so ours,
+which have numbers of their own range, are one table that is taken back and entered as a whole.
+
+No rule speaks of ``qos agent``: another queue set holds after a reset of the whole switch, and is nothing that a
+change of the running configuration makes or takes back.
 """
 
 from __future__ import annotations
@@ -31,7 +34,12 @@ RULES = (
         refers=("if-group {name}",),
         negate="no qos if-assign port {port}",
     ),
-    LineRule("element", rf"qos ip-element {_OURS} .+", group="filters", negate="no qos ip-element {id}"),
+    LineRule(
+        "element",
+        rf"qos (?P<kind>(?:ip|l2)-element) {_OURS} .+",
+        group="filters",
+        negate="no qos {kind} {id}",
+    ),
     LineRule(
         "classifier",
         rf"qos classifier {_OURS} .+",
@@ -39,6 +47,13 @@ RULES = (
         negate="no qos classifier {id}",
     ),
     LineRule("action", rf"qos action {_OURS} .+", group="filters", negate="no qos action {id}"),
+    LineRule("meter", rf"qos meter {_OURS} .+", group="filters", negate="no qos meter {id}"),
+    LineRule(
+        "classifier-block",
+        rf"qos classifier-block {_OURS} .+",
+        group="filters",
+        negate="no qos classifier-block {id}",
+    ),
     LineRule(
         "policy",
         rf"qos policy {_OURS} .*if-group (?P<name>\S+) .+",
@@ -72,6 +87,14 @@ RULES = (
         key="{set} {cos}",
         negate="default qos queue-set-assignment queue-set {set} 1p {cos}",
     ),
+    LineRule("interface", "interface FastEthernet ALL"),
+    LineRule(
+        "if-shaper",
+        r"qos if-shaper port (?P<port>\S+) .+",
+        context="interface",
+        key="{port}",
+        negate="no qos if-shaper port {port}",
+    ),
 )
 
 
@@ -80,14 +103,28 @@ class FlatGrammar(Grammar):
     """The 5510's text, each line in one form whatever the box or a person wrote."""
 
     def parse(self, text: str) -> Tree:
-        """See `app.configtree.Grammar`; lists of ports become one line for each port."""
-        return tuple(
-            Line(spelt, line.children, line.number) for line in super().parse(text) for spelt in _spelt(line.text)
-        )
+        """See `app.configtree.Grammar`; lists of ports become one line for each port.
+
+        The mode of interfaces is always there: what the box prints of it in several places is one block, the last.
+        """
+        lines: list[Line] = []
+        ports: list[Line] = []
+        number = 0
+        for line in super().parse(text):
+            if _PORTS.fullmatch(line.text):
+                number = number or line.number
+                ports.extend(Line(s, c.children, c.number) for c in line.children for s in _spelt(c.text))
+            else:
+                lines.extend(Line(spelt, line.children, line.number) for spelt in _spelt(line.text))
+        return (*lines, Line("interface FastEthernet ALL", tuple(ports), number))
 
 
+_PORTS = re.compile(r"interface (?:fast)?ethernet all", re.IGNORECASE)
 GRAMMAR = FlatGrammar(
-    rules=RULES, ignored=r"end|exit|enable|configure terminal", flat_blocks=r"(?:interface|router) .+"
+    rules=RULES,
+    leave="exit",
+    ignored=r"end|exit|enable|configure terminal",
+    flat_blocks=r"(?:interface|router) .+",
 )
 
 _MAP_ROW = re.compile(
@@ -101,6 +138,9 @@ def _spelt(text: str) -> Iterator[str]:
     if match := re.fullmatch(r"qos if-assign port (\S+) name (\S+)", text):
         for port in ports(match[1]):
             yield f"qos if-assign port {port} name {match[2]}"
+    elif match := re.fullmatch(r"qos if-shaper port (\S+) (.+)", text):
+        for port in ports(match[1]):
+            yield f"qos if-shaper port {port} {match[2]}"
     elif match := _MAP_ROW.fullmatch(text):
         # Rows have names of their own, and the DSCP they send is nearly always the one that came.
         row, new = match["row"], match["new"]

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from app.findings import Finding, Severity
-from app.plan.model import Ingress, InterfacePlan, Plan, Rule, System, Trust
+from app.plan.core import core
+from app.plan.model import Egress, Ingress, InterfacePlan, Plan, Rule, Scheduler, System, Trust
 from app.plan.request import DeviceRequest, InterfaceRequest
 from app.platforms.base import Lowered
 from app.platforms.names import short_names
 from app.platforms.nortel_5510.capabilities import capabilities, check_port, queue_set_known, scheduler
-from app.platforms.nortel_5510.filters import filter_findings, rules
+from app.platforms.nortel_5510.filters import in_box_order
 from app.platforms.nortel_5510.marks import maps, mark_findings
-from app.platforms.nortel_5510.queues import Choice, choose, queue_findings
+from app.platforms.nortel_5510.policing import police_findings, shape_findings, shaped
+from app.platforms.nortel_5510.priorities import dscp_of
+from app.platforms.nortel_5510.queues import Choice, as_served, best, choose, queue_findings
+from app.platforms.nortel_5510.recognise import COUNT_SUFFIX, filter_findings, kept_names, rules
 from app.platforms.recognition import ports_only
 from app.platforms.service import (
     fidelity,
@@ -22,11 +27,18 @@ from app.platforms.service import (
     served,
     share_findings,
 )
+from app.sharing import shared
 
 HOST_GROUP = "qosforge-host"
 TRUNK_GROUP = "qosforge-trunk"
-_COUNT_SUFFIX = 3
-"""Room for ``-15`` behind a class's name in the names of its filters."""
+COS_GROUP = "qosforge-cos"
+CLEAR_GROUP = "qosforge-none"
+_TRUSTING = {
+    "dscp": (TRUNK_GROUP, Trust.DSCP),
+    "cos": (COS_GROUP, Trust.KEEP),
+    "none": (CLEAR_GROUP, Trust.NONE),
+}
+"""Groups of ports that no rule looks at, by what they believe: an unrestricted port leaves all marks alone."""
 
 
 def lower(request: DeviceRequest, running: Plan | None) -> Lowered:
@@ -34,41 +46,92 @@ def lower(request: DeviceRequest, running: Plan | None) -> Lowered:
     for wanted in request.interfaces:
         check_port(wanted.name, request.device)
     told = running.system.queue_set if running else None
-    known = told is not None and queue_set_known(told)
-    queue_set: int = told if known and told else capabilities()["assumed_queue_set"]["value"]
-    rate = min(wanted.usable for wanted in request.interfaces)
-    chosen = choose(request.classes, queue_set, rate)
-    table = maps(request.classes, chosen)
-    names = short_names((c.name for c in request.classes), capabilities()["name_limit"]["value"] - _COUNT_SUFFIX)
-    host_rules = rules(request, names, table.cos_of)
+    common = _common(core(request), told if told is not None and queue_set_known(told) else None)
     held = {i.name: i for i in running.interfaces} if running else {}
     scheduled = any(wanted.schedule for wanted in request.interfaces)
-    trusted = any(wanted.trust for wanted in request.interfaces)
-    system = System(
-        queue_set=queue_set if scheduled else None,
-        scheduler=scheduler(queue_set) if scheduled else None,
-        cos_to_queue=table.cos_to_queue if scheduled else None,
-        cos_to_dscp=table.cos_to_dscp if trusted or scheduled else None,
-        dscp_to_cos=table.dscp_to_cos if trusted or scheduled else None,
-    )
-    shares = served(request, scheduler(queue_set), chosen.queue_of) if scheduled and chosen.fits else ()
+    shares = served(request, common.in_force, common.chosen.queue_of) if scheduled and common.chosen.fits else ()
     plan = Plan(
         device=request.device,
         platform=request.platform,
-        system=system,
-        interfaces=tuple(_interface(wanted, held.get(wanted.name), host_rules) for wanted in request.interfaces),
+        system=common.system,
+        interfaces=tuple(
+            _interface(wanted, held.get(wanted.name), common.host_rules) for wanted in request.interfaces
+        ),
     )
     return Lowered(
         plan=plan,
         findings=(
-            *(_output_findings(request, chosen, rate, known=known) if scheduled else ()),
-            *_input_findings(request, host_rules),
-            *mark_findings(request, chosen),
+            *common.queue_findings,
+            *(shape_findings(request) if scheduled else ()),
+            *common.class_findings,
+            *mark_findings(request, common.chosen),
             *share_findings(request, shares),
         ),
         fidelity=fidelity(shares),
-        classes={names[c.name]: c.name for c in request.classes} | queue_names(chosen.queue_of),
+        classes=common.called,
     )
+
+
+@dataclass(frozen=True)
+class _Common:
+    """What devices have in common (see `app.plan.core`)."""
+
+    chosen: Choice
+    system: System
+    in_force: Scheduler
+    host_rules: tuple[Rule, ...]
+    called: Mapping[str, str]
+    queue_findings: tuple[Finding, ...]
+    class_findings: tuple[Finding, ...]
+
+
+@shared
+def _common(request: DeviceRequest, told: int | None) -> _Common:
+    """Queues, maps and rules; ``told`` is the queue set that the box says it has."""
+    rate = min(wanted.usable for wanted in request.interfaces)
+    chosen = _assumed(request, rate) if told is None else choose(request.classes, told, rate)
+    table = maps(request.classes, chosen)
+    names = short_names((c.name for c in request.classes), capabilities()["name_limit"]["value"] - COUNT_SUFFIX)
+    dscps = {c.name: dscp for c in request.classes if (dscp := dscp_of(c)) is not None}
+    host_rules = in_box_order(rules(request, names, dscps, table.cos_of))
+    scheduled = any(wanted.schedule for wanted in request.interfaces)
+    trusted = any(wanted.trust for wanted in request.interfaces)
+    system = System(
+        queue_set=chosen.queue_set if scheduled else None,
+        scheduler=scheduler(chosen.queue_set) if scheduled else None,
+        cos_to_queue=table.cos_to_queue if scheduled else None,
+        cos_to_dscp=table.cos_to_dscp if trusted or scheduled else None,
+        dscp_to_cos=table.dscp_to_cos if trusted or scheduled else None,
+    )
+    return _Common(
+        chosen=chosen,
+        system=system,
+        in_force=as_served(scheduler(chosen.queue_set)),
+        host_rules=host_rules,
+        called=_called(request, names, host_rules) | queue_names(chosen.queue_of),
+        queue_findings=tuple(_queue_findings(request, chosen, rate, told)) if scheduled else (),
+        class_findings=(
+            *(_wred_findings(request) if scheduled else ()),
+            *_input_findings(request, host_rules),
+        ),
+    )
+
+
+def _assumed(request: DeviceRequest, rate: int) -> Choice:
+    """The set that a box most likely has where it serves the classes, else the best of all."""
+    likely = choose(request.classes, capabilities()["assumed_queue_set"]["value"], rate)
+    if likely.fits and not likely.merged and likely.error <= request.tolerance:
+        return likely
+    return best(request.classes, rate, request.tolerance) or likely
+
+
+def _called(request: DeviceRequest, names: dict[str, str], host_rules: tuple[Rule, ...]) -> dict[str, str]:
+    """The class of every rule: rules that keep a mark have it behind the name of their class."""
+    result = {names[c.name]: c.name for c in request.classes}
+    made = {rule.name for rule in host_rules} - result.keys()
+    if made:
+        result |= {kept: c.name for c in request.classes for kept in kept_names(names[c.name]) if kept in made}
+    return result
 
 
 def default_ingress() -> Ingress:
@@ -81,14 +144,22 @@ def _interface(wanted: InterfaceRequest, held: InterfacePlan | None, host_rules:
     if wanted.recognise:
         ingress = Ingress(policy=HOST_GROUP, trust=Trust.NONE, rules=host_rules)
     elif wanted.trust:
-        ingress = Ingress(policy=TRUNK_GROUP, trust=Trust.DSCP)
-    return InterfacePlan(name=wanted.name, ingress=ingress)
+        group, trust = _TRUSTING[wanted.trust_in or "dscp"]
+        ingress = Ingress(policy=group, trust=trust)
+    rate, bucket = shaped(wanted)
+    egress = Egress(shape_rate=rate, shape_burst=bucket)
+    if rate is None and held is not None:
+        egress = held.egress
+    return InterfacePlan(name=wanted.name, ingress=ingress, egress=egress)
 
 
-def _output_findings(request: DeviceRequest, chosen: Choice, rate: int, *, known: bool) -> Iterator[Finding]:
+def _queue_findings(request: DeviceRequest, chosen: Choice, rate: int, told: int | None) -> Iterator[Finding]:
     yield from rate_findings(request)
     yield from priority_findings(request)
-    yield from queue_findings(request, chosen, rate, known=known)
+    yield from queue_findings(request, chosen, rate, known=told is not None)
+
+
+def _wred_findings(request: DeviceRequest) -> Iterator[Finding]:
     for c in request.classes:
         if c.treatment.wred is not None:
             yield Finding(
@@ -111,3 +182,4 @@ def _input_findings(request: DeviceRequest, host_rules: tuple[Rule, ...]) -> Ite
         if (note := ports_only(request, c)) is not None:
             yield note
     yield from filter_findings(request, host_rules)
+    yield from police_findings(request)

@@ -1,4 +1,4 @@
-"""The 802.1p priority of every class, and the maps between it, the DSCP and the queue."""
+"""The maps between 802.1p priority, DSCP and queue, and the marks that the box cannot tell apart."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from app.findings import Finding, Severity
+from app.plan.model import System
 from app.plan.request import ClassRequest, DeviceRequest
 from app.platforms.nortel_5510.capabilities import capabilities, factory_cos_to_dscp, factory_dscp_to_cos
+from app.platforms.nortel_5510.priorities import dscp_of, dscps, stated
 from app.platforms.nortel_5510.queues import Choice
-
-_SPARE = (1, 3, 4, 2, 5)
-"""Priorities for classes that name none, in the order they are given out."""
+from app.sharing import shared
 
 
 @dataclass(frozen=True)
@@ -24,30 +24,10 @@ class Maps:
     cos_to_queue: tuple[int, ...]
 
 
-def priorities(classes: Sequence[ClassRequest]) -> dict[str, int]:
-    """The 802.1p priority of each class: as marked, else the DSCP's own, else a spare one."""
-    result = {c.name: c.mark.cos for c in classes if c.mark and c.mark.cos is not None}
-    if classes[-1].name not in result:
-        result[classes[-1].name] = 0
-    for c in classes:
-        if c.name in result:
-            continue
-        own = [factory_dscp_to_cos()[d] for d in dscps(c) if factory_dscp_to_cos()[d]]
-        free = [cos for cos in (*own, *_SPARE, 6, 7, 0) if cos not in result.values()]
-        result[c.name] = free[0] if free else 0
-    return result
-
-
-def dscps(wanted: ClassRequest) -> tuple[int, ...]:
-    """DSCPs that belong to a class where marks are trusted: its mark first, then those it matches."""
-    own = (wanted.mark.dscp,) if wanted.mark and wanted.mark.dscp is not None else ()
-    listed = (d for t in wanted.terms if t.application is None and not t.cos for d in t.dscp)
-    return tuple(dict.fromkeys((*own, *listed)))
-
-
 def maps(classes: Sequence[ClassRequest], chosen: Choice) -> Maps:
     """The maps on the factory's ground, with the rows of the classes and of network control."""
-    cos_of = priorities(classes)
+    # A class for which no priority is left goes with the default one, and is told.
+    cos_of = {name: values[0] if values else 0 for name, values in chosen.cos_of.items()}
     to_dscp, to_cos = list(factory_cos_to_dscp()), list(factory_dscp_to_cos())
     control = capabilities()["control_dscps"]
     for dscp in control["value"]:
@@ -55,26 +35,49 @@ def maps(classes: Sequence[ClassRequest], chosen: Choice) -> Maps:
     for c in reversed(classes):
         for dscp in dscps(c):
             to_cos[dscp] = cos_of[c.name]
-        if c.mark and c.mark.dscp is not None:
-            to_dscp[cos_of[c.name]] = c.mark.dscp
+        mark = dscp_of(c)
+        if mark is not None:
+            to_dscp[cos_of[c.name]] = mark
     default = chosen.queue_of[classes[-1].name]
     to_queue = [default] * 8
     for cos in capabilities()["control_cos"]["value"]:
         to_queue[cos] = chosen.control
     for c in reversed(classes):
-        to_queue[cos_of[c.name]] = chosen.queue_of[c.name]
+        for cos in chosen.cos_of[c.name]:
+            to_queue[cos] = chosen.queue_of[c.name]
     return Maps(cos_of, tuple(to_dscp), tuple(to_cos), tuple(to_queue))
 
 
-def egress_rows(classes: Sequence[ClassRequest]) -> tuple[int, ...]:
+@shared
+def egress_rows(classes: tuple[ClassRequest, ...]) -> tuple[int, ...]:
     """DSCPs whose row of the egress map is stated, factory value or not: the factory's are not published."""
-    stated = {d for c in classes for d in dscps(c)} | set(capabilities()["control_dscps"]["value"])
-    return tuple(sorted(stated))
+    rows = {d for c in classes for d in dscps(c)} | set(capabilities()["control_dscps"]["value"])
+    return tuple(sorted(rows))
+
+
+@shared
+def ingress_rows(classes: tuple[ClassRequest, ...], system: System) -> tuple[int, ...]:
+    """Priorities whose row of the ingress map is stated.
+
+    Those of classes with a DSCP and the default one's, and what is not the factory's.
+    """
+    to_dscp, to_cos = system.cos_to_dscp or (), system.dscp_to_cos or ()
+    default = stated(classes)[classes[-1].name]
+    changed = (cos for cos, dscp in enumerate(to_dscp) if dscp != factory_cos_to_dscp()[cos])
+    return tuple(sorted({*default, *changed, *(to_cos[d] for c in classes for d in dscps(c))}))
+
+
+@shared
+def high_drop(classes: tuple[ClassRequest, ...]) -> frozenset[int]:
+    """DSCPs of classes that are dropped before others."""
+    return frozenset(
+        d for c in classes if c.mark and c.mark.drop_precedence in ("medium", "high") for d in dscps(c)
+    )
 
 
 def mark_findings(request: DeviceRequest, chosen: Choice) -> Iterator[Finding]:
     """Marks that the box cannot tell apart or would lose."""
-    tagged = [i.name for i in request.interfaces if i.trust and i.tagged]
+    tagged = [i.name for i in request.interfaces if i.trust and i.tagged and i.trust_in in (None, "dscp")]
     if tagged:
         yield Finding(
             code="trust-partial",
@@ -85,40 +88,56 @@ def mark_findings(request: DeviceRequest, chosen: Choice) -> Iterator[Finding]:
             interface=", ".join(tagged),
             direction="input",
         )
-    cos_of = priorities(request.classes)
     seen: dict[int, ClassRequest] = {}
     for c in request.classes:
-        cos = cos_of[c.name]
-        other = seen.setdefault(cos, c)
-        if other is not c and chosen.queue_of[other.name] != chosen.queue_of[c.name]:
+        if not chosen.cos_of[c.name]:
             yield _finding(
                 request,
                 c,
-                "cos-shared",
+                "cos-exhausted",
                 Severity.ERROR,
-                f"the box chooses queues by CoS, and {other.name} has CoS {cos} too",
-                mend="give every class a CoS of its own",
+                "the box chooses queues by CoS, and all eight are taken by other classes",
+                mend="merge classes",
             )
-        if c.is_default or (c.mark is not None and c.mark.dscp is not None):
-            continue
-        if any(t.application for t in c.terms) and any(i.trust for i in request.interfaces):
-            yield _finding(
-                request,
-                c,
-                "unmarked-class",
-                Severity.ERROR,
-                "the class carries no mark, so ports that trust marks cannot tell it from the rest",
-                mend="give the class a mark",
-            )
-        if any(i.recognise for i in request.interfaces):
-            yield _finding(
-                request,
-                c,
-                "mark-reset",
-                Severity.WARNING,
-                "the class carries no mark, and an untrusted port sets the DSCP of what it lets in to 0",
-                mend="give the class a mark",
-            )
+        for cos in chosen.cos_of[c.name]:
+            other = seen.setdefault(cos, c)
+            if other is not c and chosen.queue_of[other.name] != chosen.queue_of[c.name]:
+                yield _finding(
+                    request,
+                    c,
+                    "cos-shared",
+                    Severity.ERROR,
+                    f"the box chooses queues by CoS, and {other.name} has CoS {cos} too",
+                    mend="give every class a CoS of its own",
+                )
+        yield from _unmarked(request, c)
+
+
+def _unmarked(request: DeviceRequest, c: ClassRequest) -> Iterator[Finding]:
+    """A class without a DSCP of its own, where ports trust marks or clear them."""
+    if c.is_default or dscp_of(c) is not None:
+        return
+    by_dscp = any(i.trust and i.trust_in in (None, "dscp") for i in request.interfaces)
+    by_cos = any(i.trust_in == "cos" for i in request.interfaces)
+    bare = [t for t in c.terms if not (t.dscp or t.precedence)]
+    if (by_dscp and bare) or (by_cos and c.name not in stated([c])):
+        yield _finding(
+            request,
+            c,
+            "unmarked-class",
+            Severity.ERROR,
+            "the class carries no mark, so ports that trust marks cannot tell it from the rest",
+            mend="give the class a mark",
+        )
+    if bare and any(i.recognise for i in request.interfaces):
+        yield _finding(
+            request,
+            c,
+            "mark-reset",
+            Severity.WARNING,
+            "the class carries no mark, and an untrusted port sets the DSCP of what it lets in to 0",
+            mend="give the class a mark",
+        )
 
 
 def _finding(

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
-from ipaddress import ip_network
 
 from app.configtree import Line
-from app.plan.model import Ingress, InterfacePlan, Plan, PortRange, Rule, System, Term, Trust, UnknownLine
+from app.plan.model import Egress, Ingress, InterfacePlan, Plan, Rule, System, Term, Trust, UnknownLine
 from app.platforms.handwriting import is_number, read_tree
 from app.platforms.nortel_5510.capabilities import (
     PORT,
@@ -19,31 +18,15 @@ from app.platforms.nortel_5510.capabilities import (
     queue_set_known,
     scheduler,
 )
+from app.platforms.nortel_5510.filters import gathered
 from app.platforms.nortel_5510.grammar import GRAMMAR
 from app.platforms.nortel_5510.handwriting import DIALECT
+from app.platforms.nortel_5510.metering import bucket_of
+from app.platforms.nortel_5510.read_filters import KEYS, FilterTable, Options, options_of
 
 _TRUST = {"trusted": Trust.DSCP, "untrusted": Trust.NONE, "unrestricted": Trust.KEEP}
 _MODEL = re.compile(r"^! *Model = .*?(\S+)\s*$", re.MULTILINE)
-_SERVICE = {
-    "2": (0, 0), "3": (10, 2), "4": (18, 3), "5": (26, 4), "6": (34, 5), "7": (46, 6), "8": (48, 7),
-}  # fmt: skip
-_SERVICE_NAMES = {
-    "2": "Standard_Service", "3": "Bronze_Service", "4": "Silver_Service", "5": "Gold_Service",
-    "6": "Platinum_Service", "7": "Premium_Service", "8": "Network_Service",
-}  # fmt: skip
-_KEYS = {
-    "ip-element": {"name", "addr-type", "src-ip", "dst-ip", "ds-field", "protocol", "src-port-min",
-                   "src-port-max", "dst-port-min", "dst-port-max"},
-    "classifier": {"set-id", "name", "element-type", "element-id"},
-    "action": {"name", "drop-action", "update-dscp", "update-1p", "set-drop-prec"},
-    "policy": {"name", "if-group", "port", "clfr-type", "clfr-id", "clfr-name", "in-profile-action",
-               "in-profile-action-name", "precedence", "track-statistics"},
-}  # fmt: skip
-_HIGHEST = {"update-dscp": 63, "update-1p": 7, "ds-field": 63, "protocol": 255, "precedence": 65535,
-            "src-port-min": 65535, "src-port-max": 65535, "dst-port-min": 65535, "dst-port-max": 65535}  # fmt: skip
 _HARMLESS = re.compile(r"qos agent (?:queue-set|buffer|nvram-delay|statistics-tracking|ubp disable)\b.*")
-
-Options = dict[str, str]
 
 
 class _Reader:
@@ -53,10 +36,13 @@ class _Reader:
         self.tree = read_tree(text, GRAMMAR, DIALECT)
         model = _MODEL.search(text)
         self.port_count = port_count(model[1] if model else "")
-        self.unknown: list[UnknownLine] = []
+        self.unknown: dict[UnknownLine, None] = {}
+        self.names: list[str] = []
+        self.shaped: dict[str, Egress] = {}
+        self._of_group: dict[str, Ingress] = {}
         self.groups = {capabilities()["default_group"]["value"]: Trust.NONE}
         self.assigned: dict[str, str] = {}
-        self.objects: dict[str, dict[str, tuple[Line, Options]]] = {kind: {} for kind in _KEYS}
+        self.objects: dict[str, dict[str, tuple[Line, Options]]] = {kind: {} for kind in KEYS}
         self.queue_set: int = capabilities()["factory_queue_set"]["value"]
         self.to_cos = list(factory_dscp_to_cos())
         self.to_dscp = list(factory_cos_to_dscp())
@@ -65,13 +51,13 @@ class _Reader:
     def plan(self, device: str, platform: str) -> Plan:
         for line in self.tree:
             self._line(line)
-        names = [str(n) for n in range(1, self.port_count + 1)]
-        names += [p for p in self.assigned if PORT.fullmatch(p) and p not in names]
-        ingress = {group: self._ingress(group) for group in {*self.groups, *self.assigned.values()}}
-        fallback: str = capabilities()["default_group"]["value"]
-        interfaces = tuple(
-            InterfacePlan(name=name, ingress=ingress[self.assigned.get(name, fallback)]) for name in names
+        listed = [str(n) for n in range(1, self.port_count + 1)]
+        self.names = list(
+            dict.fromkeys((*listed, *(p for p in (*self.assigned, *self.shaped) if PORT.fullmatch(p))))
         )
+        interfaces = tuple(self._interface(name) for name in self.names)
+        for group in {*self.groups} - {i.ingress.policy for i in interfaces}:
+            self._ingress(group, "")  # what is not understood of groups that no port is in
         known = queue_set_known(self.queue_set)
         queues = [self.queue_of.get((self.queue_set, cos)) for cos in range(8)]
         system = System(
@@ -86,20 +72,44 @@ class _Reader:
         unknown = tuple(sorted(self.unknown, key=lambda u: u.line))
         return Plan(device=device, platform=platform, system=system, interfaces=interfaces, unknown=unknown)
 
+    def _interface(self, name: str) -> InterfacePlan:
+        fallback: str = capabilities()["default_group"]["value"]
+        group = self.assigned.get(name, fallback)
+        if ("port", name) in self._policies:
+            ingress = self._ingress(group, name)
+        else:
+            if group not in self._of_group:
+                self._of_group[group] = self._ingress(group, "")
+            ingress = self._of_group[group]
+        return InterfacePlan(name=name, ingress=ingress, egress=self.shaped.get(name, Egress()))
+
     def _miss(self, line: Line) -> None:
-        self.unknown.append(UnknownLine(line=line.number, text=line.text))
+        self.unknown[UnknownLine(line=line.number, text=line.text)] = None
+
+    def _below(self, line: Line) -> None:
+        """A line of the interfaces' mode."""
+        options = dict(zip(line.text.split()[2::2], line.text.split()[3::2], strict=False))
+        rates = [options.get(key, "") for key in ("shape-rate", "max-burst-rate")]
+        duration = options.get("max-burst-duration")
+        shaper = line.text.startswith("qos if-shaper port ") and {"port", "shape-rate"} <= set(options)
+        if not shaper or not all(is_number(r) for r in (*rates, duration or "0")):
+            self._miss(line)
+            return
+        rate, burst_rate = map(int, rates)
+        bucket = bucket_of(rate, burst_rate, int(duration) if duration else None)
+        self.shaped[options["port"]] = Egress(shape_rate=rate * 1000, shape_burst=bucket)
 
     def _line(self, line: Line) -> None:
         for below in line.children:
             if below.text.startswith("qos "):
-                self._miss(below)
+                self._below(below)
         match line.text.split():
             case ["qos", "if-group", "name", name, "class", kind] if kind in _TRUST:
                 self.groups[name] = _TRUST[kind]
             case ["qos", "if-assign", "port", port, "name", name]:
                 self.assigned[port] = name
-            case ["qos", kind, number, *words] if kind in _KEYS and is_number(number):
-                options = _options(kind, words)
+            case ["qos", kind, number, *words] if kind in KEYS and is_number(number):
+                options = options_of(kind, words)
                 if options is None:
                     self._miss(line)
                 else:
@@ -120,116 +130,35 @@ class _Reader:
                 self._miss(line)
 
     # -- filters -------------------------------------------------------------------------------------
-    def _ingress(self, group: str) -> Ingress:
-        rules: list[tuple[Rule, list[Term]]] = []
-        for line, options in sorted(self._policies[group], key=lambda p: -int(p[1].get("precedence", "0"))):
-            term, action = self._classifier(options), self._action(options)
-            if term is None or action is None:
-                self._miss(line)
-            elif rules and rules[-1][0] == action:
-                rules[-1][1].append(term)
-            else:
-                rules.append((action, [term]))
-        found = tuple(action.model_copy(update={"any_of": tuple(terms)}) for action, terms in rules)
-        return Ingress(policy=group, trust=self.groups.get(group, Trust.KEEP), rules=found)
+    @cached_property
+    def _table(self) -> FilterTable:
+        return FilterTable({kind: {n: o for n, (_, o) in held.items()} for kind, held in self.objects.items()})
 
     @cached_property
-    def _policies(self) -> dict[str, list[tuple[Line, Options]]]:
-        """The policies in force by their port group; others are told."""
-        groups: dict[str, list[tuple[Line, Options]]] = {g: [] for g in (*self.groups, *self.assigned.values())}
+    def _policies(self) -> dict[tuple[str, str], list[tuple[Line, Options]]]:
+        """The policies in force by their port group or port; others are told."""
+        held: dict[tuple[str, str], list[tuple[Line, Options]]] = {}
+        groups = {*self.groups, *self.assigned.values()}
         for line, options in self.objects["policy"].values():
-            group = options.get("if-group")
-            if group not in groups:
+            group, port = options.get("if-group"), options.get("port", "")
+            key = ("if-group", group) if group in groups and group else ("port", port)
+            if key[0] == "port" and (port not in self.names or not port):
                 self._miss(line)
             elif "disable" not in options:
-                groups[group].append((line, options))
-        return groups
+                held.setdefault(key, []).append((line, options))
+        return held
 
-    @cached_property
-    def _classifiers(self) -> dict[tuple[str, str | None], list[Options]]:
-        """The elements of classifiers by the number of their set and by name."""
-        table: dict[tuple[str, str | None], list[Options]] = {}
-        for _, options in self.objects["classifier"].values():
-            table.setdefault(("clfr-id", options.get("set-id")), []).append(options)
-            table.setdefault(("clfr-name", options.get("name")), []).append(options)
-        return table
-
-    def _classifier(self, policy: Options) -> Term | None:
-        """The one IP element of a policy's classifier; None where it is something else."""
-        key = "clfr-id" if "clfr-id" in policy else "clfr-name"
-        found = self._classifiers.get((key, policy.get(key)), []) if key in policy else []
-        if not policy.get("clfr-type", "").startswith("c") or len(found) != 1:
-            return None
-        if found[0].get("element-type") != "ip":
-            return None
-        element = self.objects["ip-element"].get(found[0].get("element-id", ""))
-        return _term(element[1]) if element else None
-
-    @cached_property
-    def _actions(self) -> dict[tuple[str, str], Rule | None]:
-        """What actions do, by number and by name; nothing where they drop."""
-        table: dict[tuple[str, str], Rule | None] = {}
-        for own, (dscp, cos) in _SERVICE.items():
-            rule = Rule(name=_SERVICE_NAMES[own], set_dscp=dscp, set_cos=cos)
-            table["number", own] = table["name", rule.name] = rule
-        for own, (_, options) in reversed(self.objects["action"].items()):
-            new_dscp, new_cos = options.get("update-dscp"), options.get("update-1p")
-            named = Rule(
-                name=options.get("name", f"action {own}"),
-                set_dscp=int(new_dscp) if new_dscp is not None else None,
-                set_cos=int(new_cos) if new_cos is not None else None,
-            )
-            held = None if options.get("drop-action") == "enable" else named
-            table["number", own] = table["name", named.name] = held
-        return table
-
-    def _action(self, policy: Options) -> Rule | None:
-        if "in-profile-action" in policy:
-            return self._actions.get(("number", policy["in-profile-action"]))
-        return self._actions.get(("name", policy.get("in-profile-action-name", "")))
-
-
-def _options(kind: str, words: list[str]) -> Options | None:
-    """The keyword-value pairs of an object's line; None where one is not known."""
-    result: Options = {}
-    if kind == "policy" and words[:1] in (["enable"], ["disable"]):
-        result[words[0]] = ""
-        words = words[1:]
-    if len(words) % 2:
-        return None
-    for key, value in zip(words[::2], words[1::2], strict=True):
-        if key not in _KEYS[kind] or not _in_range(key, value):
-            return None
-        result[key] = value
-    return result
-
-
-def _in_range(key: str, value: str) -> bool:
-    """Whether a value is one that the box takes, as far as a plan holds it."""
-    if key in _HIGHEST:
-        return is_number(value, 0, _HIGHEST[key])
-    if key in ("src-ip", "dst-ip"):
-        try:
-            ip_network(value, strict=False)
-        except ValueError:
-            return False
-    return True
-
-
-def _term(element: Options) -> Term:
-    def span(side: str) -> tuple[PortRange, ...]:
-        low, high = element.get(f"{side}-port-min"), element.get(f"{side}-port-max")
-        return (PortRange(first=int(low), last=int(high)),) if low is not None and high is not None else ()
-
-    dscp, protocol = element.get("ds-field"), element.get("protocol")
-    return Term(
-        dscp=(int(dscp),) if dscp is not None else (),
-        protocol=int(protocol) if protocol is not None else None,
-        source=element.get("src-ip"),
-        destination=element.get("dst-ip"),
-        source_ports=span("src"),
-        destination_ports=span("dst"),
-    )
+    def _ingress(self, group: str, port: str) -> Ingress:
+        """The rules of a port: those of its group and its own, the highest precedence first."""
+        found: list[tuple[Rule, Term]] = []
+        policies = [*self._policies.get(("if-group", group), ()), *self._policies.get(("port", port), ())]
+        for line, options in sorted(policies, key=lambda p: -int(p[1].get("precedence", "0"))):
+            alternatives = self._table.alternatives(options)
+            if alternatives is None:
+                self._miss(line)
+            else:
+                found.extend(alternatives)
+        return Ingress(policy=group, trust=self.groups.get(group, Trust.KEEP), rules=gathered(found))
 
 
 def parse(text: str, device: str, platform: str = "nortel_5510") -> Plan:

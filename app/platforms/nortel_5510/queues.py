@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import permutations
+from math import inf
 
 from app.findings import Finding, Severity
 from app.plan.asked import asked_shares
-from app.plan.model import Queue
+from app.plan.model import Queue, Scheduler
 from app.plan.request import ClassRequest, DeviceRequest
+from app.platforms.nortel_5510.assignment import MOST_UNITS, nearest, unit_error
 from app.platforms.nortel_5510.capabilities import capabilities, queue_sets, scheduler
+from app.platforms.nortel_5510.priorities import completed, picked, stated
 from app.platforms.service import percent
 
 _WORTH = 0.005
@@ -22,7 +24,8 @@ class Choice:
     """Queues of the classes in a queue set; ``shares`` are what the weighted ones get, priority at its cap.
 
     ``error`` is the largest distance from what was asked (parts of the link rate); ``fits`` says that every
-    weighted class has a weighted queue of its own.
+    weighted class has a weighted queue, ``merged`` which of them share one. ``cos_of`` are the 802.1p priorities by
+    which the box tells the queues, none where too few are left.
     """
 
     queue_set: int
@@ -31,59 +34,124 @@ class Choice:
     shares: Mapping[str, float]
     error: float
     fits: bool
+    cos_of: Mapping[str, tuple[int, ...]]
+    merged: tuple[tuple[str, ...], ...] = ()
+
+    def badness(self, tolerance: float) -> tuple[bool, int, float]:
+        """What is compared between queue sets: whether the error is bearable, merged classes, the error."""
+        merged = sum(len(group) - 1 for group in self.merged)
+        return self.error > tolerance, merged, round(self.error, 9)
 
 
 def choose(classes: Sequence[ClassRequest], queue_set: int, rate: int) -> Choice:
     """The assignment with the smallest largest share error; ``rate`` in bits per second."""
     asked = asked_shares(classes, rate)
     queues = scheduler(queue_set).queues
-    strict = [q.number for q in queues if q.priority]
-    weighted = {q.number: q for q in queues if not q.priority}
     first = [c.name for c in classes if c.treatment.priority]
     rest = [c.name for c in classes if not c.treatment.priority]
-    queue_of = dict.fromkeys(first, strict[0])
-    if not weighted or not rest:
+    given = _priorities_first(classes)
+    queue_of = dict.fromkeys(first, queues[0].number)
+    weighted = [q for q in queues if not q.priority]
+    units = _units(rest, given)
+    left = 1 - sum(asked[name] for name in first)
+    found = _found(units, [tuple(asked[name] for name in unit) for unit in units], weighted, left, given)
+    if found is None:
         queue_of |= dict.fromkeys(rest, queues[-1].number)
-        shares = {name: asked[name] for name in rest}
-        return Choice(queue_set, queue_of, queues[-1].number, shares, 0.0 if not rest else 1.0, fits=not rest)
-    apart = rest if len(rest) <= len(weighted) else [*rest[: len(weighted) - 1], rest[-1]]
-    together = rest[len(weighted) - 1 : -1] if len(apart) < len(rest) else []
-    wanted = {name: asked[name] for name in apart}
-    wanted[rest[-1]] += sum(asked[name] for name in together)
-    chosen, shares = _nearest(wanted, weighted, 1 - sum(asked[name] for name in first))
-    queue_of |= chosen | dict.fromkeys(together, chosen[rest[-1]])
-    error = max(abs(shares[name] - wanted[name]) for name in wanted)
-    free = [number for number in weighted if number not in queue_of.values()]
-    # Network control gets a weighted queue of its own, else the one with the largest weight.
-    control = max(free or weighted, key=lambda number: _weight(weighted[number]))
-    return Choice(queue_set, queue_of, control, shares, error, fits=not together)
-
-
-def _nearest(
-    wanted: Mapping[str, float], weighted: Mapping[int, Queue], left: float
-) -> tuple[dict[str, int], dict[str, float]]:
-    """Queues and shares of the classes: the least largest error, and of those the largest weights."""
-
-    def judged(numbers: tuple[int, ...]) -> tuple[float, int]:
-        shares = _shares(numbers, weighted, left)
-        error = max(abs(s - w) for s, w in zip(shares, wanted.values(), strict=True))
-        return round(error, 9), -sum(_weight(weighted[n]) for n in numbers)
-
-    best = min(permutations(weighted, len(wanted)), key=judged)
-    return (
-        dict(zip(wanted, best, strict=True)),
-        dict(zip(wanted, _shares(best, weighted, left), strict=True)),
+        alone = len(rest) == 1 and (not first or len(queues) > 1)
+        shares = dict.fromkeys(rest, left) if alone else {name: asked[name] for name in rest}
+        error = unit_error((asked[rest[0]],), left) if alone else 1.0
+        cos_of = completed(classes, given, queue_of)
+        return Choice(queue_set, queue_of, queues[-1].number, shares, error, alone, cos_of)
+    error, places = found
+    queue_of |= {name: weighted[at].number for unit, at in zip(units, places, strict=True) for name in unit}
+    members = {q: [n for n in rest if queue_of[n] == q] for q in dict.fromkeys(queue_of[n] for n in rest)}
+    idle = [q for q in weighted if q.number not in members]
+    reserved = set(capabilities()["control_cos"]["value"])
+    like = [q for q in weighted if any(reserved & set(given.get(n, ())) for n in members.get(q.number, ()))]
+    # Network control gets a weighted queue of its own, else goes with a class of its kind, or where most room is.
+    control = max(idle or like or weighted, key=_weight)
+    return Choice(
+        queue_set=queue_set,
+        queue_of=queue_of,
+        control=control.number,
+        shares=_shares(members, asked, weighted, left),
+        error=error,
+        fits=True,
+        cos_of=completed(classes, given, queue_of),
+        merged=tuple(tuple(names) for names in members.values() if len(names) > 1),
     )
 
 
-def _shares(numbers: tuple[int, ...], weighted: Mapping[int, Queue], left: float) -> list[float]:
-    weights = [_weight(weighted[n]) for n in numbers]
-    return [left * weight / sum(weights) for weight in weights]
+def _found(
+    units: Sequence[tuple[str, ...]],
+    asked: Sequence[tuple[float, ...]],
+    weighted: Sequence[Queue],
+    left: float,
+    given: Mapping[str, tuple[int, ...]],
+) -> tuple[float, tuple[int, ...]] | None:
+    """The best queues of the units; None where there are no weighted queues, or too few priorities to tell them."""
+    if not weighted or len(units) > max(len(weighted), MOST_UNITS):
+        return None
+    free = 8 - len({cos for values in given.values() for cos in values})
+    bound = tuple(unit[0] in given for unit in units)
+    error, places = nearest(tuple(asked), tuple(_weight(q) for q in weighted), left, bound, free)
+    return None if error == inf else (error, places)
+
+
+def best(classes: Sequence[ClassRequest], rate: int, tolerance: float) -> Choice | None:
+    """The best choice over all queue sets and assignments; None where no set fits.
+
+    Within the tolerance one that keeps more classes apart is better than one with a smaller error.
+    """
+    choices = [choose(classes, queue_set, rate) for queue_set in queue_sets()]
+    return min((c for c in choices if c.fits), key=lambda c: (c.badness(tolerance), c.queue_set), default=None)
+
+
+def _priorities_first(classes: Sequence[ClassRequest]) -> dict[str, tuple[int, ...]]:
+    """What the intent gives, and priorities for the classes with priority: they share none with others."""
+    given = stated(classes)
+    for c in classes:
+        if c.treatment.priority and c.name not in given:
+            cos = picked(c, set(range(8)) - {cos for values in given.values() for cos in values})
+            given[c.name] = (0 if cos is None else cos,)
+    return given
+
+
+def _units(rest: Sequence[str], given: Mapping[str, tuple[int, ...]]) -> list[tuple[str, ...]]:
+    """Classes that must be in one queue, having an 802.1p priority in common."""
+    units: list[list[str]] = []
+    for name in rest:
+        mine = set(given.get(name, ()))
+        joined = [u for u in units if any(mine & set(given.get(other, ())) for other in u)]
+        units = [u for u in units if u not in joined]
+        units.append([*(n for u in joined for n in u), name])
+    return [tuple(unit) for unit in units]
+
+
+def _shares(
+    members: Mapping[int, Sequence[str]], asked: Mapping[str, float], weighted: Sequence[Queue], left: float
+) -> dict[str, float]:
+    serving = {q.number: _weight(q) for q in weighted if q.number in members}
+    result: dict[str, float] = {}
+    for number, names in members.items():
+        share = left * serving[number] / sum(serving.values())
+        total = sum(asked[n] for n in names)
+        result |= {n: share * asked[n] / total if total else share / len(names) for n in names}
+    return result
 
 
 def _weight(queue: Queue) -> int:
     assert queue.share is not None
     return queue.share.value
+
+
+def as_served(held: Scheduler) -> Scheduler:
+    """A scheduler as the fluid model takes it: the last of strict queues has all that the others leave."""
+    if any(not q.priority for q in held.queues):
+        return held
+    last = held.queues[-1].model_copy(update={"priority": len(held.queues) == 1})
+    weight = scheduler(max(queue_sets())).queues[-1].share
+    return held.model_copy(update={"queues": (*held.queues[:-1], last.model_copy(update={"share": weight}))})
 
 
 def queue_findings(request: DeviceRequest, chosen: Choice, rate: int, *, known: bool) -> Iterator[Finding]:
@@ -98,10 +166,12 @@ def queue_findings(request: DeviceRequest, chosen: Choice, rate: int, *, known: 
             mend="compile against the running configuration ('show qos agent' tells the set)",
         )
     asked = asked_shares(request.classes, rate)
-    others = [choose(request.classes, other, rate) for other in queue_sets() if other != number]
-    better = min((o for o in others if o.fits), key=lambda o: (o.error, o.queue_set), default=None)
-    reset = f"'qos agent queue-set {better.queue_set}' and a reset of the switch" if better else None
+    better = best(request.classes, rate, request.tolerance)
+    if better is not None and chosen.fits:
+        better = None if better.badness(request.tolerance) >= chosen.badness(request.tolerance) else better
     weighted = [c for c in request.classes if not c.treatment.priority]
+    if better is not None and (not chosen.fits or chosen.merged or chosen.error > request.tolerance):
+        yield _change(request, chosen, better)
     if not chosen.fits:
         queues = sum(not q.priority for q in scheduler(number).queues)
         yield _finding(
@@ -109,11 +179,43 @@ def queue_findings(request: DeviceRequest, chosen: Choice, rate: int, *, known: 
             "queue-set-unfit" if better else "too-many-classes",
             Severity.ERROR,
             f"queue set {number} has {queues} weighted queues for {len(weighted)} weighted classes",
-            mend=reset or "merge classes",
+            mend=f"take queue set {better.queue_set}" if better else "merge classes",
         )
         return
-    if not weighted:
+    if chosen.merged:
+        bearable = chosen.error <= request.tolerance
+        queues = sum(not q.priority for q in scheduler(number).queues)
+        yield _finding(
+            request,
+            "classes-merged" if bearable else "queues-exceeded",
+            Severity.WARNING if bearable else Severity.ERROR,
+            "classes share a queue: " + "; ".join(" + ".join(group) for group in chosen.merged),
+            asked=f"{len(weighted)} queues",
+            will_be=f"{queues} weighted queues, a share wrong by up to {chosen.error * 100:.3g} points of the link",
+            mend="ask for fewer weighted classes, each with a CoS of its own",
+        )
+    if len({chosen.queue_of[c.name] for c in weighted}) > 1:
+        yield from _weight_findings(request, chosen, better, asked)
+    taken = {cos for values in chosen.cos_of.values() for cos in values}
+    control = ", ".join(str(cos) for cos in capabilities()["control_cos"]["value"] if cos not in taken)
+    own = chosen.control not in chosen.queue_of.values()
+    if not control:
         return
+    yield _finding(
+        request,
+        "network-control-queue",
+        Severity.INFO,
+        f"802.1p {control} (network control) goes to queue {chosen.control}"
+        + ("" if own else ", which it shares with a class"),
+    )
+
+
+def _weight_findings(
+    request: DeviceRequest, chosen: Choice, better: Choice | None, asked: Mapping[str, float]
+) -> Iterator[Finding]:
+    """What the weights of the set make of the shares."""
+    number = chosen.queue_set
+    weighted = [c for c in request.classes if not c.treatment.priority]
     weights = "/".join("strict" if q.share is None else str(q.share.value) for q in scheduler(number).queues)
     yield _finding(
         request,
@@ -124,7 +226,7 @@ def queue_findings(request: DeviceRequest, chosen: Choice, rate: int, *, known: 
         will_be=", ".join(f"{c.name} {percent(chosen.shares[c.name])}" for c in weighted),
         mend="compare with 'show qos queue-set'",
     )
-    if better is not None and better.error < chosen.error - _WORTH:
+    if better is not None and not better.merged and better.error < chosen.error - _WORTH:
         yield _finding(
             request,
             "queue-set-better",
@@ -133,16 +235,22 @@ def queue_findings(request: DeviceRequest, chosen: Choice, rate: int, *, known: 
             asked=", ".join(f"{c.name} {percent(asked[c.name])}" for c in weighted),
             will_be=", ".join(f"{c.name} {percent(better.shares[c.name])}" for c in weighted)
             + f" with set {better.queue_set}",
-            mend=reset,
+            mend=f"'qos agent queue-set {better.queue_set}' and a reset of the switch",
         )
-    control = ", ".join(map(str, capabilities()["control_cos"]["value"]))
-    own = chosen.control not in chosen.queue_of.values()
-    yield _finding(
+
+
+def _change(request: DeviceRequest, chosen: Choice, better: Choice) -> Finding:
+    """Another queue set is a step of its own: it stops the whole switch, and holds from its next start on."""
+    return _finding(
         request,
-        "network-control-queue",
-        Severity.INFO,
-        f"802.1p {control} (network control) goes to queue {chosen.control}"
-        + ("" if own else ", which it shares with a class"),
+        "queue-set-change",
+        Severity.WARNING,
+        f"queue set {better.queue_set} would serve the classes within {percent(better.error)} of the link; "
+        "it holds after a reset, which stops the whole switch, and is no part of this configuration",
+        asked=f"queue set {better.queue_set}",
+        will_be=f"queue set {chosen.queue_set} until then",
+        mend=f"when the switch may stop: enter 'qos agent queue-set {better.queue_set}', save with 'copy config "
+        "nvram', reset with 'boot', then compile against its running configuration",
     )
 
 

@@ -1,0 +1,339 @@
+"""Class maps, rates and drop profiles of the E300: what they become, round trip, and on the emulated box."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from app.compiler.candidate import differences
+from app.intent.loader import LoadedIntent, parse_intent
+from app.lab.packets import Packets
+from app.plan.model import TRANSMIT, Policer, Rule, Term
+from app.platforms.force10_e300 import PLATFORM
+from app.platforms.force10_e300.matching import cam_entries, in_box_order, orders
+from app.platforms.force10_e300.policing import meter_text, read_meter
+from app.validation.tree_text import tree_text
+
+from .switch_support import booted, codes, delta, finding, lowered, marked, port, push, rendered, startup, undo
+
+DEVICE = "e300"
+SCOPES = [{"interfaces": ["lan", "trunk"], "direction": direction} for direction in ("input", "output")]
+FLOW = {
+    "protocol": ["tcp"],
+    "destination_port": ["3000-3010"],
+    "source": ["10.1.0.0/16"],
+    "destination": ["10.9.9.9/32"],
+}
+BULK: dict[str, Any] = {
+    "name": "bulk",
+    "match": {"any": [FLOW]},
+    "mark": {"dscp": "af11"},
+    "treatment": {
+        "bandwidth": {"remaining_percent": 20},
+        "police": {
+            "rate": "20500 kb/s",
+            "burst": "60 kB",
+            "peak_rate": "40 Mb/s",
+            "excess_burst": "80 kB",
+            "exceed": "transmit",
+            "violate": "drop",
+        },
+        "shape": {"rate": "41 Mb/s"},
+    },
+}
+VOICE: dict[str, Any] = {
+    "name": "voice",
+    "match": {"any": [{"application": ["rtp-audio"], "dscp": ["ef"]}, {"application": ["sip"], "dscp": ["ef"]}]},
+    "mark": {"dscp": "ef"},
+    "treatment": {"priority": {"percent": 20}, "police": {"rate": "10 Mb/s", "direction": "output"}},
+}
+ORDERS: dict[str, Any] = {
+    "name": "orders",
+    "match": {"any": [{"precedence": [3]}, {"dscp": ["af21"]}]},
+    "mark": {"precedence": 3},
+    "treatment": {
+        "bandwidth": {"remaining_percent": 50},
+        "wred": {
+            "prefer": True,
+            "profiles": [
+                {"colour": "green", "minimum": "1024 kB", "maximum": "2048 kB"},
+                {"colour": "yellow", "minimum": "100 packets", "maximum": "200 packets", "probability": "100 %"},
+            ],
+        },
+    },
+}
+REST: dict[str, Any] = {"name": "default", "treatment": {"bandwidth": {"remaining_percent": 30}}}
+
+
+def rich(*classes: dict[str, Any], apply: list[dict[str, Any]] | None = None) -> LoadedIntent:
+    document = {"version": 1, "intent": "rich", "classes": list(classes), "apply": apply or SCOPES}
+    return parse_intent(json.dumps(document), "rich.yaml")
+
+
+def by_ethernet(*, priority: bool = True) -> LoadedIntent:
+    treatment = {"priority": True} if priority else {"bandwidth": {"weight": 4}}
+    mac = {"source_mac": ["00:04:23:aa:00:01"], "cos": [5]}
+    other = {"any": [{"destination_mac": ["00:04:23:aa:00:02"]}, {"cos": [3, 4]}, {"vlan": [8, 9]}]}
+    return rich(
+        {"name": "platinum", "match": {"any": [mac]}, "mark": {"cos": 7, "dscp": "cs7"}, "treatment": treatment},
+        {"name": "gold", "match": other, "mark": {"cos": 6}, "treatment": {"bandwidth": {"weight": 3}}},
+        {"name": "default", "treatment": {"bandwidth": {"weight": 1}}},
+    )
+
+
+CASES = {
+    "rates and profiles": rich(BULK, VOICE, ORDERS, REST),
+    "ethernet": by_ethernet(),
+    "believed priorities": rich(
+        {"name": "one", "match": {"any": [{"cos": [5, 6]}]}, "treatment": {"priority": True}},
+        {"name": "two", "match": {"any": [{"cos": [3, 4]}]}, "treatment": {"bandwidth": {"weight": 3}}},
+        {"name": "default", "treatment": {"bandwidth": {"weight": 1}}},
+        apply=[{**SCOPES[0], "trust": "cos"}, SCOPES[1]],
+    ),
+    "nothing believed": rich(
+        marked("one", 46, 5, priority={"percent": 10}),
+        {"name": "default"},
+        apply=[{**SCOPES[0], "trust": "none"}, SCOPES[1]],
+    ),
+    "more classes than queues": rich(
+        marked("v", 46, 5, priority={"percent": 10}),
+        *(marked(f"c{n}", 32 + n, 4, bandwidth={"percent": n}) for n in range(1, 9)),
+        {"name": "default"},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_round_trip_and_the_box_takes_it(case: str, tmp_path: Path) -> None:
+    box = booted(DEVICE, tmp_path, startup(DEVICE))
+    original = box.running_text()
+    request, result = push(DEVICE, box, CASES[case])
+    wanted = rendered(DEVICE, request, result)
+    _, target = delta(DEVICE, original, wanted)
+    for text in (box.running_text(), tree_text(target, PLATFORM.grammar)):
+        held = PLATFORM.parse(text, DEVICE, request.image)
+        assert differences(result.plan, held) == ()
+        assert held.unknown == ()
+    assert delta(DEVICE, box.running_text(), wanted)[0] == []
+    assert box.configure(undo(DEVICE, box.running_text(), original)) == []
+    assert box.running_text() == original
+
+
+def test_from_layer_3_to_layer_2_and_back(tmp_path: Path) -> None:
+    box = booted(DEVICE, tmp_path, startup(DEVICE))
+    push(DEVICE, box, CASES["rates and profiles"])
+    first = box.running_text()
+    request, result = push(DEVICE, box, by_ethernet())
+    held = PLATFORM.parse(box.running_text(), DEVICE, request.image)
+    assert differences(result.plan, held) == ()
+    assert box.configure(undo(DEVICE, box.running_text(), first)) == []
+    assert box.running_text() == first
+
+
+def test_numbers_are_told() -> None:
+    _, result = lowered(DEVICE, CASES["rates and profiles"], startup(DEVICE))
+    shape = finding(result, "shape-approximate")
+    assert (shape.severity.value, shape.asked, shape.will_be) == ("info", "41 Mb/s", "40 Mb/s")
+    bursts = [f for f in result.findings if f.code == "police-burst-approximate"]
+    assert [(f.traffic_class, f.asked, f.will_be) for f in bursts] == [("bulk", "60000 bytes", "60416 bytes")]
+    approximate = [f for f in result.findings if f.code == "wred-approximate"]
+    assert [f.will_be for f in approximate] == [
+        "1000 to 2000 KB, 100 % at the end",
+        "146 to 293 KB, 100 % at the end",
+    ]
+    assert codes(result)["wred-colour-needs-trust"] == "warning"
+    assert finding(result, "precedence-carried-as-dscp").will_be == "DSCP 24"
+
+
+def test_rates_stand_where_they_work() -> None:
+    request, result = lowered(DEVICE, CASES["rates and profiles"], startup(DEVICE))
+    text = rendered(DEVICE, request, result)
+    assert "qos-policy-input bulk\n rate-police kbps 20500 59 peak 40 78\n set ip-dscp 10\n" in text
+    assert "qos-policy-output bulk\n bandwidth-percentage 14\n rate-shape 40\n" in text
+    assert "qos-policy-output voice\n bandwidth-percentage 20\n rate-limit 10 305\n" in text
+    assert "wred-profile orders-y\n threshold min 146 max 293\n" in text
+
+
+def refused(police: dict[str, Any]) -> Any:
+    treatment = {"bandwidth": {"remaining_percent": 20}, "police": police}
+    return finding(lowered(DEVICE, rich({**BULK, "treatment": treatment}, REST))[1], "police-unsupported")
+
+
+def test_policers_that_the_box_does_not_have() -> None:
+    assert refused({"rate": "100 kb/s"}).message == "rates are from 512 to 10000000 kb/s"
+    assert refused({"rate": "1 Mb/s", "exceed": "transmit"}).severity.value == "error"
+    assert refused({"rate": "1 Mb/s", "excess_burst": "50 kB", "prefer": True}).severity.value == "warning"
+    assert refused({"rate": "1 Mb/s", "peak_rate": "2 Mb/s"}).will_be == "not policed"
+
+
+def test_a_shape_below_the_step() -> None:
+    slow = {**BULK, "treatment": {"bandwidth": {"remaining_percent": 20}, "shape": {"rate": "9 Mb/s"}}}
+    _, result = lowered(DEVICE, rich(slow, REST))
+    note = finding(result, "shape-unsupported")
+    assert (note.severity.value, note.asked, note.will_be) == ("error", "9 Mb/s", "not shaped")
+
+
+def test_profiles_that_the_box_does_not_have() -> None:
+    for profile in (
+        {"colour": "red", "minimum": "10 packets", "maximum": "20 packets"},
+        {"precedence": [3], "minimum": "10 packets", "maximum": "20 packets"},
+        {"colour": "green", "minimum": "10 ms", "maximum": "20 ms"},
+        {"dscp": ["af11", "af12"], "minimum": "10 packets", "maximum": "20 packets"},
+        {"colour": "green", "minimum": "10 kB", "maximum": "99000 kB"},
+    ):
+        wred = {"prefer": False, "profiles": [profile]}
+        wanted = {**ORDERS, "treatment": {"bandwidth": {"remaining_percent": 50}, "wred": wred}}
+        assert codes(lowered(DEVICE, rich(wanted, REST))[1])["wred-unsupported"] == "error"
+
+
+def test_ethernet_policies_mark_the_priority_alone() -> None:
+    request, result = lowered(DEVICE, by_ethernet(), startup(DEVICE))
+    assert finding(result, "dscp-not-written").asked == "platinum DSCP 56"
+    assert "GigabitEthernet 0/2" in finding(result, "layer2-policy").interface
+    assert "priority-cap-not-enforced" not in codes(result)
+    text = rendered(DEVICE, request, result)
+    assert " service-policy input QOSFORGE-IN-L2 layer2\n" in text
+    assert "mac access-list extended QOSFORGE-platinum-2a\n seq 5 permit host 00:04:23:aa:00:01 any\n" in text
+    lines = ["class-map match-all platinum-2a layer2", " match mac access-group QOSFORGE-platinum-2a"]
+    assert "\n".join([*lines, " match mac dot1p 5"]) in text
+
+
+def test_ip_classes_beside_ethernet_ones_are_refused() -> None:
+    mac = {"name": "m", "match": {"any": [{"source_mac": ["00:04:23:aa:00:01"]}]}, "mark": {"dscp": "cs1"}}
+    _, result = lowered(DEVICE, rich(VOICE, mac, REST))
+    assert finding(result, "match-unsupported").traffic_class == "m"
+
+
+def test_vlans_of_layer_3_came_with_release_8() -> None:
+    vlan = {"name": "v", "match": {"any": [{"vlan": [8]}]}, "mark": {"dscp": "cs1"}}
+    _, result = lowered(DEVICE, rich(VOICE, vlan, REST))
+    assert "6.5" in finding(result, "match-unsupported").message
+
+
+def test_an_earlier_class_of_a_lower_queue_is_asked_first(tmp_path: Path) -> None:
+    box = booted(DEVICE, tmp_path, startup(DEVICE))
+    late = {**VOICE, "match": {"any": [{"application": ["http"]}]}}
+    early = {**BULK, "match": {"any": [{"protocol": ["tcp"], "source": ["10.1.0.0/16"]}]}}
+    _, result = push(DEVICE, box, rich(early, late, REST))
+    assert "match-order-differs" not in codes(result)
+    assert " seq 5 permit tcp 10.1.0.0/16 any order 1\n" in box.running_text()
+    both = [Packets(count=1, bytes=99, protocol=6, src="10.1.2.3", dst_port=80, tagged=False)]
+    assert box.offer("GigabitEthernet 0/2", "GigabitEthernet 0/0", both, 0.0)[0].ingress_class == "bulk"
+
+
+def test_merged_classes_with_marks_of_their_own() -> None:
+    many = [
+        {**marked(f"c{n}", 32 + n, 4, bandwidth={"percent": 1}), "match": {"any": [{"dscp": [n]}]}}
+        for n in range(1, 9)
+    ]
+    _, result = lowered(DEVICE, rich(*many, {"name": "default"}))
+    differ = [f for f in result.findings if f.code == "merged-marks-differ"]
+    assert [f.severity.value for f in differ] == ["error", "error"]
+    assert differ[0].asked == "c1 DSCP 33, c2 DSCP 34"
+
+
+def test_port_based_qos_stands_in_the_way() -> None:
+    running = startup(DEVICE).replace(
+        "interface GigabitEthernet 0/2\n",
+        "interface GigabitEthernet 0/2\n dot1p-priority 5\n rate police 10 vlan 4\n rate limit kbps 5120 20\n"
+        " rate shape 100 50\n",
+    )
+    held = port(PLATFORM.parse(running, DEVICE, "6.5"), "GigabitEthernet 0/2")
+    assert held.ingress.rules == (Rule(name="dot1p-priority", any_of=(Term(),), set_cos=5, queue=5),)
+    assert [(p.any_of, p.police) for p in held.ingress.policers] == [
+        ((Term(vlan=(4,)),), Policer(rate=10_000_000, burst=50 * 1024))
+    ]
+    assert held.egress.policers[0].police == Policer(rate=5_120_000, burst=20 * 1024)
+    assert (held.egress.shape_rate, held.egress.shape_burst) == (100_000_000, 50 * 1024)
+    _, result = lowered(DEVICE, CASES["rates and profiles"], running)
+    note = finding(result, "policy-in-the-way")
+    assert (note.interface, note.severity.value) == ("GigabitEthernet 0/2", "error")
+    assert "no rate shape" in note.mend
+
+
+# -- pieces ---------------------------------------------------------------------------------------
+
+KBPS = st.integers(512, 10**7).map(lambda k: k * 1000)
+BURSTS = st.integers(16, 200_000).map(lambda kb: kb * 1024)
+
+
+@given(KBPS, BURSTS, st.booleans(), KBPS, BURSTS)
+def test_a_meter_reads_back(rate: int, burst: int, two: bool, peak: int, excess: int) -> None:
+    police = Policer(rate=rate, burst=burst)
+    if two:
+        more = {"peak_rate": peak, "excess_burst": excess, "exceed": TRANSMIT, "violate": police.exceed}
+        police = police.model_copy(update=more)
+    assert read_meter(meter_text(police).split()) == police
+
+
+QUEUED = st.lists(
+    st.tuples(st.integers(1, 7), st.booleans()), min_size=1, max_size=6, unique_by=lambda pair: pair[0]
+).map(
+    lambda found: tuple(
+        Rule(name=f"c{at}", any_of=(Term(protocol=at) if listed else Term(dscp=(at,)),), queue=queue)
+        for at, (queue, listed) in enumerate(found)
+    )
+)
+
+
+@given(QUEUED)
+def test_the_order_that_is_typed_is_the_order_of_the_plan(rules: tuple[Rule, ...]) -> None:
+    plan = in_box_order(rules)
+    typed = orders(plan)
+    looked_at = sorted(plan, key=lambda r: (typed.get(r.name, 254), -(r.queue or 0)))
+    assert tuple(looked_at) == plan
+    if all(not r.any_of[0].dscp for r in rules):
+        assert plan == rules
+
+
+def test_cam_entries_multiply_where_lines_hold_together() -> None:
+    listed = Rule(name="a", any_of=(Term(protocol=6), Term(protocol=17)), queue=1)
+    both = Rule(name="b", any_of=tuple(Term(protocol=p, dscp=(10, 12, 14)) for p in (6, 17)), queue=2)
+    assert (cam_entries([listed]), cam_entries([both]), cam_entries([listed, both])) == (2, 6, 8)
+
+
+NAMES = ("one", "two", "three", "four")
+
+
+@st.composite
+def intents(draw: st.DrawFn) -> LoadedIntent:
+    """Intents of up to four classes of every kind that a layer-3 policy takes."""
+    term = st.one_of(
+        st.fixed_dictionaries({"dscp": st.lists(st.integers(0, 63), min_size=1, max_size=12, unique=True)}),
+        st.fixed_dictionaries({"precedence": st.lists(st.integers(0, 7), min_size=1, max_size=3, unique=True)}),
+        st.fixed_dictionaries(
+            {
+                "protocol": st.just(["udp"]),
+                "destination_port": st.integers(1, 60000).map(lambda n: [f"{n}-{n + 9}"]),
+            }
+        ),
+        st.fixed_dictionaries({"source": st.integers(0, 255).map(lambda n: [f"10.{n}.0.0/16"])}),
+    )
+    classes: list[dict[str, Any]] = []
+    for name in NAMES[: draw(st.integers(1, len(NAMES)))]:
+        treatment: dict[str, Any] = {"bandwidth": {"weight": draw(st.integers(1, 20))}}
+        if name == "one" and draw(st.booleans()):
+            treatment = {"priority": True}
+        elif draw(st.booleans()):
+            treatment["police"] = {"rate": f"{draw(st.integers(1, 900))} Mb/s"}
+            treatment["wred"] = True
+        match = {"any": draw(st.lists(term, min_size=1, max_size=4))}
+        classes.append(
+            {"name": name, "match": match, "mark": {"dscp": draw(st.integers(1, 63))}, "treatment": treatment}
+        )
+    return rich(*classes, {"name": "default", "treatment": {"bandwidth": {"weight": 2}}})
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(intents())
+def test_any_intent_round_trips(loaded: LoadedIntent) -> None:
+    request, result = lowered(DEVICE, loaded)
+    text = rendered(DEVICE, request, result)
+    held = PLATFORM.parse(text, DEVICE, request.image)
+    assert differences(result.plan, held) == ()
+    assert held.unknown == ()
