@@ -242,16 +242,54 @@ def test_a_mark_of_the_second_layer_alone_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("image", "refused"),
+    ("image", "own", "ports"),
     [
-        ("12.4", []),
-        ("12.2(8)T", []),
-        ("12.1", ["recognition-unsupported"]),
-        ("12.0(7)T", ["recognition-unsupported"]),
+        ("12.4", False, False),
+        ("12.2(8)T", False, False),
+        ("12.1", False, True),
+        ("12.0(7)T", False, True),
+        ("12.4", True, True),
     ],
 )
-def test_inspection_needs_its_train(image: str, refused: list[str]) -> None:
-    assert codes(PLATFORM.lower(request(a_class(), image=image), None), Severity.ERROR) == refused
+def test_what_an_image_does_not_inspect_is_told_by_its_ports(image: str, own: bool, ports: bool) -> None:
+    asked = request(a_class(), image=image)
+    if own:  # an intent's own meaning of the name is not that of the box
+        http = asked.applications["http"].model_copy(update={"ports": ((8080, 8080),)})
+        asked = asked.model_copy(update={"applications": {**asked.applications, "http": http}})
+    result = PLATFORM.lower(asked, None)
+
+    assert codes(result, Severity.ERROR) == []
+    assert ("recognised-by-ports" in codes(result, Severity.INFO)) is ports
+    (rule,) = (r for r in line(result).egress.rules if r.name == "gold")
+    assert all((t.application is None) is ports for t in rule.any_of)
+    assert any(t.destination_ports for t in rule.any_of) is ports
+
+
+@pytest.mark.parametrize(("name", "words"), [("https", "secure-http"), ("rtp-audio", "rtp audio"), ("sip", "sip")])
+def test_the_box_has_words_of_its_own_for_applications(name: str, words: str) -> None:
+    asked = request(a_class(terms=(Alternative(application=name),)))
+    result = PLATFORM.lower(asked, None)
+    text = "\n".join(b.text for b in PLATFORM.blocks(result.plan, result, asked))
+
+    assert f" match protocol {words}\n" in text
+    (rule,) = (r for r in line(result).egress.rules if r.name == "gold")
+    (held,) = (r for r in PLATFORM.parse(text, "r9", "12.4").interfaces if r.name == "Serial0/0")
+    assert held.egress.rules[0].any_of == rule.any_of == (Term(application=name),)
+
+
+def test_what_no_inspection_knows_is_told_by_its_ports() -> None:
+    result = PLATFORM.lower(request(a_class(terms=(Alternative(application="iscsi"),))), None)
+
+    (rule,) = (r for r in line(result).egress.rules if r.name == "gold")
+    assert [(t.protocol, [(p.first, p.last) for p in t.destination_ports]) for t in rule.any_of] == [
+        (6, [(3260, 3260)])
+    ]
+
+
+def test_ports_and_other_flows_do_not_join_where_nothing_inspects() -> None:
+    joined = a_class(terms=(Alternative(application="iscsi", source=("10.0.0.0/8",)),))
+
+    assert codes(PLATFORM.lower(request(joined), None), Severity.ERROR) == ["recognition-unsupported"]
 
 
 @pytest.mark.parametrize("image", ["", "newest", "12", "x.y", "(12.4)"])

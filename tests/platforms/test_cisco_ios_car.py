@@ -178,12 +178,14 @@ def test_the_output_tells_classes_by_the_mark_that_the_input_has_set() -> None:
 
 
 @pytest.mark.parametrize("by_mark", [True, False])
-def test_an_output_tells_applications_by_marks_only_where_nothing_inspects_packets(by_mark: bool) -> None:
+def test_an_output_tells_applications_by_ports_or_marks_where_nothing_inspects_packets(by_mark: bool) -> None:
     wanted = a_class("web", terms=(Alternative(application="http"),), mark={"dscp": 18})
 
     result = lowered(asked(wanted, image=BEFORE_LLQ, interfaces=(lan(), line(by_mark=by_mark))))
 
-    assert errors(result) == ([] if by_mark else ["recognition-unsupported"])
+    assert errors(result) == []
+    (rule,) = port(result).egress.rules
+    assert any(t.destination_ports for t in rule.any_of) is not by_mark
 
 
 def test_a_dscp_is_looked_at_through_a_list_where_class_maps_have_no_line_for_it() -> None:

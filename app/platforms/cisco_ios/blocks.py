@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from app.plan.model import Egress, Plan, Rule
 from app.plan.request import DeviceRequest
 from app.platforms.base import Block, Lowered
+from app.platforms.cisco_ios.applications import protocol_words
 from app.platforms.cisco_ios.grammar import CLASS_DEFAULT
 from app.platforms.cisco_ios.interfaces import interfaces, map_classes
 from app.platforms.cisco_ios.matching import class_map, matches_dscp
@@ -35,7 +36,7 @@ def blocks(plan: Plan, lowered: Lowered, request: DeviceRequest) -> tuple[Block,
             for listed in made.access_lists:
                 text = render("cisco_ios/access_list.j2", access_list=listed)
                 add("access-list", listed.name, text, lowered.classes.get(rule.name))
-            text = render("cisco_ios/class_map.j2", class_map=made)
+            text = render("cisco_ios/class_map.j2", class_map=made, protocol=protocol_words)
             add("class-map", rule.name, text, lowered.classes.get(rule.name))
     for interface in plan.interfaces:
         for policer in (*interface.ingress.policers, *interface.egress.policers):

@@ -120,6 +120,18 @@ def _ip_mtu(
             _finding(request, wanted, "fragment-size-approximate", why, will_be="no fragmentation", mend=mend)
         )
         return {}
+    if size >= (whole := capabilities()["packet_bytes"]["value"]):
+        findings.append(
+            Finding(
+                code="efficiency-not-needed",
+                severity=Severity.INFO,
+                message=f"no smaller IP MTU: fragments of {size} bytes hold whole packets of {whole}",
+                device=request.device,
+                interface=wanted.name,
+                direction="output",
+            )
+        )
+        return {}
     findings.append(
         Finding(
             code="ip-mtu-fragments",

@@ -18,26 +18,6 @@ _LESS = "ask for less, or give shares as remaining_percent"
 _EXACT = 1e-6
 
 
-def check_image(request: DeviceRequest) -> Iterator[Finding]:
-    """What the software train must know for this request.
-
-    Raises:
-        InputError: the image states no train.
-    """
-    for c in request.classes:
-        inspected = [t.application for t in c.terms if t.application] if not trusts_mark(request, c) else []
-        lacking = [n for n in inspected if not has(request, "nbar_rtp" if n.startswith("rtp") else "nbar")]
-        if lacking:
-            message = f"image {request.image} cannot recognise {', '.join(lacking)}"
-            yield class_finding(
-                request,
-                c,
-                "recognition-unsupported",
-                message,
-                "match by dscp, say 'recognise_by: mark' for the output, or load a newer image",
-            )
-
-
 def trusts_mark(request: DeviceRequest, wanted: ClassRequest) -> bool:
     """Whether a class-map tells a class by the mark that an edge has set, and never by what the intent lists.
 

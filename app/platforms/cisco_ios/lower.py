@@ -6,6 +6,7 @@ from app.findings import Finding, Severity
 from app.plan.model import Discipline, Egress, Ingress, InterfacePlan, Plan, Queue, Rule, Scheduler
 from app.plan.request import DeviceRequest, InterfaceRequest
 from app.platforms.base import ClassFidelity, Lowered
+from app.platforms.cisco_ios.applications import recognised
 from app.platforms.cisco_ios.capabilities import capabilities, default_bandwidth
 from app.platforms.cisco_ios.car import CarLowering, check_replaced
 from app.platforms.cisco_ios.circuits import check_circuit, lower_circuit
@@ -13,7 +14,7 @@ from app.platforms.cisco_ios.efficiency import efficiency, transmit_ring
 from app.platforms.cisco_ios.fidelity import fidelity
 from app.platforms.cisco_ios.forwarding import check_forwarding
 from app.platforms.cisco_ios.grammar import CLASS_DEFAULT
-from app.platforms.cisco_ios.limits import check_bandwidth, check_image, check_treatments
+from app.platforms.cisco_ios.limits import check_bandwidth, check_treatments
 from app.platforms.cisco_ios.policing import policer
 from app.platforms.cisco_ios.rules import every_class, lower_rules, marked_rules, on_input
 from app.platforms.cisco_ios.scheduling import OutputPolicies, port_rate
@@ -25,7 +26,8 @@ INPUT_POLICY = "QOSFORGE-IN"
 
 def lower(request: DeviceRequest, running: Plan | None) -> Lowered:
     """The plan of an IOS router for a request."""
-    findings: list[Finding] = list(check_image(request))
+    findings: list[Finding] = []
+    request = recognised(request, findings)
     classes = tuple(every_class(request.classes))
     names = _names([c.name for c in classes if not c.is_default])
     names[next(c.name for c in request.classes if c.is_default)] = CLASS_DEFAULT
@@ -43,7 +45,12 @@ def lower(request: DeviceRequest, running: Plan | None) -> Lowered:
             findings.extend(check_circuit(request, wanted, running))
         elif not shaped:
             findings.extend(check_bandwidth(request, wanted, held))
-        attached = _unscheduled(wanted)
+        # What a policy shapes is divided by that rate, whatever the box takes the interface's to be. Where nothing is
+        # scheduled, no share is taken of it, and the box may believe what it likes.
+        kbps: int | None = (wanted.rate if shaped else wanted.usable) // 1000
+        if held is not None and not wanted.schedule:
+            kbps = held.bandwidth_kbps
+        attached = default_egress(wanted.name, kbps)
         if wanted.schedule:
             attached, dividing = policies.lower(wanted, held)
             near, told = fidelity(request, wanted, dividing)
@@ -51,8 +58,7 @@ def lower(request: DeviceRequest, running: Plan | None) -> Lowered:
             findings.extend(told)
         plan = InterfacePlan(
             name=wanted.name,
-            # What a policy shapes is divided by that rate, whatever the box takes the interface's to be.
-            bandwidth_kbps=(wanted.rate if shaped else wanted.usable) // 1000,
+            bandwidth_kbps=kbps,
             reservable_percent=held.reservable_percent if held else None,
             circuit=lower_circuit(wanted, held),
             ingress=_ingress(request, wanted, rules, car),
@@ -103,10 +109,6 @@ def _ingress(request: DeviceRequest, wanted: InterfaceRequest, rules: dict[str, 
     while marking and (marking[-1].set_dscp, marking[-1].set_precedence, marking[-1].police) == (None, None, None):
         marking.pop()
     return Ingress(policy=wanted.input_policy or INPUT_POLICY, rules=tuple(marking)) if marking else Ingress()
-
-
-def _unscheduled(wanted: InterfaceRequest) -> Egress:
-    return default_egress(wanted.name, wanted.usable // 1000)
 
 
 def default_egress(interface: str, bandwidth_kbps: int | None) -> Egress:

@@ -12,11 +12,11 @@ from app.findings import Finding
 from app.plan.model import PortRange, Rule, Term
 from app.plan.request import ClassRequest, DeviceRequest
 from app.plan.request import Term as Alternative
+from app.platforms.cisco_ios.applications import by_ports
 from app.platforms.cisco_ios.capabilities import capabilities
 from app.platforms.cisco_ios.limits import class_finding
 from app.platforms.cisco_ios.trains import has
 from app.platforms.mqc.access_lists import ACL_PREFIX, ip_entries, ipv6_entries, version
-from app.platforms.recognition import header_terms
 
 EXCEPT_SUFFIX = ".NOT"
 """Ends the name of the list of what a class is not; no class name has a dot."""
@@ -24,7 +24,6 @@ IPV6_SUFFIX = ".V6"
 """Ends the name of a class's list of IPv6 prefixes, beside the one of IPv4."""
 
 _FLOW_ASKED = ("protocol", "source", "destination", "source_port", "destination_port")
-_PORTS_ASKED = ("source_port", "destination_port")
 _FLOW = ("protocol", "source", "destination", "source_ports", "destination_ports")
 
 
@@ -120,11 +119,7 @@ def listed(request: DeviceRequest, wanted: ClassRequest) -> tuple[Term, ...] | s
             continue
         if _flow(term):
             return f"an access list cannot join {_words(term)}: it tells applications by their ports"
-        alone = wanted.model_copy(update={"terms": (Alternative(application=term.application),)})
-        for found in header_terms(request, alone):
-            asked = {side: tuple((p.first, p.last) for p in getattr(found, side + "s")) for side in _PORTS_ASKED}
-            changed = {"application": None, "protocol": (found.protocol,), **asked}
-            terms.append(term.model_copy(update=changed))
+        terms.extend(by_ports(request, wanted, term))
     for term in terms:
         if not _in_list(term) or version(Term(source=next(iter((*term.source, *term.destination)), None))) == 6:
             return f"a numbered access list cannot ask for {_words(term)}"

@@ -6,6 +6,7 @@ import re
 
 from app.configtree import Line, Tree
 from app.plan.model import Efficiency, Ingress, InterfacePlan, InterfacePolicer, Plan, System, UnknownLine
+from app.platforms.cisco_ios.applications import application_of
 from app.platforms.cisco_ios.capabilities import capabilities, default_bandwidth
 from app.platforms.cisco_ios.car import read_rate_limit
 from app.platforms.cisco_ios.circuits import CircuitReader
@@ -39,7 +40,7 @@ class _Reader:
         self.reader = PolicyReader(self.policies, self.class_maps, self._miss)
 
     def plan(self, device: str, platform: str) -> Plan:
-        classes = ClassReader(self.lists, self._miss)
+        classes = ClassReader(self.lists, self._miss, application_of)
         for line in self.tree:
             if match := re.fullmatch(r"class-map (?:match-(all|any) )?(\S+)", line.text):
                 self.class_maps[match[2]] = classes.read(line, match[1] or "all")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from app.configtree import Line
@@ -21,11 +22,19 @@ class Matched:
     none_of: tuple[Term, ...] = ()
 
 
-class ClassReader:
-    """Reads the class-maps of one configuration; access lists may stand behind them."""
+def _joined(words: str) -> str:
+    return words.replace(" ", "-")
 
-    def __init__(self, lists: AccessLists, miss: Miss) -> None:
+
+class ClassReader:
+    """Reads the class-maps of one configuration; access lists may stand behind them.
+
+    ``application`` gives the name that a plan has for the words of ``match protocol``.
+    """
+
+    def __init__(self, lists: AccessLists, miss: Miss, application: Callable[[str], str] = _joined) -> None:
         self._miss = miss
+        self._application = application
         self._lists = lists
 
     def read(self, class_map: Line, mode: str) -> Matched:
@@ -67,7 +76,7 @@ class ClassReader:
                 case ["match", "cos", *values]:
                     return (Term(cos=tuple(int(v) for v in values)),)
                 case ["match", "protocol", *name]:
-                    return (Term(application="-".join(name)),)
+                    return (Term(application=self._application(" ".join(name))),)
                 case ["match", "source-address", "mac", mac]:
                     return (Term(source_mac=mac),)
                 case ["match", "destination-address", "mac", mac]:
