@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from app.lab.errors import SpecError
 
 _IMAGE = re.compile(
-    r"(?P<major>\d{1,2})(?:\.(?P<minor>\d{1,2}))?(?:\((?P<release>\d{1,3})\w?\)(?P<letter>[A-Z]*)\d*)?"
+    r"(?P<major>\d{1,2})(?:\.(?P<minor>\d{1,2}))?(?:\((?P<release>\d{1,3})(?P<interim>\.\d{1,3})?\w?\)(?P<letter>[A-Z]*)\d*)?"
 )
 
 # The release the lab runs when only the train is named.
@@ -65,7 +65,9 @@ class Train:
             found = _IMAGE.fullmatch(typical)
             assert found is not None, typical
             return cls(typical, number, int(found["release"]), found["letter"] == "T")
-        return cls(image, number, int(found["release"]), found["letter"].startswith("T"))
+        # An interim build such as 12.0(6.5)T7 is on its way to the next release.
+        release = int(found["release"]) + (found["interim"] is not None)
+        return cls(image, number, release, found["letter"].startswith("T"))
 
     def since(self, image: str) -> bool:
         """True when this release has what came with ``image``."""

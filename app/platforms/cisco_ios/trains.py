@@ -1,6 +1,7 @@
 """Software trains: which release an image is, and what came with which release.
 
-A technology release (``12.2(13)T``) feeds the next main line (12.3), never its own.
+A technology release (``12.2(13)T``) feeds the next main line (12.3), never its own. An interim build (``12.0(6.5)T7``)
+leads to the next release and has what that one brings.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from app.errors import InputError, Place
 from app.plan.request import DeviceRequest
 from app.platforms.cisco_ios.capabilities import capabilities
 
-_IMAGE = re.compile(r"([0-9]{1,3})\.([0-9]{1,3})(?![0-9])(?:\(([0-9]{1,3})[a-z]?\))?([A-Z]?)")
+_IMAGE = re.compile(r"([0-9]{1,3})\.([0-9]{1,3})(?![0-9])(?:\(([0-9]{1,3})(\.[0-9]{1,3})?[a-z]?\))?([A-Z]?)")
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,8 @@ def _read(image: str) -> Train | None:
     found = _IMAGE.match(image)
     if found is None:
         return None
-    return Train((int(found[1]), int(found[2])), int(found[3]) if found[3] else None, found[4] == "T")
+    release = int(found[3]) + (found[4] is not None) if found[3] else None
+    return Train((int(found[1]), int(found[2])), release, found[5] == "T")
 
 
 @cache
