@@ -174,7 +174,7 @@ def test_the_output_tells_classes_by_the_mark_that_the_input_has_set() -> None:
 
     (rule,) = port(result).egress.rules
     assert (rule.name, rule.any_of) == ("gold", (Term(precedence=(5,)),))
-    assert " match ip precedence 5\n" in box.running_text().replace("  ", " ")
+    assert " permit ip any any precedence critical\n" in box.running_text()
 
 
 @pytest.mark.parametrize("by_mark", [True, False])

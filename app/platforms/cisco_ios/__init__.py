@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from app.configtree import Grammar
+from app.inventory.models import Role
 from app.plan.model import Plan
 from app.plan.request import DeviceRequest, Feature
-from app.platforms.base import Block, Direction, Lowered, Profile, QueueCount
+from app.platforms.base import Block, Boxes, Direction, Lowered, Profile, QueueCount
 from app.platforms.cisco_ios.blocks import blocks
 from app.platforms.cisco_ios.counters import counter_commands, read_counters
 from app.platforms.cisco_ios.grammar import GRAMMAR
@@ -43,6 +44,9 @@ FEATURES = frozenset(
         Feature.MATCH_IPV6,
         Feature.MATCH_VLAN,
         Feature.TRANSMIT_RING,
+        Feature.HEADER_COMPRESSION,
+        Feature.FRAGMENTS,
+        Feature.TRUST,
     }
 )
 
@@ -52,6 +56,16 @@ class CiscoIos:
 
     id = "cisco_ios"
     grammar: Grammar = GRAMMAR
+    boxes = Boxes(
+        signs=r"interface (?:Serial|ATM|Multilink|Dialer|Tunnel|Virtual-Template|Ethernet)\S.*|rate-limit .*|"
+        r"bandwidth .*|random-detect.*|fair-queue.*|priority .*|shape .*|ip cef.*|service-policy output .*|pvc .*|"
+        r"map-class .*|ppp multilink.*|ip rtp .*|router .*|class class-default",
+        images=("12.4", "12.2", "15.1", "12.1", "12.0", "12.0(7)T"),
+        driver="ios_legacy",
+        role=Role.EDGE,
+        switches=False,
+        states_image=True,
+    )
     batfish_format: str | None = "cisco_ios"
     # tx-ring of a policy-served serial interface; forwarding in software, unloaded. Both unconfirmed.
     profile = Profile(transmit_fifo=2, latency=100e-6, source="IOS tx-ring-limit with a service policy")

@@ -10,7 +10,7 @@ from app.platforms.base import Block, Lowered
 from app.platforms.cisco_ios.applications import protocol_words
 from app.platforms.cisco_ios.grammar import CLASS_DEFAULT
 from app.platforms.cisco_ios.interfaces import interfaces, map_classes
-from app.platforms.cisco_ios.matching import class_map, matches_dscp
+from app.platforms.cisco_ios.matching import class_map, matches_marks
 from app.platforms.cisco_ios.policy_maps import marking_policy, queueing_policies
 from app.platforms.cisco_ios.rules import every_class
 from app.platforms.mqc.access_lists import ACL_PREFIX, ip_entries
@@ -32,7 +32,7 @@ def blocks(plan: Plan, lowered: Lowered, request: DeviceRequest) -> tuple[Block,
         for rule in (*interface.ingress.rules, *_every_rule(interface.egress)):
             if rule.name == CLASS_DEFAULT or ("class-map", rule.name) in seen:
                 continue
-            made = class_map(rule, dscp_in_list=not matches_dscp(request))
+            made = class_map(rule, marks_in_list=not matches_marks(request))
             for listed in made.access_lists:
                 text = render("cisco_ios/access_list.j2", access_list=listed)
                 add("access-list", listed.name, text, lowered.classes.get(rule.name))
@@ -52,8 +52,10 @@ def blocks(plan: Plan, lowered: Lowered, request: DeviceRequest) -> tuple[Block,
     for interface in plan.interfaces:
         if interface.ingress.policy and ("policy-map", interface.ingress.policy) not in seen:
             add("policy-map", interface.ingress.policy, marking_policy(request, interface.ingress))
-        for name, text in queueing_policies(request, interface.egress):
-            add("policy-map", name, text)
+        # A name stands for one content on the whole box, with the policies inside it.
+        if ("policy-map", interface.egress.policy) not in seen:
+            for name, text in queueing_policies(request, interface.egress):
+                add("policy-map", name, text)
     for name, text in map_classes(plan):
         add("map-class", name, text)
     for name, text in interfaces(plan, request):

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from app.findings import Finding, Severity
 from app.inventory.models import Role
-from app.plan.model import InterfacePlan, Plan, Queue, ShareUnit
+from app.plan.model import InterfacePlan, Queue, ShareUnit
 from app.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from app.platforms.cisco_ios.capabilities import capabilities
 from app.platforms.cisco_ios.guarantees import Level, served_first
@@ -40,11 +40,11 @@ def refused_match(request: DeviceRequest, wanted: ClassRequest, why: str) -> Fin
     return class_finding(request, wanted, "match-combination-unsupported", why, mend)
 
 
-def check_inputs(request: DeviceRequest, wanted: ClassRequest, running: Plan | None) -> Iterator[Finding]:
-    """Input interfaces that a class matches by and the box does not have."""
+def check_inputs(request: DeviceRequest, wanted: ClassRequest, held: frozenset[str] | None) -> Iterator[Finding]:
+    """Input interfaces that a class matches by and the box does not have; ``held`` are its own, where known."""
     named = dict.fromkeys(name for t in (*wanted.terms, *wanted.none_of) for name in t.input_interface)
     for name in named:
-        if running is not None and running.interface(name) is None:
+        if held is not None and name not in held:
             yield class_finding(
                 request,
                 wanted,
@@ -111,7 +111,10 @@ def shape_rate(level: Level, rate: int, wanted: ClassRequest | None, findings: l
     request = level.request
     limits = capabilities()["shape_bps"]
     low, high, step = limits["minimum"], limits["maximum"], limits["step"]
-    prefer = level.interface.shape_prefer
+    if hqf(request):
+        high = capabilities()["shape_bps_hqf"]["maximum"]
+    # Without a shape a subinterface takes no policy that divides it.
+    prefer = level.interface.shape_prefer and "." not in level.interface.name
     if wanted is not None:
         prefer = wanted.treatment.shape is not None and wanted.treatment.shape.prefer
     finding = Finding(

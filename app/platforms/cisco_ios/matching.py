@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from ipaddress import ip_network
 
 from app.findings import Finding
@@ -17,6 +16,7 @@ from app.platforms.cisco_ios.capabilities import capabilities
 from app.platforms.cisco_ios.limits import class_finding
 from app.platforms.cisco_ios.trains import has
 from app.platforms.mqc.access_lists import ACL_PREFIX, ip_entries, ipv6_entries, version
+from app.sharing import shared
 
 EXCEPT_SUFFIX = ".NOT"
 """Ends the name of the list of what a class is not; no class name has a dot."""
@@ -66,34 +66,34 @@ class ClassMap:
 
 
 def lower_match(
-    wanted: ClassRequest, *, dscp_in_list: bool = False
+    wanted: ClassRequest, *, marks_in_list: bool = False
 ) -> tuple[tuple[Term, ...], tuple[Term, ...]] | str:
     """What a class matches and what not, as the box reads it back; or why no class-map can hold it.
 
-    ``dscp_in_list`` where class-maps look at DSCPs through access lists only (`matches_dscp`).
+    ``marks_in_list`` where class-maps look at DSCPs and precedences through access lists only (`matches_marks`).
     """
-    return _lowered(wanted.terms, wanted.none_of, dscp_in_list)
+    return _lowered(wanted.terms, wanted.none_of, marks_in_list)
 
 
-@lru_cache(maxsize=1024)
+@shared
 def _lowered(
-    terms: tuple[Alternative, ...], excepted: tuple[Alternative, ...], dscp_in_list: bool
+    terms: tuple[Alternative, ...], excepted: tuple[Alternative, ...], marks_in_list: bool
 ) -> tuple[tuple[Term, ...], tuple[Term, ...]] | str:
     none_of: list[Term] = []
     for term in excepted:
         if not _simple(term):
             return f"what a class is not cannot join {_words(term)} in one line"
-        none_of.extend(_expanded(term, dscp_in_list))
+        none_of.extend(_expanded(term, marks_in_list))
     if not excepted and all(_simple(t) for t in terms):
-        any_of = [one for t in terms for one in _expanded(t, dscp_in_list)]
+        any_of = [one for t in terms for one in _expanded(t, marks_in_list)]
     elif all(_in_list(t) for t in terms) and (len(terms) != 1 or _flow(terms[0])):
         any_of = [one for t in terms for one in _entries_of(t)] or [Term()]
     else:
         joined = _joined(terms)
         if isinstance(joined, str):
             return joined
-        if dscp_in_list and any(t.dscp for t in joined):
-            return "this image looks at a dscp in access lists only, where it joins nothing but a flow"
+        if marks_in_list and any(t.dscp or t.precedence for t in joined):
+            return "this image looks at marks in access lists only, where they join nothing but a flow"
         any_of = joined
     if not excepted and all(_alone(t) for t in any_of):
         joined_versions = set()
@@ -187,9 +187,9 @@ def _words(term: Alternative) -> str:
     return " and ".join(term.given)
 
 
-def _expanded(term: Alternative, dscp_in_list: bool) -> Iterator[Term]:
+def _expanded(term: Alternative, marks_in_list: bool) -> Iterator[Term]:
     """One term for each match line or entry: the box takes a few values a line, and one of each an entry."""
-    if _flow(term) or (dscp_in_list and term.dscp):
+    if _flow(term) or (marks_in_list and (term.dscp or term.precedence)):
         yield from _entries_of(term)
         return
     (name,) = _rest(term)
@@ -226,24 +226,24 @@ def _flows(term: Alternative) -> Iterator[dict[str, object]]:
         }
 
 
-def matches_dscp(request: DeviceRequest) -> bool:
-    """Whether the class-maps of an image have lines for DSCPs."""
-    return has(request, "match_dscp")
+def matches_marks(request: DeviceRequest) -> bool:
+    """Whether the class-maps of an image have lines for DSCPs and precedences."""
+    return has(request, "match_marks")
 
 
-def class_map(rule: Rule, *, dscp_in_list: bool = False) -> ClassMap:
-    """The class-map of a rule that `lower_match` has made, with the same ``dscp_in_list``."""
-    return _class_map(rule.name, rule.any_of, rule.none_of, dscp_in_list)
+def class_map(rule: Rule, *, marks_in_list: bool = False) -> ClassMap:
+    """The class-map of a rule that `lower_match` has made, with the same ``marks_in_list``."""
+    return _class_map(rule.name, rule.any_of, rule.none_of, marks_in_list)
 
 
-@lru_cache(maxsize=1024)
-def _class_map(name: str, any_of: tuple[Term, ...], none_of: tuple[Term, ...], dscp_in_list: bool) -> ClassMap:
+@shared
+def _class_map(name: str, any_of: tuple[Term, ...], none_of: tuple[Term, ...], marks_in_list: bool) -> ClassMap:
     lists: list[AccessList] = []
     lines: list[MatchLine] = []
     own = f"{ACL_PREFIX}{name}"
 
     def in_entry(term: Term) -> bool:
-        return _in_entry(term) or (dscp_in_list and bool(term.dscp))
+        return _in_entry(term) or (marks_in_list and bool(term.dscp or term.precedence))
 
     in_list = [t for t in any_of if in_entry(t)]
     plain = [t for t in any_of if not in_entry(t)]

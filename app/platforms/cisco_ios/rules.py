@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping
 
 from app.findings import Finding, Severity
 from app.inventory.models import Role
-from app.plan.model import Plan, Rule, Term
+from app.plan.model import Rule, Term
 from app.plan.request import ClassRequest, DeviceRequest
 from app.plan.request import Term as Alternative
 from app.platforms.cisco_ios.capabilities import capabilities
 from app.platforms.cisco_ios.grammar import CLASS_DEFAULT
 from app.platforms.cisco_ios.limits import check_inputs, refused_match, trusts_mark
-from app.platforms.cisco_ios.matching import check_match, lower_match, matches_dscp
+from app.platforms.cisco_ios.matching import check_match, lower_match, matches_marks
 from app.platforms.names import shorten
 
 MARK_SUFFIX = ".MARK"
@@ -30,9 +30,12 @@ def every_class(classes: tuple[ClassRequest, ...]) -> Iterator[ClassRequest]:
 
 
 def lower_rules(
-    request: DeviceRequest, names: dict[str, str], running: Plan | None, findings: list[Finding]
+    request: DeviceRequest, names: dict[str, str], held: frozenset[str] | None, findings: list[Finding]
 ) -> dict[str, Rule]:
-    """The rule of every class by its name in the intent; ``names`` are what the box calls them."""
+    """The rule of every class by its name in the intent; ``names`` are what the box calls them.
+
+    ``held`` are the interfaces that the box has, where they are known.
+    """
     rules: dict[str, Rule] = {}
 
     def descend(classes: tuple[ClassRequest, ...], above: ClassRequest | None) -> None:
@@ -44,7 +47,7 @@ def lower_rules(
                     findings.append(refused_match(request, c, joined))
                     joined = c.model_copy(update={"terms": ()})
                 whole = joined
-            rules[c.name] = _rule(request, whole, names.get(c.name, CLASS_DEFAULT), running, findings)
+            rules[c.name] = _rule(request, whole, names.get(c.name, CLASS_DEFAULT), held, findings)
             descend(c.children, whole)
 
     descend(request.classes, None)
@@ -149,7 +152,7 @@ def _both(parent: Alternative, own: Alternative) -> tuple[Alternative, ...] | No
 
 
 def _rule(
-    request: DeviceRequest, wanted: ClassRequest, name: str, running: Plan | None, findings: list[Finding]
+    request: DeviceRequest, wanted: ClassRequest, name: str, held: frozenset[str] | None, findings: list[Finding]
 ) -> Rule:
     """What a class's class-map matches here: the mark where an edge has set it, else what the intent lists."""
     if wanted.is_default:
@@ -168,12 +171,12 @@ def _rule(
                 mend="give the class a mark",
             )
         )
-    findings.extend(check_inputs(request, wanted, running))
+    findings.extend(check_inputs(request, wanted, held))
     unknown = tuple(check_match(request, wanted))
     if unknown:
         findings.extend(unknown)
         return Rule(name=name)
-    matched = lower_match(wanted, dscp_in_list=not matches_dscp(request))
+    matched = lower_match(wanted, marks_in_list=not matches_marks(request))
     if isinstance(matched, str):
         findings.append(refused_match(request, wanted, matched))
         return Rule(name=name)

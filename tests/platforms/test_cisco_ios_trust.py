@@ -1,0 +1,90 @@
+"""Inputs of routers that believe given marks, and images that look at marks through lists."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from app.findings import Severity
+from app.plan.model import Term
+
+from .ios_support import TRAINS, a_class, asked, errors, lan, line, lowered, of, port, pushed
+
+LAN = "FastEthernet0/0"
+MARKED = a_class("voice", 5, mark={"dscp": 46, "cos": 5}, treatment={"bandwidth": {"rate": 200_000}})
+
+
+def believing(trust: str, image: str = "12.4", **more: Any) -> Any:
+    """A request whose LAN input believes marks."""
+    return asked(MARKED, image=image, interfaces=(lan(recognise=False, trust=True, trust_in=trust, **more), line()))
+
+
+@pytest.mark.parametrize("image", TRAINS)
+def test_a_router_keeps_every_dscp_by_itself(image: str) -> None:
+    result = lowered(believing("dscp", image))
+
+    assert errors(result) == []
+    assert port(result, LAN).ingress.policy is None
+
+
+@pytest.mark.parametrize("image", ["12.2(8)T", "12.4", "15.1"])
+def test_nothing_believed_is_everything_marked_down(image: str) -> None:
+    result, box = pushed(believing("none", image))
+
+    (rule,) = port(result, LAN).ingress.rules
+    assert (rule.any_of, rule.set_dscp) == ((Term(),), 0)
+    assert "service-policy input QOSFORGE-UNTRUSTED" in box.running_text()
+    assert of(result, "trust-unsupported") == []
+
+
+def test_a_believed_cos_becomes_the_dscp_of_its_class_or_precedence() -> None:
+    result, _ = pushed(
+        asked(
+            MARKED,
+            interfaces=(
+                lan(name="FastEthernet0/1.7", tagged=True, recognise=False, trust=True, trust_in="cos"),
+                line(),
+            ),
+        )
+    )
+
+    written = {r.any_of[0].cos: r.set_dscp for r in port(result, "FastEthernet0/1.7").ingress.rules}
+    assert written == {(1,): 8, (2,): 16, (3,): 24, (4,): 32, (5,): 46, (6,): 48, (7,): 56, (): 0}
+    assert of(result, "trust-unsupported") == []
+
+
+def test_a_cos_that_nothing_carries_is_told() -> None:
+    (finding,) = of(lowered(believing("cos")), "trust-unsupported")
+
+    assert (finding.severity, finding.interface, finding.will_be) == (
+        Severity.WARNING,
+        LAN,
+        "every DSCP becomes 0",
+    )
+
+
+@pytest.mark.parametrize("trust", ["none", "cos"])
+def test_images_without_marking_cannot_but_keep_the_dscp(trust: str) -> None:
+    result = lowered(believing(trust, "12.0(7)T"))
+
+    assert errors(result) == ["trust-unsupported"]
+    assert port(result, LAN).ingress.policy is None
+
+
+@pytest.mark.parametrize(("image", "listed"), [("12.0(6.5)T7", True), ("12.1(5)T", False), ("12.4", False)])
+def test_old_images_look_at_precedences_through_lists(image: str, listed: bool) -> None:
+    wanted = a_class("gold", 5, treatment={"bandwidth": {"rate": 200_000}})
+
+    result, box = pushed(asked(wanted, image=image))
+
+    (rule,) = port(result).egress.rules
+    assert rule.any_of == (Term(precedence=(5,)),)
+    assert ("permit ip any any precedence critical" in box.running_text()) is listed
+
+
+@pytest.mark.parametrize(("image", "rate", "taken"), [("12.4", 155_000_000, False), ("15.1", 800_000_000, True)])
+def test_newer_images_shape_to_higher_rates(image: str, rate: int, taken: bool) -> None:
+    fast = line("FastEthernet0/1", 10**9, usable=rate, shape=rate)
+
+    assert (errors(lowered(asked(MARKED, image=image, interfaces=(fast,)))) == []) is taken
