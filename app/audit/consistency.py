@@ -9,6 +9,7 @@ from app.dscp import dscp_name
 from app.findings import Finding, Severity
 from app.inventory.models import Link, Port
 from app.plan.model import Discipline, Efficiency, InterfacePlan, Plan, Trust
+from app.validation.links import one_sided
 from app.validation.packets import Packet, marked, queue_of
 
 
@@ -35,7 +36,7 @@ def check_consistency(held: Held) -> Iterator[Finding]:
             yield from _rate(port, interface, wanted.usable)
     for link in held.network.links:
         yield from _ends(held, link)
-        yield from _efficiency(held, link)
+        yield from one_sided(link, held.interface, "set it at both ends or at neither")
 
 
 def _at(
@@ -148,33 +149,3 @@ def _served_first(held: Held, port: Port, dscp: int) -> bool:
         queue_of(system, interface.egress, scheduler, marked(system, packet, mark, None)) for mark in (dscp, 0)
     )
     return taken != plain and any(queue.priority for queue in scheduler.queues if queue.number == taken)
-
-
-def _efficiency(held: Held, link: Link) -> Iterator[Finding]:
-    """``one-sided-efficiency``: header compression and fragmentation need both ends."""
-    for near, far in ((link.a, link.b), (link.b, link.a)):
-        ours, theirs = held.interface(near), held.interface(far)
-        if ours is None:
-            continue
-        for words, has in (("header compression", _compresses), ("fragmentation", _fragments)):
-            if not has(ours.efficiency) or (theirs is not None and has(theirs.efficiency)):
-                continue
-            state = "nothing is known of" if theirs is None else "it is missing at"
-            severity = Severity.WARNING if theirs is None else Severity.ERROR
-            message = f"{words} is on at this end, but {state} the other end, {far[0]} {far[1]}"
-            yield _at(
-                near,
-                "one-sided-efficiency",
-                severity,
-                message,
-                "set it at both ends or at neither",
-                direction="output",
-            )
-
-
-def _compresses(efficiency: Efficiency) -> bool:
-    return efficiency.header_compression
-
-
-def _fragments(efficiency: Efficiency) -> bool:
-    return efficiency.fragment_bytes is not None or efficiency.fragment_delay_ms is not None

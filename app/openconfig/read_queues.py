@@ -72,6 +72,7 @@ def read_profiles(qos: Node, ledger: Ledger) -> dict[str, Red | None]:
         minimum, maximum = config.number("min-threshold", UINT64), config.number("max-threshold", UINT64)
         percent = config.number("max-drop-probability-percent", 100, first=1)
         weight = config.number("weight", UINT32)
+        ecn = bool(config.flag("enable-ecn"))
         if config.members.get("drop") is True:
             config.flag("drop")
         if minimum is None or maximum is None or percent is None:
@@ -89,7 +90,7 @@ def read_profiles(qos: Node, ledger: Ledger) -> dict[str, Red | None]:
             )
         profile = RedProfile(minimum=minimum, maximum=maximum, denominator=denominator)
         exponent = {} if weight is None else {"weight_exponent": weight}
-        found[name] = Red.model_validate({"unit": "bytes", "profiles": (profile,), **exponent})
+        found[name] = Red.model_validate({"unit": "bytes", "profiles": (profile,), "ecn": ecn, **exponent})
     return found
 
 
@@ -146,11 +147,11 @@ def _scheduler(row: Node, strict: bool, queues: dict[str, QueueName]) -> list[Qu
     # Inside one strict scheduler the higher weight is served first.
     ordered = [queue for _, queue in sorted(inputs, key=lambda pair: -pair[0])]
     cap = _cap(row) if len(ordered) == 1 else None
-    return [q.model_copy(update={"share": cap, "capped": True}) if cap else q for q in ordered]
+    return [q.model_copy(update={**cap, "capped": True}) if cap else q for q in ordered]
 
 
-def _cap(row: Node) -> Share | None:
-    """What a strict queue is policed to; None where the scheduler says anything else (it stays unread)."""
+def _cap(row: Node) -> dict[str, object] | None:
+    """What a strict queue is policed to, with its burst; None where it says anything else (that stays unread)."""
     meter, general = row.child("one-rate-two-color"), row.child("config")
     config, exceed = meter.child("config"), meter.child("exceed-action").child("config")
     kind = str(general.members.get("type", "")).rpartition(":")[2]
@@ -164,4 +165,5 @@ def _cap(row: Node) -> Share | None:
         return None  # a plan's rates are whole kb/s
     for node, taken in ((general, "type"), (config, leaf), (config, "queuing-behavior"), (exceed, "drop")):
         node.any(taken)
-    return Share(unit=units[0], value=number // 1000 if units[0] is ShareUnit.KBPS else number)
+    share = Share(unit=units[0], value=number // 1000 if units[0] is ShareUnit.KBPS else number)
+    return {"share": share, "burst": config.number("bc", UINT32)}

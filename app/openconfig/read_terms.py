@@ -16,6 +16,7 @@ from app.plan.model import PortRange, Rule, Term
 
 VERSIONS = {kind: version for version, kind in FAMILIES.items()}
 _OWN_ID = re.compile(r"([0-9]{1,6})\.([0-9]{1,6})-(.*)", re.DOTALL)
+_MAC = re.compile(r"[0-9a-fA-F]{2}(?::[0-9a-fA-F]{2}){5}")
 _ANYWHERE = {4: "0.0.0.0/0", 6: "::/0"}
 LAST_PORT = 65535
 
@@ -57,6 +58,7 @@ def _term(key: str, node: Node, version: int) -> ReadTerm:
     conditions, actions = node.child("conditions"), node.child("actions")
     header = conditions.child(f"ipv{version}").child("config")
     ports = conditions.child("transport").child("config")
+    ethernet = conditions.child("l2").child("config")
     single = header.number("dscp", 63)
     dscp = header.numbers("dscp-set", 63)
     term = Term(
@@ -66,6 +68,8 @@ def _term(key: str, node: Node, version: int) -> ReadTerm:
         destination=_prefix(header, "destination-address", version),
         source_ports=_ports(ports, "source-port"),
         destination_ports=_ports(ports, "destination-port"),
+        source_mac=_mac(ethernet, "source-mac"),
+        destination_mac=_mac(ethernet, "destination-mac"),
     )
     remark = actions.child("remark").child("config")
     return ReadTerm(
@@ -100,6 +104,17 @@ def _prefix(node: Node, name: str, version: int) -> str | None:
         node.wrong(name, f"{value[:60]!r} is not an IPv{version} prefix")
         return None
     return str(network)
+
+
+def _mac(node: Node, name: str) -> str | None:
+    value = node.text(name)
+    if value is None:
+        return None
+    if _MAC.fullmatch(value) is None:
+        node.wrong(name, f"{value[:60]!r} is not a MAC address", "write it like 00:1b:54:aa:bb:cc")
+        return None
+    digits = value.lower().replace(":", "")
+    return ".".join(digits[at : at + 4] for at in (0, 4, 8))
 
 
 def _ports(node: Node, name: str) -> tuple[PortRange, ...]:

@@ -8,7 +8,7 @@ from app.findings import Severity
 from app.openconfig.ledger import Ledger
 from app.plan.model import Discipline, Queue, Red, RedProfile, Scheduler, Share, ShareUnit
 
-QUEUE_CARRIED = ("number", "name", "priority", "share", "capped", "red", "limit_packets")
+QUEUE_CARRIED = ("number", "name", "priority", "share", "capped", "red", "limit_packets", "burst")
 PACKET_BYTES = 1500
 """Bytes that stand for a packet where a box counts its thresholds in packets (an Ethernet MTU)."""
 _BYTES_A_UNIT = {"packets": PACKET_BYTES, "bytes": 1}
@@ -122,7 +122,17 @@ def _queue(queue: Queue, weight: int | None, ledger: Ledger, interface: str) -> 
             will_be=f"weight {share.value}",
         )
     red = None if queue.red is None else _red(queue.red, queue.name or str(queue.number), ledger, interface)
-    return Queue(number=queue.number, name=queue.name, priority=queue.priority, share=share, capped=capped, red=red)
+    if queue.burst is not None and not capped:
+        ledger.others(Queue(number=queue.number, burst=queue.burst), ("number",), f"queue {queue.name}", interface)
+    return Queue(
+        number=queue.number,
+        name=queue.name,
+        priority=queue.priority,
+        share=share,
+        capped=capped,
+        red=red,
+        burst=queue.burst if capped else None,
+    )
 
 
 def drop_percent(denominator: int) -> int:
@@ -155,7 +165,7 @@ def _red(red: Red, name: str, ledger: Ledger, interface: str) -> Red | None:
         maximum=chosen.maximum * unit,
         denominator=drop_denominator(drop_percent(chosen.denominator)),
     )
-    carried = Red(weight_exponent=red.weight_exponent, unit="bytes", profiles=(profile,))
+    carried = Red(weight_exponent=red.weight_exponent, unit="bytes", profiles=(profile,), ecn=red.ecn)
     if carried != red:
         ledger.add(
             "openconfig-wred-approximate",

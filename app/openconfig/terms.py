@@ -13,7 +13,18 @@ from app.plan.model import PortRange, Rule, Term
 from app.platforms.recognition import WELL_KNOWN
 
 CARRIED = frozenset(
-    {"dscp", "precedence", "application", "protocol", "source", "destination", "source_ports", "destination_ports"}
+    {
+        "dscp",
+        "precedence",
+        "application",
+        "protocol",
+        "source",
+        "destination",
+        "source_ports",
+        "destination_ports",
+        "source_mac",
+        "destination_mac",
+    }
 )
 """Fields of a term that the model has, or that can be said in its own."""
 LAST_PROTOCOL = 254
@@ -90,6 +101,8 @@ def _headers(term: Term, applications: Mapping[str, Application]) -> Iterator[Te
         protocol=term.protocol,
         source=_prefix(term.source),
         destination=_prefix(term.destination),
+        source_mac=term.source_mac,
+        destination_mac=term.destination_mac,
         source_ports=term.source_ports,
         destination_ports=term.destination_ports,
     )
@@ -104,6 +117,12 @@ def _headers(term: Term, applications: Mapping[str, Application]) -> Iterator[Te
         )
         if last < WELL_KNOWN:  # a server answers from its own port
             yield plain.model_copy(update={"protocol": application.protocol_number, "source_ports": ports})
+
+
+def mac_leaf(value: str) -> str:
+    """A MAC address as the model writes it: ``00:1b:54:aa:bb:cc``."""
+    digits = value.replace(".", "")
+    return ":".join(digits[at : at + 2] for at in range(0, len(digits), 2))
 
 
 def _prefix(value: str | None) -> str | None:

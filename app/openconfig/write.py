@@ -12,7 +12,7 @@ from app.openconfig.names import Assigned, queue_key
 from app.openconfig.protocols import protocol_leaf
 from app.openconfig.restrict import restrict
 from app.openconfig.scheduling import drop_percent
-from app.openconfig.terms import family
+from app.openconfig.terms import family, mac_leaf
 from app.plan.model import Egress, InterfacePlan, Plan, PortRange, Queue, Red, Rule, Scheduler, ShareUnit, Term
 
 Json = dict[str, Any]
@@ -181,7 +181,8 @@ class _Writer:
     def _profile(self, red: Red) -> str:
         (profile,) = red.profiles
         percent = drop_percent(profile.denominator)
-        name = f"wred-{profile.minimum}-{profile.maximum}-{percent}-{red.weight_exponent}"
+        ecn = "-ecn" if red.ecn else ""
+        name = f"wred-{profile.minimum}-{profile.maximum}-{percent}-{red.weight_exponent}{ecn}"
         config = {
             "min-threshold": str(profile.minimum),
             "max-threshold": str(profile.maximum),
@@ -189,6 +190,8 @@ class _Writer:
             "weight": red.weight_exponent,
             "drop": True,
         }
+        if red.ecn:
+            config["enable-ecn"] = True
         self.profiles[name] = {"name": name, "config": {"name": name}, "wred": {"uniform": {"config": config}}}
         return name
 
@@ -205,6 +208,8 @@ def _cap(queue: Queue) -> Json:
         return {}
     unit, value = queue.share.unit, queue.share.value
     rate: Json = {CAP_LEAVES[unit]: str(value * 1000) if unit is ShareUnit.KBPS else value}
+    if queue.burst is not None:
+        rate["bc"] = queue.burst
     return {
         "one-rate-two-color": {
             "config": rate | {"queuing-behavior": "POLICE"},
@@ -227,7 +232,9 @@ def _conditions(row: Json, kind: str) -> Json:
         header["protocol"] = protocol_leaf(term.protocol)
     sides = {"source-port": term.source_ports, "destination-port": term.destination_ports}
     ports = {leaf: _range(ranges[0]) for leaf, ranges in sides.items() if ranges}
-    told = {kind: header, "transport": ports}
+    macs = {"source-mac": term.source_mac, "destination-mac": term.destination_mac}
+    ethernet = {leaf: mac_leaf(mac) for leaf, mac in macs.items() if mac is not None}
+    told = {"l2": ethernet, kind: header, "transport": ports}
     conditions = {name: {"config": leaves} for name, leaves in told.items() if leaves}
     rest = {key: value for key, value in row.items() if key != "conditions"}
     return rest | ({"conditions": conditions} if conditions else {})

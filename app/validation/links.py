@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from app.findings import Finding, Severity
 from app.inventory.models import Link, Port
-from app.plan.model import Efficiency
+from app.plan.model import Efficiency, InterfacePlan
 from app.plan.shares import expected_shares
 from app.units import format_ratio
 from app.validation.known import Known
 
+_MEND = "bring {far} into the scope of the intent ('apply'), or leave both ends without it"
 _MECHANISMS = {"header_compression": "header compression", "fragmentation": "fragmentation"}
 
 
@@ -20,36 +21,34 @@ def check_efficiency(known: Known) -> Iterator[Finding]:
     An end of which nothing is known is a warning: it may or may not do its part.
     """
     for link in known.compilation.network.links:
-        for near, far in ((link.a, link.b), (link.b, link.a)):
-            ours = known.interface(near)
-            if ours is None:
+        yield from one_sided(link, known.interface, _MEND)
+
+
+def one_sided(link: Link, interface: Callable[[Port], InterfacePlan | None], mend: str) -> Iterator[Finding]:
+    """``one-sided-efficiency`` of a link, by what is at its ports; ``mend`` may name the other end, ``{far}``."""
+    for near, far in ((link.a, link.b), (link.b, link.a)):
+        ours, theirs = interface(near), interface(far)
+        if ours is None:
+            continue
+        for mechanism, words in _MECHANISMS.items():
+            if not _has(ours.efficiency, mechanism) or (theirs and _has(theirs.efficiency, mechanism)):
                 continue
-            theirs = known.interface(far)
-            for mechanism, words in _MECHANISMS.items():
-                if not _has(ours.efficiency, mechanism):
-                    continue
-                if theirs is None:
-                    yield _one_sided(near, far, words, Severity.WARNING, "nothing is known of")
-                elif not _has(theirs.efficiency, mechanism):
-                    yield _one_sided(near, far, words, Severity.ERROR, "it is missing at")
+            state = "nothing is known of" if theirs is None else "it is missing at"
+            yield Finding(
+                code="one-sided-efficiency",
+                severity=Severity.WARNING if theirs is None else Severity.ERROR,
+                message=f"{words} is on at this end of the link, but {state} the other end, {far[0]} {far[1]}",
+                device=near[0],
+                interface=near[1],
+                direction="output",
+                mend=mend.format(far=f"{far[0]} {far[1]}"),
+            )
 
 
 def _has(efficiency: Efficiency, mechanism: str) -> bool:
     if mechanism == "header_compression":
         return efficiency.header_compression
     return efficiency.fragment_bytes is not None or efficiency.fragment_delay_ms is not None
-
-
-def _one_sided(near: Port, far: Port, words: str, severity: Severity, state: str) -> Finding:
-    return Finding(
-        code="one-sided-efficiency",
-        severity=severity,
-        message=f"{words} is on at this end of the link, but {state} the other end, {far[0]} {far[1]}",
-        device=near[0],
-        interface=near[1],
-        direction="output",
-        mend=f"bring {far[0]} {far[1]} into the scope of the intent ('apply'), or leave both ends without it",
-    )
 
 
 def check_ends(known: Known) -> Iterator[Finding]:

@@ -19,6 +19,7 @@ class Packet:
     application: str | None = None
     protocol: int | None = None
     port: int | None = None
+    source_port: int | None = None
     group: int | None = None
 
 
@@ -92,21 +93,23 @@ def takes(rule: Rule, packet: Packet) -> bool:
 
 
 def matches(term: Term, packet: Packet) -> bool:
-    """Whether a packet has everything a term asks for; source ports, MACs, VLANs and the way in are never known."""
+    """Whether a packet has everything a term asks for; MACs, VLANs and the way in are never known."""
     return (
         (not term.dscp or packet.dscp in term.dscp)
         and (not term.cos or packet.cos in term.cos)
         and (not term.precedence or packet.dscp >> 3 in term.precedence)
         and (term.application is None or term.application == packet.application)
         and (term.protocol is None or term.protocol == packet.protocol)
-        and (term.source is None or _inside(packet.source, term.source))
-        and (term.destination is None or _inside(packet.destination, term.destination))
-        and not (term.source_ports or term.source_mac or term.destination_mac or term.input_interface or term.vlan)
+        and (term.source is None or inside(packet.source, term.source))
+        and (term.destination is None or inside(packet.destination, term.destination))
+        and not (term.source_mac or term.destination_mac or term.input_interface or term.vlan)
+        and (not term.source_ports or _in_ports(packet.source_port, term.source_ports))
         and (not term.destination_ports or _in_ports(packet.port, term.destination_ports))
     )
 
 
-def _inside(address: str, prefix: str) -> bool:
+def inside(address: str, prefix: str) -> bool:
+    """Whether an address is in a prefix; never where they are of different IP versions."""
     return ip_address(address) in ip_network(prefix, strict=False)
 
 

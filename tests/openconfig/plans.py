@@ -17,6 +17,7 @@ from app.plan.model import (
     Egress,
     Ingress,
     InterfacePlan,
+    InterfacePolicer,
     Plan,
     Policer,
     PortRange,
@@ -56,6 +57,9 @@ TERMS = st.builds(
     destination=PREFIXES,
     source_ports=st.lists(PORTS, max_size=2).map(tuple),
     destination_ports=st.lists(PORTS, max_size=2).map(tuple),
+    source_mac=st.sampled_from([None, None, None, "001b.54aa.bbcc"]),
+    destination_mac=st.sampled_from([None, None, None, "0200.5e00.00ff"]),
+    vlan=st.sampled_from([(), (), (), (10, 20)]),
 )
 RULES = st.lists(
     st.builds(
@@ -64,6 +68,8 @@ RULES = st.lists(
         any_of=st.lists(TERMS, max_size=3).map(tuple),
         set_dscp=st.none() | st.integers(0, 63),
         set_cos=st.none() | st.integers(0, 7),
+        set_precedence=st.sampled_from([None, None, 5]),
+        set_drop_precedence=st.sampled_from([None, None, "high"]),
         police=st.sampled_from([None, None, Policer(rate=64000, burst=8000)]),
         queue=st.none() | NUMBERS,
     ),
@@ -80,8 +86,9 @@ REDS = st.builds(
     Red,
     by_dscp=st.booleans(),
     weight_exponent=st.integers(0, 16),
-    unit=st.sampled_from(["packets", "bytes", "percent"]),
+    unit=st.sampled_from(["packets", "bytes", "ms"]),
     profiles=st.lists(PROFILES, max_size=2).map(tuple),
+    ecn=st.booleans(),
 )
 SHARES = st.builds(Share, unit=st.sampled_from(ShareUnit), value=st.integers(0, 100))
 QUEUES = st.lists(
@@ -96,6 +103,12 @@ QUEUES = st.lists(
         red=st.none() | REDS,
         fair=st.booleans(),
         shape_weight=st.none() | st.just(4),
+        shape_rate=st.none() | st.just(64000),
+        burst=st.none() | st.integers(1, 2**32 - 1),
+        limit_bytes=st.none() | st.just(9000),
+        limit_ms=st.none() | st.just(20),
+        buffer_percent=st.none() | st.just(25),
+        level=st.none() | st.just(2),
     ),
     max_size=4,
     unique_by=lambda queue: queue.number,
@@ -131,6 +144,9 @@ INTERFACES = st.lists(
             rules=RULES,
             default_queue=st.none() | NUMBERS,
             scheduler=st.none() | SCHEDULERS,
+            policers=st.sampled_from([(), (InterfacePolicer(police=Policer(rate=64000, burst=8000)),)]),
+            transmit_ring=st.none() | st.just(5),
+            shape_rate=st.none() | st.just(10**6),
         ),
         efficiency=st.builds(Efficiency, header_compression=st.booleans()),
     ),

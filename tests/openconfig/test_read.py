@@ -189,11 +189,14 @@ STRICT = ("scheduler-policies", "scheduler-policy", 0, "schedulers", "scheduler"
 PROFILE = ("queue-management-profiles", "queue-management-profile", 0)
 UNREAD: dict[str, tuple[Callable[[Any], None], str]] = {
     "a TTL": (_leaf(*TERM, "conditions", "ipv4", "config", "hop-limit", value=1), "config/hop-limit"),
-    "MAC addresses": (_leaf(*TERM, "conditions", "l2", "config", "source-mac", value="00:00:5e:00:53:01"), "mac"),
+    "an Ethertype": (_leaf(*TERM, "conditions", "l2", "config", "ethertype", value=2048), "ethertype"),
     "MPLS marks": (_leaf(*TERM, "actions", "remark", "config", "set-mpls-tc", value=3), "set-mpls-tc"),
     "a shaped queue": (_leaf(*STRICT, "one-rate-two-color", "config", "cir", value="64000"), "config/cir"),
     "two rates": (_leaf(*STRICT, "two-rate-three-color", "config", "pir", value="64000"), "config/pir"),
-    "ECN": (_leaf(*PROFILE, "wred", "uniform", "config", "enable-ecn", value=True), "enable-ecn"),
+    "a part of a buffer": (
+        _leaf(*PROFILE, "wred", "uniform", "config", "min-threshold-percent", value=5),
+        "percent",
+    ),
     "a fabric": (_leaf("forwarding-groups", "forwarding-group", 0, "config", "fabric-priority", value=1), "fabric"),
     "something new": (_leaf("packet-trim", "config", "symmetric-dscp", value=1), "packet-trim"),
 }
@@ -340,3 +343,21 @@ def test_a_damaged_document_gives_a_plan_or_an_error_of_ours(data: st.DataObject
     except InputError:
         return
     assert Plan.model_validate(plan.model_dump()) == plan
+
+
+def test_ecn_and_mac_addresses_are_read() -> None:
+    document = foreign()
+    _leaf(*TERM, "conditions", "l2", "config", "source-mac", value="00:00:5E:00:53:01")(document)
+    _leaf(*PROFILE, "wred", "uniform", "config", "enable-ecn", value=True)(document)
+    imported = import_document(json.dumps(document), device="r1")
+    terms = [t for i in imported.plan.interfaces for r in i.ingress.rules for t in r.any_of]
+    assert "0000.5e00.5301" in {t.source_mac for t in terms}
+    queues = [q for i in imported.plan.interfaces if i.egress.scheduler for q in i.egress.scheduler.queues]
+    assert [q.red.ecn for q in queues if q.red] == [True]
+
+
+def test_a_mac_address_that_is_none_is_refused() -> None:
+    document = foreign()
+    _leaf(*TERM, "conditions", "l2", "config", "source-mac", value="0000.5e00.5301")(document)
+    with pytest.raises(InputError, match="is not a MAC address"):
+        import_document(json.dumps(document), device="r1")

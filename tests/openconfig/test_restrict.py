@@ -310,7 +310,7 @@ def test_several_drop_profiles_become_that_of_unmarked_packets_in_bytes() -> Non
     assert carried is not None
     assert carried.queues[2].red == Red(unit="bytes", profiles=(RedProfile(minimum=30000, maximum=60000),))
     assert found(given, "openconfig-wred-approximate").will_be == "30000 to 60000 bytes, 1 in 10"
-    other = Red(unit="cells", profiles=profiles)
+    other = Red(unit="ms", profiles=profiles)
     refused = plan(scheduler=WRR.model_copy(update={"queues": (*TWO[:2], _red(other))}))
     assert "openconfig-wred-not-carried" in codes(refused)
 

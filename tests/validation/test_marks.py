@@ -100,3 +100,60 @@ def test_rule_that_marks_too_much_does_not_hide_the_loss() -> None:
     everything = Ingress(rules=(Rule(name="all", any_of=(Term(),), set_dscp=18),))
     found = marks(with_interface(compiled(), "r1", "FastEthernet0/0", ingress=everything))
     assert {f.traffic_class for f in found} == {"voice"}
+
+
+TREE = INTENT.replace(
+    """\
+  - name: web
+    match: {any: [{application: [http]}]}
+    mark: {dscp: af21, cos: 2}
+    treatment: {bandwidth: {remaining_percent: 70}}
+""",
+    """\
+  - name: data
+    match: {any: [{dscp: [af11, af21]}]}
+    treatment:
+      bandwidth: {remaining_percent: 70}
+      bounded: true
+      children:
+        - name: web
+          match: {any: [{dscp: [af21]}]}
+          mark: {dscp: af21}
+          treatment: {bandwidth: {percent: 30}}
+        - name: bulk
+          match: {any: [{dscp: [af11]}]}
+          mark: {dscp: af11}
+          treatment: {bandwidth: {percent: 20}}
+""",
+)
+
+
+def test_class_below_a_class_is_followed_to_its_own_queue() -> None:
+    assert marks(compiled(TREE)) == []
+    found = marks(_reading(compiled(TREE), "r2", "Multilink1", "data", Term(dscp=(10,))))
+    assert {(f.traffic_class, f.interface) for f in found} == {("web", "Multilink1")}, "its parent is not found"
+
+
+def test_class_in_the_queue_of_its_sister_is_found() -> None:
+    compilation = compiled(TREE)
+    interface = next(d.plan for d in compilation.devices if d.name == "r2").interface("Multilink1")
+    assert interface is not None
+    assert interface.egress.scheduler is not None
+    scheduler = interface.egress.scheduler
+    queues = tuple(
+        q.model_copy(
+            update={
+                "child": q.child.model_copy(
+                    update={
+                        "rules": tuple(r.model_copy(update={"any_of": (Term(dscp=(46,)),)}) for r in q.child.rules)
+                    }
+                )
+            }
+        )
+        if q.child
+        else q
+        for q in scheduler.queues
+    )
+    egress = interface.egress.model_copy(update={"scheduler": scheduler.model_copy(update={"queues": queues})})
+    found = marks(with_interface(compilation, "r2", "Multilink1", egress=egress))
+    assert {(f.traffic_class, f.interface) for f in found} == {("web", "Multilink1")}

@@ -1,0 +1,54 @@
+"""Whose configuration it is: platform, image and name from the text, or a refusal that says what to give."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.errors import InputError
+from app.importing import import_configurations, read_configuration
+
+from .support import FOLDERS, NETWORKS, running
+from .test_library import made
+
+
+@pytest.mark.parametrize(
+    ("folder", "name"), [(f, d.name) for f, network in NETWORKS.items() for d in network.devices]
+)
+def test_a_box_is_told_by_its_lines(folder: str, name: str) -> None:
+    device = NETWORKS[folder].device(name)
+    assert device.startup is not None
+    startup = (FOLDERS[folder] / device.startup).read_text(encoding="utf-8")
+    read = read_configuration(running(made("campus-collaboration", folder)[name], startup), f"{name}.cfg")
+    assert (read.platform, read.device.lower()) == (device.platform, name)
+
+
+def test_what_is_given_goes_before_what_is_read() -> None:
+    text = "version 12.4\nhostname a\ninterface Serial0/0\n bandwidth 64\n"
+    read = read_configuration(text, "x.cfg", image="12.2", device="b")
+    assert (read.device, read.images, read_configuration(text, "x.cfg").images) == ("b", ("12.2",), ("12.4",))
+
+
+@pytest.mark.parametrize(
+    ("text", "given", "message"),
+    [
+        ("hello\n", {}, "no line tells the platform"),
+        ("interface Serial0/0\n", {"platform_id": "cisco"}, "unknown platform 'cisco'"),
+        ("interface Serial0/0\n", {"device": "a b"}, "'a b' is not a device's name"),
+    ],
+)
+def test_what_cannot_be_read_is_refused(text: str, given: dict[str, str], message: str) -> None:
+    with pytest.raises(InputError, match=message) as refused:
+        read_configuration(text, "x.cfg", **given)
+    assert refused.value.mend
+
+
+def test_a_box_without_any_policy_is_refused() -> None:
+    read = read_configuration("hostname a\ninterface Serial0/0\n bandwidth 64\n", "x.cfg")
+    with pytest.raises(InputError, match="no interface has anything for quality of service"):
+        import_configurations([read], "made")
+
+
+def test_one_box_twice_is_refused() -> None:
+    read = read_configuration("hostname a\ninterface Serial0/0\n bandwidth 64\n", "x.cfg")
+    with pytest.raises(InputError, match="another configuration of a"):
+        import_configurations([read, read], "made")
