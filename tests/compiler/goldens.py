@@ -1,8 +1,8 @@
 """What the shipped intents become, as files to read and to compare with.
 
-Two networks: the routers of the campus, and one device of every platform and train (``tests/golden/network``) that
-every intent of the library is compiled for. Beside a configuration stand its findings; an intent that a device
-cannot have has its findings alone.
+Two kinds of network: the routers of the campus, and one device of every platform and train that every intent of the
+library is compiled for (``tests/golden/network*``: a platform may bring a folder of its own). Beside a
+configuration stand its findings; an intent that a device cannot have has its findings alone.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from app.inventory.models import Network
 from .support import POLICIES, ROOT, ROUTERS, compiled, device
 
 GOLDEN = ROOT / "tests" / "golden"
-NETWORK = GOLDEN / "network"
+NETWORKS = tuple(sorted(p.parent for p in GOLDEN.glob("network*/hosts.yaml")))
 EXAMPLES = ("impossible",)
 """Intents that show what is refused later; they compile to what another one does."""
 LIBRARY = tuple(sorted(p.stem for p in (ROOT / "policies").glob("*.yaml") if p.stem not in EXAMPLES))
@@ -39,14 +39,18 @@ def golden_file(policy_name: str, name: str) -> Path:
 @cache
 def every_platform() -> Network:
     """One device of every platform and train."""
-    return load_network(NETWORK)
+    networks = [load_network(folder) for folder in NETWORKS]
+    return networks[0].model_copy(update={"devices": tuple(d for network in networks for d in network.devices)})
 
 
 @cache
 def booted_with() -> Mapping[str, str]:
     """What the devices of `every_platform` run before the first push."""
     return {
-        d.name: (NETWORK / d.startup).read_text(encoding="utf-8") for d in every_platform().devices if d.startup
+        d.name: (folder / d.startup).read_text(encoding="utf-8")
+        for folder in NETWORKS
+        for d in load_network(folder).devices
+        if d.startup
     }
 
 

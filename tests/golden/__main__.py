@@ -1,4 +1,4 @@
-"""Write the expected configurations of the routers anew: ``python -m tests.golden`` in the checkout."""
+"""Write the expected configurations and findings anew: ``python -m tests.golden`` in the checkout."""
 
 from tests.compiler.goldens import regenerate
 

@@ -1,0 +1,114 @@
+"""The library on every platform and train: as the files in ``tests/golden`` say, and as the boxes take it.
+
+``python -m tests.golden`` writes the files anew, for a look at the difference.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from app.compiler.candidate import differences, make_candidate
+from app.compiler.compile import CompiledDevice
+from app.findings import has_errors
+from app.intent.loader import load_intent
+from app.inventory.models import Device
+from app.lab.box import Box
+from app.lab.boxes import make_box
+from app.lab.clock import Clock
+from app.lab.spec import BoxSpec
+from app.lab.storage import Storage
+from app.platforms.base import platform
+from tests.compiler.goldens import (
+    EXAMPLES,
+    LIBRARY,
+    booted_with,
+    every_platform,
+    expected,
+    findings_of,
+    golden_file,
+    library,
+    library_files,
+)
+from tests.compiler.support import ROOT
+
+TAKEN = [
+    (name, made.name) for name in LIBRARY for made in library(name).devices if golden_file(name, made.name).exists()
+]
+"""Policies and devices that have a configuration."""
+
+
+def emulated(device: Device) -> Box:
+    """A box of the golden network that has booted."""
+    features: dict[str, bool] = dict.fromkeys(device.features, True)
+    if device.platform == "catalyst_2950":
+        features["enhanced"] = device.image.endswith("EI")
+    spec = BoxSpec(
+        name=device.name,
+        platform=device.platform,
+        image=device.image,
+        features=features,
+        username="u",
+        password="p",
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        box = make_box(spec, Storage(Path(folder), booted_with()[device.name]), Clock())
+        box.boot()
+    assert box.boot_messages == []
+    return box
+
+
+def made_for(policy: str, name: str) -> CompiledDevice:
+    """A device of the golden network under a policy."""
+    return next(d for d in library(policy).devices if d.name == name)
+
+
+@pytest.mark.parametrize("name", LIBRARY)
+def test_it_compiles_to_its_goldens(name: str) -> None:
+    wanted = dict(expected(name))
+    assert {path.name for path in library_files(name)} == {path.name for path in wanted}
+    for path, text in wanted.items():
+        assert path.read_text(encoding="utf-8") == text, path.name
+
+
+@pytest.mark.parametrize("name", LIBRARY)
+def test_what_is_refused_has_no_configuration(name: str) -> None:
+    for made in library(name).devices:
+        refused = has_errors(findings_of(library(name), made.name))
+        assert golden_file(name, made.name).exists() is not refused, made.name
+
+
+@pytest.mark.parametrize(("policy", "name"), TAKEN)
+def test_the_box_takes_every_line_and_gives_it_back(policy: str, name: str) -> None:
+    made, device = made_for(policy, name), every_platform().device(name)
+    box = emulated(device)
+    before = box.running_text()
+    candidate = make_candidate(made, before)
+    assert box.configure(candidate.delta) == []
+    held = platform(device.platform).parse(box.running_text(), name, device.image)
+    assert differences(made.plan, held) == ()
+    assert held.unknown == ()
+    assert box.configure(candidate.inverse) == []
+    assert box.running_text() == before
+
+
+@pytest.mark.parametrize("name", [*LIBRARY, *EXAMPLES])
+def test_it_is_documented(name: str) -> None:
+    assert f"`{name}`" in (ROOT / "docs/library.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", LIBRARY)
+def test_every_parameter_is_used(name: str) -> None:
+    assert load_intent(ROOT / "policies" / f"{name}.yaml").findings == ()
+
+
+@pytest.mark.parametrize("count", [4, 8, 12])
+def test_the_classes_of_rfc_4594_divide_everything(count: int) -> None:
+    classes = load_intent(ROOT / "policies" / f"rfc4594-{count}.yaml").intent.classes
+    assert len(classes) == count
+    shares = [c.treatment.bandwidth for c in classes if c.treatment.bandwidth]
+    assert sum(share.remaining_percent or 0 for share in shares) == 100
+    matched = [value for c in classes if c.match for term in c.match.any for value in term.dscp]
+    assert len(matched) == len(set(matched))
