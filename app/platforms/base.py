@@ -11,6 +11,7 @@ from typing import Literal, Protocol
 from app.configtree import Grammar
 from app.errors import InputError, Place
 from app.findings import Fidelity, Finding
+from app.inventory.models import Role
 from app.plan.model import Plan
 from app.plan.request import DeviceRequest, Feature
 
@@ -91,11 +92,29 @@ class QueueCount:
     overlapping: bool = False
 
 
+@dataclass(frozen=True)
+class Boxes:
+    """The boxes of a platform: by which lines their configurations are told, and what an inventory says of them.
+
+    ``signs`` is a pattern of whole lines that they have and others hardly; ``switches`` where ports are those of a
+    switch. ``images`` are tried in this order where none is known; ``states_image`` where the ``version`` line of a
+    configuration is one.
+    """
+
+    signs: str
+    images: tuple[str, ...]
+    driver: str
+    role: Role
+    switches: bool = True
+    states_image: bool = False
+
+
 class Platform(Protocol):
     """One kind of box. Implementations are pure: no I/O but reading their own data and templates."""
 
     id: str
     grammar: Grammar
+    boxes: Boxes
     profile: Profile
     batfish_format: str | None
     """What Batfish calls the text of this platform; none where it does not model it."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from app.configtree import Grammar
+from app.inventory.models import Role
 from app.plan.model import Plan
 from app.plan.request import DeviceRequest, Feature
-from app.platforms.base import Block, Direction, Lowered, Profile, QueueCount
+from app.platforms.base import Block, Boxes, Direction, Lowered, Profile, QueueCount
 from app.platforms.catalyst_2950.blocks import blocks
 from app.platforms.catalyst_2950.capabilities import profile
 from app.platforms.catalyst_2950.counters import counter_commands, read_counters
@@ -36,6 +37,12 @@ class Catalyst2950:
 
     id = "catalyst_2950"
     grammar: Grammar = GRAMMAR
+    boxes = Boxes(
+        signs=r"wrr-queue\b.*|mls qos map (?:cos-dscp|dscp-cos) .*|(?:.*[^\w])?[Cc](?:WS-C)?295[05]\b.*",
+        images=("12.1EA-EI", "12.1EA-SI"),
+        driver="ios_legacy",
+        role=Role.ACCESS,
+    )
     batfish_format: str | None = "cisco_ios"
     profile: Profile = profile()
     counts: frozenset[Direction] = frozenset()

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from app.configtree import Grammar
+from app.inventory.models import Role
 from app.plan.model import Plan
 from app.plan.request import DeviceRequest, Feature
-from app.platforms.base import Block, Direction, Lowered, Profile, QueueCount
+from app.platforms.base import Block, Boxes, Direction, Lowered, Profile, QueueCount
 from app.platforms.catalyst_2970.blocks import blocks
 from app.platforms.catalyst_2970.capabilities import profile
 from app.platforms.catalyst_2970.counters import counter_commands, read_counters
@@ -42,6 +43,13 @@ class Catalyst2970:
 
     id = "catalyst_2970"
     grammar: Grammar = GRAMMAR
+    boxes = Boxes(
+        signs=r".*\bsrr-queue\b.*|.*\bqueue-set\b.*|mls qos (?:queue-set|srr-queue)\b.*|priority-queue out|"
+        r"(?:.*[^\w])?[Cc](?:isco )?(?:WS-C)?(?:2970|3560|3750)\b.*",
+        images=("12.2",),
+        driver="ios_legacy",
+        role=Role.ACCESS,
+    )
     batfish_format: str | None = "cisco_ios"
     profile: Profile = profile()
     counts: frozenset[Direction] = frozenset({"output"})

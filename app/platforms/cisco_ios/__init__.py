@@ -42,7 +42,6 @@ FEATURES = frozenset(
         Feature.BOUNDED,
         Feature.CHILDREN,
         Feature.MATCH_IPV6,
-        Feature.MATCH_VLAN,
         Feature.TRANSMIT_RING,
         Feature.HEADER_COMPRESSION,
         Feature.FRAGMENTS,

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from app.configtree import Grammar
+from app.inventory.models import Role
 from app.plan.model import Plan
 from app.plan.request import DeviceRequest, Feature
-from app.platforms.base import Block, Direction, Lowered, Profile, QueueCount
+from app.platforms.base import Block, Boxes, Direction, Lowered, Profile, QueueCount
 from app.platforms.force10_e300.blocks import blocks
 from app.platforms.force10_e300.counters import counter_commands, read_counters
 from app.platforms.force10_e300.grammar import GRAMMAR
@@ -20,6 +21,16 @@ class Force10E300:
 
     id = "force10_e300"
     grammar: Grammar = GRAMMAR
+    boxes = Boxes(
+        signs=r"(?:qos-policy-(?:input|output)|policy-map-(?:input|output)|wred-profile|class-map match-\w+ "
+        r"\S+ cam-\S+)\b.*|.*\bservice-class\b.*|interface (?:Ten)?GigabitEthernet \d.*|.*FTOS.*|"
+        r"service-queue \d.*|(?:strict-priority|scheduler) .*|dot1p-priority \d|"
+        r"service-policy (?:in|out)put \S+ layer2",
+        images=("6.5",),
+        driver="force10",
+        role=Role.CORE,
+        states_image=True,
+    )
     batfish_format: str | None = "force10"
     # One frame in transmission and one behind it; store and forward through the backplane. Both unconfirmed.
     profile = Profile(transmit_fifo=1, latency=10e-6, source="chassis with store and forward in hardware")

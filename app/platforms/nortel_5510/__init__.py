@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from app.configtree import Grammar
+from app.inventory.models import Role
 from app.plan.model import Plan
 from app.plan.request import DeviceRequest, Feature
-from app.platforms.base import Block, Direction, Lowered, Profile, QueueCount
+from app.platforms.base import Block, Boxes, Direction, Lowered, Profile, QueueCount
 from app.platforms.nortel_5510.blocks import blocks
 from app.platforms.nortel_5510.counters import counter_commands, read_counters
 from app.platforms.nortel_5510.grammar import GRAMMAR
@@ -20,6 +21,13 @@ class Nortel5510:
 
     id = "nortel_5510"
     grammar: Grammar = GRAMMAR
+    boxes = Boxes(
+        signs=r"qos (?:agent|if-group|if-assign|ip-element|l2-element|classifier|meter|action|policy|acl|ip-acl|"
+        r"l2-acl|queue-set)\b.*|vlan (?:members|ports|configcontrol)\b.*|.*ASCII Configuration Generator.*",
+        images=("5.1",),
+        driver="ers",
+        role=Role.ACCESS,
+    )
     batfish_format: str | None = None
     # One frame in transmission; store and forward in hardware. Both unconfirmed.
     profile = Profile(transmit_fifo=1, latency=10e-6, source="switch with store and forward in hardware")

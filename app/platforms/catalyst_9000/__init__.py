@@ -1,0 +1,77 @@
+"""Catalyst 9000 switches with UADP (IOS-XE): marks by input policies, eight queues a port by output policies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from app.configtree import Grammar
+from app.inventory.models import Role
+from app.plan.model import Plan
+from app.plan.request import DeviceRequest, Feature
+from app.platforms.base import Block, Boxes, Direction, Lowered, Profile, QueueCount
+from app.platforms.catalyst_9000.blocks import blocks
+from app.platforms.catalyst_9000.capabilities import profile
+from app.platforms.catalyst_9000.counters import counter_commands, read_counters
+from app.platforms.catalyst_9000.grammar import GRAMMAR
+from app.platforms.catalyst_9000.lower import lower
+from app.platforms.catalyst_9000.parse import parse
+
+FEATURES = frozenset(
+    {
+        Feature.MATCH_PRECEDENCE,
+        Feature.MATCH_FLOW,
+        Feature.MARK_PRECEDENCE,
+        Feature.POLICE_INPUT,
+        Feature.SHAPE,
+        Feature.SHAPE_PORT,
+        Feature.STRICT,
+        Feature.WEIGHT,
+        Feature.BOUNDED,
+        Feature.TRUST,
+    }
+)
+
+
+class Catalyst9000:
+    """The platform's face."""
+
+    id = "catalyst_9000"
+    grammar: Grammar = GRAMMAR
+    boxes = Boxes(
+        signs=r"priority level .*|bandwidth remaining .*|queue-buffers ratio .*|queue-limit dscp .*|"
+        r"random-detect dscp.*|.*\bsystem-cpp-.*|class class-default|service-policy output .*|[Vv]ersion 1[67]\..*|"
+        r"interface (?:Two|Five|Ten|TwentyFive|Forty|Hundred)Gig\w+\d/\d/\d+|.*[Cc]9[2-5]00\w*\b.*",
+        images=("17.12",),
+        driver="ios",
+        role=Role.ACCESS,
+        states_image=True,
+    )
+    batfish_format: str | None = "cisco_ios"
+    profile: Profile = profile()
+    counts: frozenset[Direction] = frozenset({"input", "output"})
+    features: frozenset[Feature] = FEATURES
+
+    def lower(self, request: DeviceRequest, running: Plan | None) -> Lowered:
+        """See `app.platforms.base.Platform`."""
+        del running  # ports of the request are ours as a whole, whatever they hold
+        return lower(request)
+
+    def blocks(self, plan: Plan, lowered: Lowered, request: DeviceRequest) -> tuple[Block, ...]:
+        """See `app.platforms.base.Platform`."""
+        return blocks(plan, lowered, request)
+
+    def parse(self, text: str, device: str, image: str) -> Plan:
+        """See `app.platforms.base.Platform`."""
+        del image  # the releases differ in what they accept, not in how it reads
+        return parse(text, device)
+
+    def counter_commands(self, plan: Plan) -> tuple[str, ...]:
+        """See `app.platforms.base.Platform`."""
+        return counter_commands(plan)
+
+    def read_counters(self, answers: Mapping[str, str], plan: Plan) -> tuple[QueueCount, ...]:
+        """See `app.platforms.base.Platform`."""
+        return read_counters(answers, plan)
+
+
+PLATFORM = Catalyst9000()

@@ -1,0 +1,44 @@
+"""Typed view of this platform's capability data."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from ruamel.yaml import YAML
+
+from app.platforms.base import Profile
+from app.resources import read_text
+
+
+@cache
+def capabilities() -> dict[str, Any]:
+    """The capability data."""
+    text = read_text("app/platforms/catalyst_9000/capabilities.yaml")
+    data: dict[str, Any] = YAML(typ="safe", pure=True).load(text)
+    return data
+
+
+@cache
+def queue_count() -> int:
+    """Queues of an output port."""
+    count: int = capabilities()["queues"]["value"]
+    return count
+
+
+@cache
+def name_length() -> int:
+    """Characters in the name of a class-map or policy-map."""
+    length: int = capabilities()["name_length"]["value"]
+    return length
+
+
+@cache
+def profile() -> Profile:
+    """What the box does to packets beside what is configured."""
+    data = capabilities()
+    return Profile(
+        transmit_fifo=data["transmit_fifo"]["value"],
+        latency=data["latency"]["value"],
+        source=f"{data['transmit_fifo']['source']}; assumed",
+    )
