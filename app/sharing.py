@@ -1,4 +1,4 @@
-"""Results that are kept for arguments that come again, told apart by which objects they are and not by their values.
+"""Results kept for arguments that come again, told apart by which objects they are and not by their values.
 
 The values of an intent's classes are large and frozen, and many devices have the very same ones: to ask which
 objects they are takes no time, to hash them takes longer than much of what is done with them.
@@ -33,6 +33,8 @@ def shared(function: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(function)
     def sharing(*args: P.args, **kwargs: P.kwargs) -> R:
+        if kwargs:
+            raise TypeError(f"{function.__name__} takes its arguments by position")
         key = _identity(args)
         found = results.get(key)
         if found is None:

@@ -11,22 +11,39 @@ REPEATS = 5
 
 @dataclass(frozen=True)
 class Ratio:
-    """Seconds of our work and of its baseline."""
+    """Seconds of two pieces of work, named ``above / below``, with the bound that their ratio has to keep."""
 
     name: str
-    ours: float
-    baseline: float
+    above: float
+    below: float
+    at_most: float | None = None
+    at_least: float | None = None
+
+    @property
+    def value(self) -> float:
+        """How many times longer the first takes."""
+        return self.above / self.below
+
+    @property
+    def met(self) -> bool:
+        """Whether the ratio keeps its bound."""
+        return (self.at_most is None or self.value <= self.at_most) and (
+            self.at_least is None or self.value >= self.at_least
+        )
 
     def __str__(self) -> str:
-        figures = f"{self.ours * 1e3:.2f} ms / {self.baseline * 1e3:.2f} ms"
-        return f"{self.name}: {self.ours / self.baseline:.2f} ({figures})"
+        bounds = [("at most", self.at_most), ("at least", self.at_least)]
+        told = "".join(f", {word} {bound:g}: {'met' if self.met else 'MISSED'}" for word, bound in bounds if bound)
+        return f"{self.name}: {self.value:.2f} ({self.above * 1e3:.2f} ms / {self.below * 1e3:.2f} ms{told})"
 
 
-def best(work: Callable[[], object]) -> float:
+def seconds(work: Callable[[], object]) -> float:
+    """Seconds of this process's processor time that the work takes once, whatever else the machine does."""
+    started = time.process_time()
+    work()
+    return time.process_time() - started
+
+
+def best(work: Callable[[], object], repeats: int = REPEATS) -> float:
     """Seconds of the fastest of a few repeats: what the machine can do when nothing disturbs it."""
-    times = []
-    for _ in range(REPEATS):
-        started = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - started)
-    return min(times)
+    return min(seconds(work) for _ in range(repeats))

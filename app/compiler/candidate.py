@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel
 
+from app.compiler.alike import canonical
 from app.compiler.compile import CompiledDevice
-from app.configtree import as_text, merge, transition
+from app.configtree import Gap, as_text, gaps, merge, transition
 from app.plan.model import Egress, Ingress, InterfacePlan, Plan, System
 from app.platforms.base import platform
 
@@ -18,11 +19,16 @@ LONGEST = 160
 
 @dataclass(frozen=True)
 class Candidate:
-    """Delta against a running configuration, and the inverse; both empty when there is nothing to change."""
+    """Delta against a running configuration, and the inverse; both empty when there is nothing to change.
+
+    ``gaps`` are where entering the delta leaves an interface without the policy that it has before and after:
+    boxes that replace no policy in place want the old one off first.
+    """
 
     device: str
     delta: tuple[str, ...]
     inverse: tuple[str, ...]
+    gaps: tuple[Gap, ...] = ()
 
     @property
     def empty(self) -> bool:
@@ -43,10 +49,12 @@ def make_candidate(device: CompiledDevice, running: str) -> Candidate:
     current = box.grammar.parse(running)
     desired = box.grammar.parse("\n".join(block.text for block in device.blocks))
     target = merge(current, desired, box.grammar)
+    delta = tuple(transition(current, target, box.grammar))
     return Candidate(
         device.name,
-        tuple(transition(current, target, box.grammar)),
+        delta,
         tuple(transition(target, current, box.grammar)),
+        gaps(delta, current, target, box.grammar),
     )
 
 
@@ -71,7 +79,7 @@ def differences(plan: Plan, held: Plan) -> tuple[str, ...]:
             found.append(f"{wanted.name}: the box has no such interface")
             continue
         for field in InterfacePlan.model_fields:
-            meant, there = (_canonical(getattr(side, field)) for side in (wanted, got))
+            meant, there = (_comparable(getattr(side, field)) for side in (wanted, got))
             found.extend(_leaves(f"{wanted.name} {field}", meant, there))
     for field in System.model_fields:
         meant = getattr(plan.system, field)
@@ -103,13 +111,5 @@ def _short(value: object) -> str:
     return (str(value) if isinstance(value, str) else repr(value))[:LONGEST]
 
 
-def _canonical(value: object) -> object:
-    """A side of an interface with the alternatives of its rules in one order: theirs means nothing, and a box keeps
-    the order in which they were entered."""
-    if not isinstance(value, Ingress | Egress):
-        return value
-    rules = [
-        r.model_copy(update={side: tuple(sorted(getattr(r, side), key=repr)) for side in ("any_of", "none_of")})
-        for r in value.rules
-    ]
-    return value.model_copy(update={"rules": tuple(rules)})
+def _comparable(value: object) -> object:
+    return canonical(value) if isinstance(value, Ingress | Egress) else value

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 
+from app.compiler.bystanders import shared_policies
 from app.compiler.features import refusals, within
 from app.compiler.resolve import resolve
 from app.errors import QosforgeError
@@ -136,7 +137,9 @@ class Compiler:
         refused = tuple(refusals(request, box.features))
         request = within(request, box.features)
         lowered = box.lower(request, held)
-        unread = () if held is None else (*_missing(request, held), *_unread(held))
+        unread = (
+            () if held is None else (*_missing(request, held), *_unread(held), *shared_policies(lowered.plan, held))
+        )
         return CompiledDevice(
             request=request,
             plan=lowered.plan,
@@ -149,7 +152,7 @@ class Compiler:
     def _located(self, finding: Finding) -> Finding:
         if finding.file or finding.traffic_class is None:
             return finding
-        place = self._place(finding.traffic_class)
+        place = self._place(finding.traffic_class, finding.line)
         return finding if place is None else finding.model_copy(update={"file": place.file, "line": place.line})
 
 

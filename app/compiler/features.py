@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from ipaddress import ip_network
 
 from app.compiler.wishes import ClassWish, Side, class_wishes, interface_wishes
@@ -29,6 +29,7 @@ MATCH_FEATURES = {
 """The features that the other fields of a match stand for."""
 _MATCH_MEND = "mark the class at another box and match its dscp here"
 _MENDS = {
+    Feature.MATCH_VLAN: "match the input_interface that the VLAN ends on, or mark the class at another box",
     Feature.MARK_PRECEDENCE: "mark a dscp (cs0 to cs7 have the precedence alone)",
     Feature.MARK_DROP_PRECEDENCE: "mark one of the dscps af11 to af43, which say a drop precedence",
     Feature.QUEUE_LIMIT: "leave the limit out, or say 'prefer: true'",
@@ -53,6 +54,8 @@ _MENDS = {
     Feature.TRUST: "leave trust out: inputs behind the edge trust what arrives",
     Feature.TRUST_PHONE: "trust cos, or recognise the phone's classes",
     Feature.TRANSMIT_RING: "leave transmit_ring out",
+    Feature.HEADER_COMPRESSION: "let the rule concern routers' links only",
+    Feature.FRAGMENTS: "let the rule concern routers' links only",
 }
 
 
@@ -60,7 +63,7 @@ def refusals(request: DeviceRequest, known: frozenset[Feature]) -> Iterator[Find
     """One finding for every class or interface and feature that the platform does not know; a warning where it is
     preferred."""
     sides = _Sides.of(request)
-    for wanted, feature, prefer in _lacking(request.classes, *astuple(sides), known):
+    for wanted, feature, prefer in _lacking(request.classes, sides.recognises, sides.schedules, sides.edge, known):
         yield _refusal(request, feature, prefer, wanted=wanted)
     for i in request.interfaces:
         for wish in interface_wishes(i):
@@ -94,7 +97,9 @@ def _lacking(
     sides, found = _Sides(recognises, schedules, edge), list[tuple[ClassRequest, Feature, bool]]()
     for c in classes:
         wanted = dict(_wanted(sides, c, known))
-        found += [(c, feature, wanted[feature]) for feature in Feature if feature in wanted and feature not in known]
+        found += [
+            (c, feature, wanted[feature]) for feature in Feature if feature in wanted and feature not in known
+        ]
         if Feature.CHILDREN in known:
             found += _lacking(c.children, recognises, schedules, edge, known)
     return tuple(found)
@@ -172,8 +177,6 @@ def _wanted(sides: _Sides, wanted: ClassRequest, known: frozenset[Feature]) -> I
 
 def _concerns(sides: _Sides, wish: ClassWish) -> bool:
     """Whether the device has an interface on the side where the wish works."""
-    if wish.side is None:
-        return True
     return sides.recognises if wish.side == "input" else sides.schedules
 
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import cache, partial
+from collections.abc import Iterable, Sequence
 
-from app.compiler.scoping import agreed, in_scope, unknown_names
+from app.compiler.scoping import agreed, in_scope, unknown_names, unrecognised
 from app.findings import Finding, Severity
 from app.intent.loader import LoadedIntent
 from app.intent.models import (
     RESERVED_CLASS,
     VOICE_VLAN,
-    Intent,
     LinkEfficiencyRule,
     MatchTerm,
     PortShape,
@@ -19,8 +17,10 @@ from app.intent.models import (
     every_class,
     fragment_bytes,
 )
+from app.intent.yaml_source import Path_
 from app.inventory.models import Device, Interface, Network, Role
 from app.plan.request import ClassRequest, DeviceRequest, EfficiencyRequest, InterfaceRequest, Term
+from app.sharing import shared
 from app.units import format_rate, format_seconds
 
 BOUNDARY_TAG = "lan"
@@ -30,8 +30,6 @@ BOUNDARY_TAG = "lan"
 def resolve(loaded: LoadedIntent, network: Network) -> tuple[tuple[DeviceRequest, ...], tuple[Finding, ...]]:
     """Device requests in the inventory's order, with findings on the intent as a whole."""
     findings: list[Finding] = list(unknown_names(loaded, network))
-    classes = cache(partial(_classes, loaded, loaded.intent.classes))
-    whole = _whole(loaded)
     requests = []
     for device in network.devices:
         interfaces = tuple(
@@ -40,7 +38,7 @@ def resolve(loaded: LoadedIntent, network: Network) -> tuple[tuple[DeviceRequest
             if (request := _interface(loaded, device, interface, findings)) is not None
         )
         if interfaces:
-            requests.append(_device(loaded, device, whole, interfaces, classes, findings))
+            requests.append(_device(loaded, device, interfaces, findings))
     if not requests:
         findings.append(
             Finding(
@@ -52,11 +50,14 @@ def resolve(loaded: LoadedIntent, network: Network) -> tuple[tuple[DeviceRequest
                 mend="check the roles and tags under 'apply' against hosts.yaml",
             )
         )
+    else:
+        findings.extend(unrecognised(loaded, requests))
     return tuple(requests), tuple(findings)
 
 
-def _whole(loaded: LoadedIntent) -> DeviceRequest:
-    """What of the requests of an intent is the same on every device: one object for all of them."""
+@shared
+def _alike(loaded: LoadedIntent, voice: tuple[int, ...]) -> DeviceRequest:
+    """What of the requests of an intent is the same on all devices with these voice VLANs."""
     return DeviceRequest(
         device="",
         platform="",
@@ -64,7 +65,7 @@ def _whole(loaded: LoadedIntent) -> DeviceRequest:
         role=Role.CORE,
         intent=loaded.intent.intent,
         tolerance=loaded.intent.tolerance,
-        classes=(),
+        classes=_classes(loaded, loaded.intent.classes, voice),
         interfaces=(),
         applications=dict(loaded.catalogue),
     )
@@ -73,22 +74,19 @@ def _whole(loaded: LoadedIntent) -> DeviceRequest:
 def _device(
     loaded: LoadedIntent,
     device: Device,
-    whole: DeviceRequest,
     interfaces: tuple[InterfaceRequest, ...],
-    classes: Callable[[tuple[int, ...]], tuple[ClassRequest, ...]],
     findings: list[Finding],
 ) -> DeviceRequest:
     voice = tuple(dict.fromkeys(i.voice_vlan for i in device.interfaces if i.voice_vlan is not None))
     if not voice and any(_names_voice(c) for c in every_class(loaded.intent.classes)):
         findings.append(_no_voice_vlan(loaded, device))
-    return whole.model_copy(
+    return _alike(loaded, voice).model_copy(
         update={
             "device": device.name,
             "platform": device.platform,
             "image": device.image,
             "role": device.role,
             "features": device.features,
-            "classes": classes(voice),
             "interfaces": interfaces,
         }
     )
@@ -115,22 +113,25 @@ def _no_voice_vlan(loaded: LoadedIntent, device: Device) -> Finding:
 
 
 def _classes(
-    loaded: LoadedIntent, classes: Sequence[TrafficClass], voice: tuple[int, ...]
+    loaded: LoadedIntent, classes: Sequence[TrafficClass], voice: tuple[int, ...], base: Path_ = ("classes",)
 ) -> tuple[ClassRequest, ...]:
-    """The classes of one level, ``default`` last, with what they are divided into."""
-    named = [c for c in classes if c.name != RESERVED_CLASS]
-    rest = next((c for c in classes if c.name == RESERVED_CLASS), TrafficClass(name=RESERVED_CLASS))
+    """The classes of one level, which stands at ``base``, ``default`` last, with what they are divided into."""
+    written = [(entry, (*base, at)) for at, entry in enumerate(classes)]
+    named = [(entry, path) for entry, path in written if entry.name != RESERVED_CLASS]
+    rest = [(entry, path) for entry, path in written if entry.name == RESERVED_CLASS]
     return tuple(
         ClassRequest(
             name=entry.name,
-            line=loaded.class_line(entry.name),
+            line=loaded.document.place(path).line if path else None,
             terms=tuple(_terms(entry.match.alternatives(), voice)) if entry.match else (),
             none_of=tuple(_terms(entry.match.none, voice)) if entry.match else (),
             mark=entry.mark,
             treatment=entry.treatment.model_copy(update={"children": ()}),
-            children=_classes(loaded, entry.treatment.children, voice) if entry.treatment.children else (),
+            children=_classes(loaded, entry.treatment.children, voice, (*path, "treatment", "children"))
+            if entry.treatment.children
+            else (),
         )
-        for entry in (*named, rest)
+        for entry, path in (*named, *(rest or [(TrafficClass(name=RESERVED_CLASS), ())]))
     )
 
 
@@ -168,7 +169,6 @@ def _interface(
             "usable": min(interface.usable, shape.rate) if isinstance(shape, PortShape) else interface.usable,
             "framing": interface.encapsulation,
             "tagged": interface.tagged,
-            "tags": interface.tags,
             "recognise": bool(inputs) and recognised,
             "trust": bool(inputs) and not recognised,
             "trust_in": trusted,
@@ -176,12 +176,11 @@ def _interface(
             "by_mark": any(s.recognise_by == "mark" for s in outputs),
             "shape": _port_shape(interface, shape) if outputs else None,
             "shape_prefer": shape.prefer if isinstance(shape, PortShape) else False,
-            "voice_vlan": interface.voice_vlan,
             "lag": interface.lag,
             "circuit": interface.circuit,
             "input_policy": said["input policy"],
             "output_policy": said["output policy"],
-            "efficiency": _efficiency(loaded, device, interface, findings) if outputs and _routed(device) else None,
+            "efficiency": _efficiency(loaded, device, interface, findings) if outputs else None,
         }
     )
 
@@ -194,21 +193,18 @@ def _port_shape(interface: Interface, asked: object) -> int | None:
     return interface.usable if interface.usable < interface.rate else None
 
 
-def _routed(device: Device) -> bool:
-    return device.role in (Role.EDGE, Role.MIDDLE)
-
-
 def _efficiency(
     loaded: LoadedIntent, device: Device, interface: Interface, findings: list[Finding]
 ) -> EfficiencyRequest | None:
-    intent: Intent = loaded.intent
-    for position, rule in enumerate(intent.link_efficiency):
+    """What the first rule that concerns an interface wants; where none does, a router's link is said to be fast."""
+    fast: list[Finding] = []
+    for position, rule in enumerate(loaded.intent.link_efficiency):
         where = loaded.document.place(("link_efficiency", position))
         if rule.when.framing and interface.encapsulation.value not in rule.when.framing:
             continue
         if rule.when.rate_below is not None and interface.usable >= rule.when.rate_below:
             full = 1500 * 8 / interface.usable
-            findings.append(
+            fast.append(
                 Finding(
                     code="efficiency-not-needed",
                     severity=Severity.INFO,
@@ -223,6 +219,8 @@ def _efficiency(
             )
             continue
         return _wanted_efficiency(rule, interface)
+    if device.role in (Role.EDGE, Role.MIDDLE):
+        findings.extend(fast)
     return None
 
 

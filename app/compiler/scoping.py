@@ -7,8 +7,9 @@ from difflib import get_close_matches
 
 from app.findings import Finding, Severity
 from app.intent.loader import LoadedIntent
-from app.intent.models import PortShape, Scope
+from app.intent.models import PortShape, Scope, every_class
 from app.inventory.models import Device, Interface, Network, Role
+from app.plan.request import DeviceRequest
 from app.units import format_rate
 
 
@@ -63,6 +64,27 @@ def _scope_finding(loaded: LoadedIntent, position: int, code: str, message: str,
         line=loaded.document.place(("apply", position)).line,
         mend=mend,
     )
+
+
+def unrecognised(loaded: LoadedIntent, requests: Iterable[DeviceRequest]) -> Iterable[Finding]:
+    """``input-scope-missing``: classes that are to be policed or marked on input, where no input recognises any."""
+    if any(i.recognise for request in requests for i in request.interfaces):
+        return
+    for entry in every_class(loaded.intent.classes):
+        police = entry.treatment.police
+        policed = police is not None and police.direction == "input"
+        if not policed and entry.mark is None:
+            continue
+        where, done = loaded.class_place(entry.name), "policed" if policed else "marked"
+        yield Finding(
+            code="input-scope-missing",
+            severity=Severity.ERROR if policed and police and not police.prefer else Severity.WARNING,
+            message=f"no input in scope recognises classes: this one is {done} nowhere",
+            traffic_class=entry.name,
+            file=where.file if where else None,
+            line=where.line if where else None,
+            mend="put interfaces tagged lan under a scope of direction input without trust",
+        )
 
 
 def agreed(

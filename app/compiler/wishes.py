@@ -14,7 +14,7 @@ Side = Literal["input", "output"]
 
 @dataclass(frozen=True)
 class ClassWish:
-    """A feature that a class needs on one side of a box (on both where ``side`` is None).
+    """A feature that a class needs on one side of a box.
 
     ``without`` is the class when the box lacks it; ``within`` is the feature that this one is a detail of: where
     the box lacks that one too, only that one is told.
@@ -22,7 +22,7 @@ class ClassWish:
 
     feature: Feature
     without: ClassRequest
-    side: Side | None = "output"
+    side: Side = "output"
     prefer: bool = False
     within: Feature | None = None
 
@@ -114,8 +114,15 @@ def interface_wishes(wanted: InterfaceRequest) -> Iterator[InterfaceWish]:
     if wanted.trust_in is not None:
         feature = Feature.TRUST_PHONE if wanted.trust_in == "phone" else Feature.TRUST
         yield InterfaceWish(feature, wanted.model_copy(update={"trust_in": None}), "input")
-    ring = wanted.efficiency
-    if ring is not None and ring.transmit_ring is not None:
-        bare = ring.model_copy(update={"transmit_ring": None})
-        without = wanted.model_copy(update={"efficiency": bare})
-        yield InterfaceWish(Feature.TRANSMIT_RING, without, "output", ring.transmit_ring_prefer)
+    asked = wanted.efficiency
+    if asked is None:
+        return
+    parts = (
+        (Feature.TRANSMIT_RING, "transmit_ring", None, asked.transmit_ring_prefer),
+        (Feature.HEADER_COMPRESSION, "header_compression", False, asked.prefer),
+        (Feature.FRAGMENTS, "fragment_bytes", None, asked.prefer),
+    )
+    for feature, field, nothing, prefer in parts:
+        if getattr(asked, field) != nothing:
+            bare = asked.model_copy(update={field: nothing})
+            yield InterfaceWish(feature, wanted.model_copy(update={"efficiency": bare}), "output", prefer)

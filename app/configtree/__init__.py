@@ -4,7 +4,8 @@ A platform describes its lines by rules (`LineRule`): which lines are one settin
 refer to and how they are taken back. Lines without a rule are left alone.
 """
 
+from app.configtree.gaps import Gap, gaps
 from app.configtree.transition import merge, transition
 from app.configtree.tree import Grammar, Line, LineRule, Tree, as_text, unmanaged
 
-__all__ = ["Grammar", "Line", "LineRule", "Tree", "as_text", "merge", "transition", "unmanaged"]
+__all__ = ["Gap", "Grammar", "Line", "LineRule", "Tree", "as_text", "gaps", "merge", "transition", "unmanaged"]

@@ -109,10 +109,11 @@ def _merged(line: Line, new: _Entry, grammar: Grammar) -> Line:
 
 @dataclass
 class Operation:
-    """Lines that are entered together, and what they define, drop and refer to."""
+    """Lines that are entered together, and what they define, change, drop and refer to."""
 
     lines: list[str] = field(default_factory=list)
     creates: set[str] = field(default_factory=set)
+    changes: set[str] = field(default_factory=set)
     deletes: set[str] = field(default_factory=set)
     adds: set[str] = field(default_factory=set)
     drops: set[str] = field(default_factory=set)
@@ -124,11 +125,7 @@ def transition(current: Tree, target: Tree, grammar: Grammar) -> list[str]:
     Only lines under a rule are touched.
     """
     operations = list(_operations(current, target, grammar))
-    graph: TopologicalSorter[int] = TopologicalSorter({i: set() for i in range(len(operations))})
-    for i, first in enumerate(operations):
-        for j, second in enumerate(operations):
-            if i != j and (first.creates & second.adds or first.drops & second.deletes):
-                graph.add(j, i)
+    graph: TopologicalSorter[int] = TopologicalSorter(_dependencies(operations))
     lines: list[str] = []
     graph.prepare()
     while graph.is_active():
@@ -137,6 +134,40 @@ def transition(current: Tree, target: Tree, grammar: Grammar) -> list[str]:
             lines.extend(operations[index].lines)
         graph.done(*ready)
     return lines
+
+
+def _dependencies(operations: list[Operation]) -> dict[int, set[int]]:
+    """For each operation those that go before it."""
+    before: dict[int, set[int]] = {i: set() for i in range(len(operations))}
+    leaving = []
+    for i, first in enumerate(operations):
+        for j, second in enumerate(operations):
+            if i == j:
+                continue
+            if first.creates & second.adds or first.drops & second.deletes:
+                before[j].add(i)
+            elif first.drops & second.changes:
+                leaving.append((i, j))
+    # What leaves an object goes before the object becomes something that is not meant for it. Where two objects
+    # exchange those that refer to them, that cannot be, and one is met by the other's.
+    for i, j in leaving:
+        if not _waits(before, i, j):
+            before[j].add(i)
+    return before
+
+
+def _waits(before: dict[int, set[int]], index: int, other: int) -> bool:
+    """Whether an operation goes, in any number of steps, behind another one."""
+    seen: set[int] = set()
+    stack = [index]
+    while stack:
+        at = stack.pop()
+        if at == other:
+            return True
+        if at not in seen:
+            seen.add(at)
+            stack.extend(before[at])
+    return False
 
 
 def _operations(current: Tree, target: Tree, grammar: Grammar) -> Iterator[Operation]:
@@ -153,7 +184,8 @@ def _operations(current: Tree, target: Tree, grammar: Grammar) -> Iterator[Opera
         else:
             operation.lines = _changed(old, entry, grammar, 0, operation)
             # What refers to an object finds it as it will be.
-            operation.creates |= {entry.rule.defines.format(**entry.values)} - {""}
+            operation.changes = {entry.rule.defines.format(**entry.values)} - {""}
+            operation.creates |= operation.changes
             # What stays referred to is not dropped: nothing has to wait for it.
             operation.drops -= operation.adds
         if operation.lines:

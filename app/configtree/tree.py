@@ -31,7 +31,8 @@ class LineRule:
     against a limit, ``unit`` what all amounts of an object must have in common.
 
     What is ``standing`` is never taken back because a target does not name it: an object of this kind keeps its
-    heading, a setting its value. ``listed`` lines of one object are a list whose order counts. An owned object that
+    heading, a setting its value. ``attaches`` names what of the object has a policy through the line (a direction).
+    ``listed`` lines of one object are a list whose order counts. An owned object that
     a target names for ``partial`` lines alone is changed in these and not taken over.
     """
 
@@ -54,6 +55,7 @@ class LineRule:
     reset: str = ""
     booked: str = ""
     unit: str = ""
+    attaches: str = ""
 
     @cached_property
     def regex(self) -> re.Pattern[str]:

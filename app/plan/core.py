@@ -22,7 +22,6 @@ def core(request: DeviceRequest) -> DeviceRequest:
     Kinds differ in what is done at a port, and in their usable rates only where the classes depend on those (see
     `depends_on_rate`). What is made of a core says nothing of single ports.
     """
-    rated = depends_on_rate(request.classes)
     kinds = dict.fromkeys(
         (
             i.recognise,
@@ -31,7 +30,7 @@ def core(request: DeviceRequest) -> DeviceRequest:
             i.by_mark,
             i.tagged,
             i.trust_in,
-            i.usable if rated else NOMINAL,
+            rate_in(request.classes, i.usable),
         )
         for i in request.interfaces
     )
@@ -49,6 +48,11 @@ def _core(common: tuple[object, ...], kinds: tuple[tuple[object, ...], ...]) -> 
     # Not validated again: it was, and validation would make other objects of its parts.
     values: dict[str, Any] = dict(zip(_COMMON, common, strict=True))
     return DeviceRequest.model_construct(**values, interfaces=ports)
+
+
+def rate_in(classes: tuple[ClassRequest, ...], rate: int) -> int:
+    """The rate of a port (b/s), or one for all ports where the classes do not depend on it."""
+    return rate if depends_on_rate(classes) else NOMINAL
 
 
 @shared

@@ -300,12 +300,14 @@ class Circuit(Model):
 class InterfacePlan(Model):
     """One interface; ``bandwidth_kbps`` is what the box believes its rate to be (where it has such a setting).
 
-    ``reservable_percent`` is what of it classes may reserve, where the box states that.
+    ``reservable_percent`` is what of it classes may reserve, where the box states that; ``switched`` says that the
+    port is one of layer 2, on a box where that decides which policies it takes.
     """
 
     name: str
     bandwidth_kbps: int | None = None
     reservable_percent: int | None = None
+    switched: bool = False
     circuit: Circuit | None = None
     ingress: Ingress = Ingress()
     egress: Egress = Egress()

@@ -56,6 +56,8 @@ class Feature(StrEnum):
     TRUST = "an input that believes given marks"
     TRUST_PHONE = "trust of an IP phone"
     TRANSMIT_RING = "the length of the transmit ring"
+    HEADER_COMPRESSION = "compression of RTP headers"
+    FRAGMENTS = "fragments of a size that blocks the link for a short time only"
 
 
 class Term(Model):
@@ -138,7 +140,6 @@ class InterfaceRequest(Model):
     usable: int
     framing: Framing
     tagged: bool = False
-    tags: frozenset[str] = frozenset()
     recognise: bool = False
     """Recognise and mark classes on input (an edge); otherwise marks are trusted where ``trust`` is set."""
     trust: bool = False
@@ -150,7 +151,6 @@ class InterfaceRequest(Model):
     shape: int | None = None
     """Bits per second that the port sends at most: asked for, or its contract where that is below its rate."""
     shape_prefer: bool = False
-    voice_vlan: int | None = None
     lag: str | None = None
     """The link aggregation that the port is a member of."""
     circuit: Circuit | None = None

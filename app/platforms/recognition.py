@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from functools import lru_cache
 
 from app.findings import Finding, Severity
 from app.intent.applications import Application
 from app.plan.model import PortRange, Term
 from app.plan.request import ClassRequest, DeviceRequest
 from app.plan.request import Term as Alternative
+from app.sharing import shared
 
 WELL_KNOWN = 1024
 """Ports below this belong to servers, whose answers carry them as the source (RFC 6335, section 6)."""
@@ -27,7 +27,7 @@ def header_terms(request: DeviceRequest, wanted: ClassRequest) -> tuple[Term, ..
     return _header_terms(wanted.terms, known)
 
 
-@lru_cache(maxsize=1024)
+@shared
 def _header_terms(terms: tuple[Alternative, ...], applications: tuple[Application | None, ...]) -> tuple[Term, ...]:
     ports: dict[Term, None] = {}
     marks: dict[Term, None] = {}
@@ -89,4 +89,27 @@ def ports_only(request: DeviceRequest, wanted: ClassRequest) -> Finding | None:
         device=request.device,
         traffic_class=wanted.name,
         line=wanted.line,
+    )
+
+
+def default_marked_down(request: DeviceRequest) -> Finding | None:
+    """The finding that what no class takes loses its mark where classes are recognised; None where the intent gives
+    it a mark.
+
+    For boxes on which an unknown packet must not keep a mark that would pass for a class's.
+    """
+    default = request.classes[-1]
+    if default.mark is not None or not any(i.recognise for i in request.interfaces):
+        return None
+    return Finding(
+        code="default-marked-down",
+        severity=Severity.INFO,
+        message="an input that recognises classes clears the mark of what none of them takes, or it would pass for "
+        "theirs at the queues",
+        device=request.device,
+        direction="input",
+        traffic_class=default.name,
+        line=default.line,
+        asked="no mark",
+        will_be="DSCP 0",
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from app.findings import Fidelity, Finding, Severity
 from app.plan.asked import asked_share, asked_shares
-from app.plan.core import NOMINAL, depends_on_rate
+from app.plan.core import rate_in
 from app.plan.model import Scheduler, ShareUnit
 from app.plan.request import ClassRequest, DeviceRequest
 from app.plan.shares import expected_shares
@@ -40,15 +40,15 @@ def served(request: DeviceRequest, scheduler: Scheduler, queue_of: Mapping[str, 
     gets whatever is offered, up to the whole link, which is what one without a cap asks for. Classes in one queue
     divide it as they asked.
     """
+    # These boxes hold weights and per cents: the rate matters to what is asked alone.
     classes = request.classes
     queues = tuple(queue_of[c.name] for c in classes)
-    rated = depends_on_rate(classes) or any(q.share and q.share.unit is ShareUnit.KBPS for q in scheduler.queues)
     return tuple(
         Served(c, wanted.name, asked, will_be)
         for wanted in request.interfaces
         if wanted.schedule
         for c, (asked, will_be) in zip(
-            classes, _served(classes, queues, scheduler, wanted.usable if rated else NOMINAL), strict=True
+            classes, _served(classes, queues, scheduler, rate_in(classes, wanted.usable)), strict=True
         )
     )
 

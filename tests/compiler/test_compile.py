@@ -121,7 +121,9 @@ def test_the_middle_recognises_again_what_carries_no_mark() -> None:
     (finding,) = of("recognised-again", compiled("itesm-paper").findings)
 
     assert (finding.device, finding.traffic_class, finding.severity) == ("r2", "HTTP-FTP", Severity.INFO)
-    assert finding.line == policy("itesm-paper").class_line("HTTP-FTP")
+    place = policy("itesm-paper").class_place("HTTP-FTP")
+    assert place is not None
+    assert finding.line == place.line
     assert not of("recognised-again", compiled("campus-collaboration").findings)
 
 

@@ -77,6 +77,12 @@ SCOPES: dict[Feature, dict[str, Any]] = {
     Feature.TRUST_PHONE: {"direction": "input", "trust": "phone"},
 }
 
+EFFICIENCY: dict[Feature, dict[str, Any]] = {
+    Feature.TRANSMIT_RING: {"transmit_ring": {"packets": 5, "prefer": False}},
+    Feature.HEADER_COMPRESSION: {"header_compression": "rtp", "prefer": False},
+    Feature.FRAGMENTS: {"fragment": {"size": "400 B"}, "prefer": False},
+}
+
 
 @cache
 def campus() -> Network:
@@ -104,7 +110,7 @@ def test_every_field_of_the_language_is_core_or_a_feature() -> None:
         "children",
     }
     told = MATCHES.keys() | TREATMENTS.keys() | DETAILS.keys() | CLASSES.keys() | SCOPES.keys()
-    assert set(Feature) == told | {Feature.TRANSMIT_RING}
+    assert set(Feature) == told | EFFICIENCY.keys()
 
 
 @pytest.mark.parametrize("feature", MATCHES)
@@ -169,6 +175,23 @@ def test_what_a_scope_says_and_a_platform_lacks_is_told_for_its_interface(featur
     assert len(told) == len(set(told))
 
 
+@pytest.mark.parametrize("feature", EFFICIENCY)
+def test_link_efficiency_that_a_platform_lacks_is_told_for_every_output(feature: Feature) -> None:
+    rule = {"when": {"rate_below": "100 Gb/s"}, **EFFICIENCY[feature]}
+    text = made_text([a_class(mark={"dscp": "af21"})], apply=EVERYWHERE, link_efficiency=[rule])
+    compilation = compile_intent(parse_intent(text, "made.yaml"), campus())
+
+    told = [f for f in compilation.findings if f.code == "feature-unsupported"]
+    devices = lacking(feature, [d.name for d in campus().devices])
+    assert [(f.device, f.interface, f.asked, f.severity) for f in told] == [
+        (d.name, i.name, feature.value, Severity.ERROR)
+        for d in compilation.devices
+        if d.name in devices
+        for i in d.request.interfaces
+        if i.schedule
+    ]
+
+
 @pytest.mark.parametrize("name", sorted(installed()))
 def test_a_platform_is_never_asked_for_what_it_does_not_declare(name: str) -> None:
     everything = {"any": [{"application": "http"}, *(t for m in MATCHES.values() for t in m["any"])]}
@@ -190,6 +213,6 @@ def test_a_class_of_which_nothing_is_left_does_not_take_everything() -> None:
 
     device = compile_intent(loaded, routers()).devices[0]
 
-    assert [f.code for f in device.findings if f.severity is Severity.ERROR] == ["match-vlan-unsupported"]
+    assert [f.code for f in device.findings if f.severity is Severity.ERROR] == ["feature-unsupported"]
     rule = next(r for i in device.plan.interfaces for r in i.egress.rules if r.name == "gold")
     assert rule.any_of == ()

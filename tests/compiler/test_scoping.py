@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from app.compiler.compile import compile_intent
 from app.compiler.resolve import resolve
 from app.findings import Finding, Severity
+from app.intent.loader import parse_intent
 from app.inventory.models import Circuit, Device, Framing, Interface, Network, Role
 from app.plan.request import DeviceRequest
 
@@ -133,6 +135,65 @@ def test_an_input_that_believes_marks_does_not_recognise() -> None:
     assert (second.recognise, second.trust, second.trust_in) == (False, True, "phone")
 
 
+POLICE = {"rate": "1 Mb/s"}
+
+
+@pytest.mark.parametrize(
+    ("more", "severities"),
+    [
+        ({}, []),
+        ({"mark": {"dscp": "af21"}}, [Severity.WARNING]),
+        ({"treatment": {"police": POLICE}}, [Severity.ERROR]),
+        ({"treatment": {"police": {**POLICE, "prefer": True}}}, [Severity.WARNING]),
+        ({"treatment": {"police": {**POLICE, "direction": "output"}}}, []),
+        ({"treatment": {"children": [a_class("inner", treatment={"police": POLICE})]}}, [Severity.ERROR]),
+    ],
+)
+@pytest.mark.parametrize(
+    "apply",
+    [
+        [{"ports": ["1", "3"], "direction": "output"}],
+        [{"ports": "3", "direction": "input"}],
+        [{"ports": "1", "direction": "input", "trust": "dscp"}],
+    ],
+)
+def test_what_is_done_on_input_needs_an_input_that_recognises(
+    apply: list[dict[str, Any]], more: dict[str, Any], severities: list[Severity]
+) -> None:
+    _, found = resolve(made([a_class(**more)], apply=apply), network(*PORTS))
+    everywhere = [*apply, {"ports": "2", "direction": "input"}]
+    _, recognised = resolve(made([a_class(**more)], apply=everywhere), network(*PORTS))
+
+    assert [(f.code, f.severity, f.line) for f in found] == [("input-scope-missing", s, 1) for s in severities]
+    assert list(recognised) == []
+
+
+def test_every_default_of_a_tree_has_its_own_line() -> None:
+    text = """\
+version: 1
+intent: made
+classes:
+  - name: gold
+    match: {any: [{application: http}]}
+    treatment:
+      bandwidth: {remaining_percent: 50}
+      children:
+        - {name: inner, match: {any: [{dscp: ef}]}, treatment: {bandwidth: {percent: 50}}}
+        - {name: default, treatment: {level: 3}}
+apply:
+  - {ports: "3", direction: output}
+"""
+    loaded = parse_intent(text, "made.yaml")
+
+    (request, _), _ = resolve(loaded, network(*PORTS))
+    told = {(f.traffic_class, f.line) for f in compile_intent(loaded, network(*PORTS)).findings if f.traffic_class}
+
+    assert [(c.name, c.line) for c in request.classes] == [("gold", 4), ("default", None)]
+    assert [(c.name, c.line) for c in request.classes[0].children] == [("inner", 9), ("default", 10)]
+    assert ("default", 10) in told
+    assert loaded.class_place("default") is None
+
+
 def test_the_voice_vlan_is_that_of_the_box() -> None:
     intent = made([a_class(match={"any": [{"vlan": ["voice", 7]}]})], apply=[{"vlan": 10, "direction": "output"}])
 
@@ -206,6 +267,19 @@ def test_a_rule_may_be_for_framings_alone() -> None:
     assert (relay.fragment_bytes, relay.methods, relay.transmit_ring) == (80, ("frf12",), None)
     assert (cells.fragment_bytes, cells.transmit_ring) == (None, 5)
     assert plain is None
+
+
+@pytest.mark.parametrize(("rate", "codes"), [(1_000_000, []), (10_000_000, ["efficiency-not-needed"] * 4)])
+def test_a_link_is_said_to_be_fast_only_where_no_rule_concerns_it(rate: int, codes: list[str]) -> None:
+    rules = [
+        {"when": {"rate_below": "768 kb/s"}, "fragment": {"size": "80 B"}},
+        {"when": {"rate_below": "2 Mb/s"}, "header_compression": "rtp"},
+    ]
+    edges = network(port("1", rate=rate, tags={"wan"}))
+
+    _, found = resolve(made([a_class()], apply=[WAN], link_efficiency=rules), edges)
+
+    assert [f.code for f in found] == codes
 
 
 @pytest.mark.parametrize(

@@ -237,6 +237,7 @@ def test_findings_and_fidelity(device: str) -> None:
     expected = {
         "wred-unsupported": "warning",
         "recognised-by-ports": "info",
+        "default-marked-down": "info",
         "network-control-queue": "info",
         "priority-cap-not-enforced": "warning",
     }

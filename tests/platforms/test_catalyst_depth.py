@@ -82,8 +82,8 @@ def test_curves_become_thresholds(prefer: bool) -> None:
         TailThreshold(dscp=(18,), cos=(2,), percent=95),
     )
     text = rendered("s2970", request, result)
-    assert "mls qos queue-set output 2 threshold 2 48 71 50 95\n" in text
-    assert "mls qos srr-queue output dscp-map queue 2 threshold 2 20\n" in text
+    assert "mls qos queue-set output 2 threshold 3 48 71 50 95\n" in text
+    assert "mls qos srr-queue output dscp-map queue 3 threshold 2 20\n" in text
     assert text.count(" queue-set 2\n") == 3
 
 
@@ -173,6 +173,16 @@ def test_priority_classes_have_an_ingress_queue() -> None:
     assert "mls qos srr-queue input priority-queue 2 bandwidth 30\n" in rendered("s2970", request, result)
     _, plain = lowered("s2970", intent(data(), REST))
     assert plain.plan.system.input_queues is None
+
+
+def test_a_priority_without_a_cap_has_what_the_ingress_gives() -> None:
+    request, result = lowered("s2970", intent(VOICE | {"treatment": {"priority": True}}, data(), REST))
+    held = result.plan.system.input_queues
+    assert held is not None
+    assert (held.weights, held.buffer_percent, held.priority_percent) == ((4, 4), (90, 10), 40)
+    told = found(result, "input-priority-limited")
+    assert (told.asked, told.will_be) == ("all of it first", "40 % first, then 4 of 8 parts of the rest")
+    assert "mls qos srr-queue input priority-queue 2 bandwidth 40\n" in rendered("s2970", request, result)
 
 
 @given(st.lists(st.integers(1, 60), min_size=2, max_size=3))

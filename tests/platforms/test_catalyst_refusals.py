@@ -270,10 +270,11 @@ def test_without_priority_every_queue_has_a_weight(device: str) -> None:
     scheduler = result.plan.system.scheduler or port(result.plan, request.interfaces[0].name).egress.scheduler
     assert scheduler is not None
     assert not any(q.priority for q in scheduler.queues)
-    assert [q.share.value for q in scheduler.queues if q.share] == [30, 70, 3, 1]
+    weights = {"s2950": [30, 70, 1, 3], "s2970": [1, 30, 70, 3]}[device]
+    assert [q.share.value for q in scheduler.queues if q.share] == weights
     assert all(f.fidelity is Fidelity.EXACT for f in result.fidelity)
     text = rendered(device, request, result)
-    assert ("wrr-queue bandwidth 30 70 3 1" if device == "s2950" else "no priority-queue out") in text
+    assert ("wrr-queue bandwidth 30 70 1 3" if device == "s2950" else "no priority-queue out") in text
 
 
 @pytest.mark.parametrize("device", DEVICES)

@@ -121,16 +121,6 @@ def test_prefixes_of_ipv6_need_their_train(image: str, refused: bool) -> None:
     assert errors(lowered(asked(wanted, image=image))) == (["match-ipv6-unsupported"] if refused else [])
 
 
-def test_a_vlan_is_refused_with_the_way_to_tell_it() -> None:
-    result = lowered(asked(gold(Alternative(vlan=(7, 8)))))
-
-    (finding,) = of(result, "match-vlan-unsupported")
-    assert finding.severity is Severity.ERROR
-    assert "7, 8" in finding.message
-    assert "FastEthernet0/0.10" in (finding.mend or "")
-    assert port(result).egress.rules[0].any_of == ()
-
-
 def test_an_output_that_asks_for_marks_has_class_maps_of_its_own() -> None:
     marked = a_class("gold", terms=(FOUR,), mark={"dscp": 46}, treatment={"bandwidth": {"percent": 20}})
     plain = a_class("plain", terms=(Alternative(dscp=(8,)),), treatment={"bandwidth": {"percent": 20}})

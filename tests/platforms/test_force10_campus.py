@@ -219,6 +219,7 @@ def test_findings_and_fidelity() -> None:
         "served-after-strict": "info",
         "wred-by-colour": "info",
         "recognised-by-ports": "info",
+        "default-marked-down": "info",
         "cam-use": "info",
         "cos-not-written": "warning",
     }

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from app.compiler.candidate import differences
+from app.findings import Fidelity
 from app.intent.loader import LoadedIntent, parse_intent
 from app.lab.packets import Packets
 from app.plan.model import TRANSMIT, Policer, Rule, Term
@@ -194,13 +195,39 @@ def test_profiles_that_the_box_does_not_have() -> None:
 def test_ethernet_policies_mark_the_priority_alone() -> None:
     request, result = lowered(DEVICE, by_ethernet(), startup(DEVICE))
     assert finding(result, "dscp-not-written").asked == "platinum DSCP 56"
-    assert "GigabitEthernet 0/2" in finding(result, "layer2-policy").interface
+    assert "layer2-policy" not in codes(result)
     assert "priority-cap-not-enforced" not in codes(result)
     text = rendered(DEVICE, request, result)
     assert " service-policy input QOSFORGE-IN-L2 layer2\n" in text
     assert "mac access-list extended QOSFORGE-platinum-2a\n seq 5 permit host 00:04:23:aa:00:01 any\n" in text
     lines = ["class-map match-all platinum-2a layer2", " match mac access-group QOSFORGE-platinum-2a"]
     assert "\n".join([*lines, " match mac dot1p 5"]) in text
+
+
+def test_ports_that_are_not_known_to_be_of_layer_2_are_told() -> None:
+    request, result = lowered(DEVICE, by_ethernet())
+    assert finding(result, "layer2-policy").interface == ", ".join(i.name for i in request.interfaces)
+    head, own, rest = startup(DEVICE).partition("interface GigabitEthernet 0/2\n no ip address\n switchport\n")
+    assert own
+    _, result = lowered(DEVICE, by_ethernet(), f"{head}interface GigabitEthernet 0/2\n no ip address\n{rest}")
+    note = finding(result, "layer2-policy")
+    assert (note.interface, "these do not have" in note.message) == ("GigabitEthernet 0/2", True)
+
+
+def test_weights_that_whole_percentages_hold_are_exact() -> None:
+    classes = [
+        {"name": f"q{n}", "match": {"any": [{"cos": [2 * n]}]}, "treatment": {"bandwidth": {"weight": n + 1}}}
+        for n in (3, 2, 1)
+    ]
+    rest = {"name": "default", "treatment": {"bandwidth": {"weight": 1}}}
+    loaded = rich(*classes, rest, apply=[{**SCOPES[0], "trust": "cos"}, SCOPES[1]])
+    request, result = lowered(DEVICE, loaded, startup(DEVICE))
+    queues = port(result.plan, request.interfaces[0].name).egress.scheduler.queues
+    shares = [q.share.value for q in queues]
+    assert (shares[:5], sum(shares)) == ([9, 1, 18, 27, 36], 100)
+    assert all(f.fidelity is Fidelity.EXACT for f in result.fidelity)
+    # One policy has one percentage.
+    assert len({(q.name, q.share.value) for q in queues}) == len({q.name for q in queues})
 
 
 def test_ip_classes_beside_ethernet_ones_are_refused() -> None:

@@ -184,6 +184,7 @@ def test_findings_and_fidelity() -> None:
         "network-control-queue": "info",
         "wred-unsupported": "warning",
         "recognised-by-ports": "info",
+        "default-marked-down": "info",
         "filter-precedences": "info",
         "trust-partial": "info",
         "share-approximate": "info",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from app.errors import InputError
 from app.plan.model import Discipline, PortRange, Term, Trust
 from app.platforms.nortel_5510 import PLATFORM
+from app.platforms.nortel_5510.capabilities import scheduler
 from app.platforms.nortel_5510.grammar import GRAMMAR, ports
 from app.platforms.nortel_5510.queues import choose
 from app.platforms.nortel_5510.recognise import aligned_blocks
@@ -56,7 +58,7 @@ def test_more_classes_than_weighted_queues() -> None:
     assert "3 weighted queues" in note.will_be
     change = finding(result, "queue-set-change")
     assert change.severity.value == "warning"
-    assert change.will_be == "queue set 4 until then"
+    assert change.will_be.startswith("queue set 4 until then, within ")
     assert "qos agent queue-set" in change.mend
     assert "boot" in change.mend
 
@@ -126,6 +128,56 @@ def test_a_class_without_a_cos_gets_that_of_its_dscp() -> None:
     _, result = lowered(DEVICE, intent({**VOICE, "mark": {"dscp": "af41"}}, WEB, REST), startup(DEVICE))
     rules = port(result.plan, "1").ingress.rules
     assert [(r.set_dscp, r.set_cos) for r in rules] == [(34, 5), (18, 2)]
+
+
+def test_class_selectors_keep_their_precedence() -> None:
+    classes = [
+        {
+            "name": f"pre{p}",
+            "match": {"any": [{"protocol": ["udp"], "destination_port": [50000 + p]}]},
+            "mark": {"precedence": p},
+            "treatment": {"bandwidth": {"percent": 10}},
+        }
+        for p in range(7, 0, -1)
+    ]
+    for before in (startup(DEVICE), MODEL + "qos agent queue-set 8\n"):
+        request, result = lowered(DEVICE, intent(*classes, {"name": "default"}), before)
+        text = rendered(DEVICE, request, result)
+        assert all(f"update-dscp {8 * p} update-1p {p}\n" in text for p in range(1, 8))
+
+
+def test_a_class_selector_does_not_take_what_the_intent_gives() -> None:
+    stated = marked("stated", 10, 5, bandwidth={"percent": 20})
+    implied = marked("implied", 40, 5, bandwidth={"percent": 20}) | {"mark": {"dscp": 40}}
+    _, result = lowered(DEVICE, intent(stated, implied, {"name": "default"}), startup(DEVICE))
+    to_cos = result.plan.system.dscp_to_cos
+    assert to_cos is not None
+    assert (to_cos[10], to_cos[40]) == (5, 6)
+
+
+def test_the_queue_set_named_is_the_best_of_all() -> None:
+    shares = {"control": 5, "elastic": 50, "default": 45}
+    classes = [
+        {**VOICE, "treatment": {"priority": {"percent": 30}}},
+        marked("control", 48, 6, bandwidth={"remaining_percent": 5}),
+        marked("elastic", 10, 1, bandwidth={"remaining_percent": 50}),
+        {"name": "default", "treatment": {"bandwidth": {"remaining_percent": 45}}},
+    ]
+    _, result = lowered(DEVICE, intent(*classes), MODEL + "qos agent queue-set 4\n")
+    errors = {}
+    for number in (4, 5, 6, 7, 8):
+        weights = [q.share.value for q in scheduler(number).queues if q.share]
+        errors[number] = min(
+            max(abs(0.7 * w / sum(way) - 0.007 * share) for w, share in zip(way, shares.values(), strict=True))
+            for way in itertools.permutations(weights, 3)
+        )
+    best = min(errors, key=errors.__getitem__)
+    change = finding(result, "queue-set-change")
+    assert (change.asked, change.will_be) == (
+        f"queue set {best}",
+        f"queue set {4} until then, within {100 * errors[4]:.3g} % of the link",
+    )
+    assert f"within {100 * errors[best]:.2g} % of the link" in change.message
 
 
 def test_a_wred_that_is_required() -> None:

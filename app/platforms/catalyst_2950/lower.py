@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from app.findings import Severity
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from app.findings import Finding, Severity
+from app.plan.core import core
 from app.plan.model import Discipline, InterfacePlan, Plan, Scheduler, Share, ShareUnit, System
 from app.plan.request import DeviceRequest
 from app.platforms.base import Lowered
 from app.platforms.catalyst_2950.capabilities import enhanced, supported_dscp
-from app.platforms.catalyst_2950.recognise import port_rules
+from app.platforms.catalyst_2950.recognise import Recognised, kind_of, port_rules
 from app.platforms.catalyst_2950.scheduling import layout, round_robin, strict_priority
 from app.platforms.ios_switch.marks import (
     DEFAULT_COS_TO_DSCP,
@@ -21,7 +25,6 @@ from app.platforms.ios_switch.notes import Notes
 from app.platforms.ios_switch.ports import (
     as_asked,
     ingress,
-    note_efficiency,
     note_priority,
     note_rates,
     note_shared_marks,
@@ -31,45 +34,86 @@ from app.platforms.ios_switch.ports import (
 )
 from app.platforms.ios_switch.queues import Assignment, assign, scheduled_rates
 from app.platforms.service import Served, fidelity, served, share_findings
+from app.sharing import shared
 
 
 def lower(request: DeviceRequest, running: Plan | None) -> Lowered:
     """The plan of a 2950 for a request; ``running`` is what it holds now, where it is known."""
     notes = Notes(request)
     request = on_ports(request, notes)
-    marks = class_marks(request, supported_dscp(), notes)
-    note_efficiency(request, notes)
-    recognised = port_rules(request, marks, notes)
-    schedules = bool(scheduled_rates(request))
-    if schedules:
-        for entry in request.classes:
-            note_tail_drop(entry, notes)
-    assignment = assign(request, layout(), notes) if schedules else None
+    common = _common(core(request), tuple(dict.fromkeys(kind_of(i) for i in request.interfaces if i.recognise)))
+    notes.extend(common.of_marks)
+    notes.extend(common.of_classes)
     interfaces = []
     for wanted in request.interfaces:
         held = running.interface(wanted.name) if running else None
-        policy, rules = recognised.of(wanted)
+        policy, rules = common.recognised.of(wanted)
         asked = wanted.model_copy(update={"input_policy": policy})
         interfaces.append(InterfacePlan(name=wanted.name, ingress=ingress(asked, rules, held, notes)))
-    system = _system(request, marks, assignment, notes)
+    notes.extend(common.of_system)
     shares: tuple[Served, ...] = ()
-    if assignment and system.scheduler:
-        shares = as_asked(served(request, _by_share(system.scheduler, assignment), assignment.queue_of))
-        note_rates(request, notes)
-        note_priority(request, assignment, notes)
+    if common.assignment and common.by_share:
+        shares = as_asked(served(request, common.by_share, common.assignment.queue_of))
+        notes.extend(common.of_service)
         notes.extend(share_findings(request, shares))
-        note_shared_marks(marks, assignment, True, notes)
+        notes.extend(common.of_shared_marks)
         _note_box_wide(request, running, notes)
     return Lowered(
         plan=Plan(
             device=request.device,
             platform=request.platform,
-            system=system,
+            system=common.system,
             interfaces=tuple(interfaces),
         ),
         findings=notes.findings,
         fidelity=fidelity(shares),
-        classes=provenance(recognised.rules, assignment),
+        classes=common.called,
+    )
+
+
+@dataclass(frozen=True)
+class _Common:
+    """What devices have in common (see `app.plan.core`), with what is to be told of each of its parts."""
+
+    recognised: Recognised
+    assignment: Assignment | None
+    system: System
+    by_share: Scheduler | None
+    called: Mapping[str, str]
+    of_marks: tuple[Finding, ...]
+    of_classes: tuple[Finding, ...]
+    of_system: tuple[Finding, ...]
+    of_service: tuple[Finding, ...]
+    of_shared_marks: tuple[Finding, ...]
+
+
+@shared
+def _common(request: DeviceRequest, kinds: tuple[str, ...]) -> _Common:
+    """Marks, rules and queues; ``kinds`` are those of the ports that recognise classes."""
+    of_marks, of_classes, of_system, of_service, of_shared_marks = (Notes(request) for _ in range(5))
+    marks = class_marks(request, supported_dscp(), of_marks)
+    recognised = port_rules(request, kinds, marks, of_classes)
+    assignment = None
+    if scheduled_rates(request):
+        for entry in request.classes:
+            note_tail_drop(entry, of_classes)
+        assignment = assign(request, layout(), marks, of_classes)
+    system = _system(request, marks, assignment, of_system)
+    if assignment:
+        note_rates(request, of_service)
+        note_priority(request, assignment, of_service)
+        note_shared_marks(marks, assignment, True, of_shared_marks)
+    return _Common(
+        recognised=recognised,
+        assignment=assignment,
+        system=system,
+        by_share=_by_share(system.scheduler, assignment) if assignment and system.scheduler else None,
+        called=provenance(recognised.rules, assignment),
+        of_marks=of_marks.findings,
+        of_classes=of_classes.findings,
+        of_system=of_system.findings,
+        of_service=of_service.findings,
+        of_shared_marks=of_shared_marks.findings,
     )
 
 

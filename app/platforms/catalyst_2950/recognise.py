@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from ipaddress import ip_network
 
@@ -50,9 +50,10 @@ def kind_of(wanted: InterfaceRequest) -> str:
     return FAST if wanted.name.startswith(FAST) else GIGABIT
 
 
-def port_rules(request: DeviceRequest, marks: dict[str, ClassMarks], notes: Notes) -> Recognised:
-    """The rules that recognise, mark and police classes on host ports; what cannot be had is noted."""
-    kinds = dict.fromkeys(kind_of(i) for i in request.interfaces if i.recognise)
+def port_rules(
+    request: DeviceRequest, kinds: Collection[str], marks: dict[str, ClassMarks], notes: Notes
+) -> Recognised:
+    """The rules that recognise, mark and police classes on such host ports; what cannot be had is noted."""
     if not kinds:
         return Recognised({}, {})
     if not enhanced(request.image):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app.plan.model import Discipline, Queue, Scheduler, Share, ShareUnit
-from app.platforms.catalyst_2950.capabilities import capabilities
+from app.platforms.catalyst_2950.capabilities import capabilities, default_cos_to_queue
 from app.platforms.ios_switch.queues import Layout
 
 
@@ -13,7 +13,8 @@ def layout() -> Layout:
     """The queues that lowering may use."""
     data = capabilities()
     numbers = tuple(range(1, data["queues"]["value"] + 1))
-    return Layout(expedite=data["expedite_queue"]["value"], weighted=numbers, in_order=True)
+    first = data["expedite_queue"]["value"]
+    return Layout(expedite=first, weighted=numbers, cos_to_queue=default_cos_to_queue(), in_order=True)
 
 
 def strict_priority() -> Scheduler:

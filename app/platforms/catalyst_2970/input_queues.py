@@ -33,34 +33,37 @@ def input_queues(request: DeviceRequest, marks: dict[str, ClassMarks], notes: No
     """Ingress queues for the priority classes of a request; None where it has none.
 
     Queue 2 takes what they bring, queue 1 the rest. Queue 2 has their share of the ring first, up to the box's
-    limit; weights and buffers are divided as the classes ask.
+    limit; weights and buffers are divided as the classes ask. Where one of them has no cap, no share can be told:
+    queue 2 has all that the box gives it first, and weights and buffers are as delivered.
     """
     first = [c for c in request.classes if c.treatment.priority and c.name in marks]
     if not first:
         return None
+    most = capabilities()["input_queues"]["highest_priority_percent"]
+    capped = all(c.treatment.priority and c.treatment.priority.capped for c in first)
     asked = max(
         sum(asked_shares(request.classes, rate)[c.name] for c in first) for rate in scheduled_rates(request)
     )
     part = min(max(round(100 * asked), 1), 99)
-    most = capabilities()["input_queues"]["highest_priority_percent"]
-    if part > most:
+    delivered = default_input_queues()
+    weights = (100 - part, part) if capped else delivered.weights
+    if part > most or not capped:
         notes.add(
             Severity.INFO,
             "input-priority-limited",
             "the ingress ring serves its priority queue first up to a part, and by weight beyond",
             direction="input",
-            asked=f"{part} %",
-            will_be=f"{most} % first, then {part} of 100 parts of the rest",
+            asked=f"{part} %" if capped else "all of it first",
+            will_be=f"{most} % first, then {weights[1]} of {sum(weights)} parts of the rest",
         )
     cos = {c for entry in first for c in marks[entry.name].cos if c}
     points = {d for entry in first for d in marks[entry.name].code_points}
-    divided = (100 - part, part)
-    return default_input_queues().model_copy(
+    return delivered.model_copy(
         update={
-            "weights": divided,
-            "buffer_percent": divided,
+            "weights": weights,
+            "buffer_percent": weights if capped else delivered.buffer_percent,
             "priority_queue": 2,
-            "priority_percent": min(part, most),
+            "priority_percent": min(part, most) if capped else most,
             "cos_to_queue": tuple(2 if c in cos else 1 for c in range(8)),
             "dscp_to_queue": tuple(2 if d in points else 1 for d in range(64)),
         }

@@ -96,6 +96,7 @@ def packets_at(buffers: int, percent: int) -> int:
     return packets
 
 
+@cache
 def default_depths() -> tuple[Depth, ...]:
     """The depths of a port as delivered."""
     return depths(default_queue_set(), default_maps())

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from app.findings import Severity
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from app.findings import Finding, Severity
+from app.plan.core import core, rate_in
 from app.plan.model import Egress, InterfacePlan, Plan, Rule, Scheduler, System, Trust
 from app.plan.request import DeviceRequest, InterfaceRequest
 from app.platforms.base import Lowered
 from app.platforms.catalyst_2970.capabilities import capabilities, policer_range
 from app.platforms.catalyst_2970.depth import own_levels, plain_maps, wished_levels
 from app.platforms.catalyst_2970.input_queues import input_queues
-from app.platforms.catalyst_2970.levels import Depth, as_delivered, default_depths, depths
+from app.platforms.catalyst_2970.levels import Depth, as_delivered, default_depths, default_queue_set, depths
 from app.platforms.catalyst_2970.policed import PolicedMap
 from app.platforms.catalyst_2970.scheduling import default_shape, default_share, layout, shaped_round_robin
 from app.platforms.catalyst_2970.shaping import (
@@ -27,7 +31,6 @@ from app.platforms.ios_switch.ports import (
     as_asked,
     flat,
     ingress,
-    note_efficiency,
     note_priority,
     note_rates,
     note_shared_marks,
@@ -36,6 +39,7 @@ from app.platforms.ios_switch.ports import (
 )
 from app.platforms.ios_switch.queues import Assignment, assign, scheduled_rates
 from app.platforms.service import Served, fidelity, share_findings
+from app.sharing import shared
 
 _EVERY_DSCP = frozenset(range(64))
 
@@ -44,15 +48,11 @@ def lower(request: DeviceRequest, running: Plan | None) -> Lowered:
     """The plan of a 2970 for a request; ``running`` is what it holds now, where it is known."""
     notes = Notes(request)
     request = on_ports(request, notes)
-    marks = class_marks(request, _EVERY_DSCP, notes)
-    note_efficiency(request, notes)
-    exceeding = PolicedMap()
-    rules = _rules(request, marks, exceeding, notes)
-    assignment = None
-    held_depths: tuple[Depth, ...] = ()
-    if scheduled_rates(request):
-        assignment = assign(request, layout(), notes, shaped_classes(request))
-        held_depths = _depths(request, assignment, marks, running, notes)
+    common = _common(core(request))
+    assignment = common.assignment
+    notes.extend(common.of_marks)
+    notes.extend(common.of_classes)
+    held_depths = _depths(request, common, running, notes) if assignment else ()
     interfaces, shares = [], list[Served]()
     for wanted in request.interfaces:
         held = running.interface(wanted.name) if running else None
@@ -63,34 +63,90 @@ def lower(request: DeviceRequest, running: Plan | None) -> Lowered:
         interfaces.append(
             InterfacePlan(
                 name=wanted.name,
-                ingress=ingress(wanted, flat(rules), held, notes),
-                egress=_egress(wanted, scheduler, held, notes),
+                ingress=ingress(wanted, common.rules, held, notes),
+                egress=_egress(wanted, scheduler, held, common.elsewhere, notes),
             )
         )
     if assignment:
-        note_bounded_priority(request, notes)
-        note_rates(request, notes)
-        note_priority(request, assignment, notes)
+        _note_queues_elsewhere(request, running, notes)
+        notes.extend(common.of_service)
         notes.extend(share_findings(request, tuple(shares)))
-        note_shared_marks(marks, assignment, False, notes)
+        notes.extend(common.of_shared_marks)
     _note_switched_on(request, running, notes)
+    notes.extend(common.of_input_queues)
     return Lowered(
         plan=Plan(
             device=request.device,
             platform=request.platform,
-            system=System(
-                cos_to_dscp=cos_to_dscp(marks),
-                dscp_to_cos=dscp_to_cos(marks),
-                cos_to_queue=assignment.cos_to_queue(marks) if assignment else None,
-                dscp_to_queue=assignment.dscp_to_queue(marks) if assignment else None,
-                policed_dscp=exceeding.table(),
-                input_queues=input_queues(request, marks, notes) if assignment else None,
-            ),
+            system=common.system,
             interfaces=tuple(interfaces),
         ),
         findings=notes.findings,
         fidelity=fidelity(tuple(shares)),
-        classes=provenance(rules, assignment),
+        classes=common.called,
+    )
+
+
+@dataclass(frozen=True)
+class _Common:
+    """What devices have in common (see `app.plan.core`), with what is to be told of each of its parts.
+
+    ``wished`` is the depth of the queues that classes ask for, ``own`` that of our own queue set without wishes,
+    ``elsewhere`` that of ports whose queue set is as delivered, behind the same maps.
+    """
+
+    rules: tuple[Rule, ...]
+    assignment: Assignment | None
+    wished: tuple[Depth, ...] | None
+    own: tuple[Depth, ...]
+    elsewhere: tuple[Depth, ...]
+    system: System
+    called: Mapping[str, str]
+    of_marks: tuple[Finding, ...]
+    of_classes: tuple[Finding, ...]
+    of_service: tuple[Finding, ...]
+    of_shared_marks: tuple[Finding, ...]
+    of_input_queues: tuple[Finding, ...]
+
+
+@shared
+def _common(request: DeviceRequest) -> _Common:
+    of_marks, of_classes, of_service, of_shared_marks, of_input_queues = (Notes(request) for _ in range(5))
+    marks = class_marks(request, _EVERY_DSCP, of_marks)
+    exceeding = PolicedMap()
+    rules = _rules(request, marks, exceeding, of_classes)
+    assignment = wished = None
+    own = elsewhere = tuple[Depth, ...]()
+    if scheduled_rates(request):
+        assignment = assign(request, layout(), marks, of_classes, shaped_classes(request))
+        levels = wished_levels(request, assignment, marks, of_classes)
+        wished = depths(*levels) if levels is not None else None
+        own = depths(*own_levels(plain_maps(assignment, marks)))
+        elsewhere = depths(default_queue_set(), levels[1] if levels is not None else plain_maps(assignment, marks))
+        note_bounded_priority(request, of_service)
+        note_rates(request, of_service)
+        note_priority(request, assignment, of_service)
+        note_shared_marks(marks, assignment, False, of_shared_marks)
+    return _Common(
+        rules=flat(rules),
+        assignment=assignment,
+        wished=wished,
+        own=own,
+        elsewhere=elsewhere,
+        system=System(
+            cos_to_dscp=cos_to_dscp(marks),
+            dscp_to_cos=dscp_to_cos(marks),
+            cos_to_queue=assignment.cos_to_queue(marks) if assignment else None,
+            dscp_to_queue=assignment.dscp_to_queue(marks) if assignment else None,
+            policed_dscp=exceeding.table(),
+            input_queues=input_queues(request, marks, of_input_queues) if assignment else None,
+        ),
+        called=provenance(rules, assignment),
+        of_marks=of_marks.findings,
+        of_classes=of_classes.findings,
+        of_service=of_service.findings,
+        of_shared_marks=of_shared_marks.findings,
+        of_input_queues=of_input_queues.findings,
     )
 
 
@@ -104,20 +160,13 @@ def _rules(
     return policed(request, rules, policer_range(), exceeding.write, notes)
 
 
-def _depths(
-    request: DeviceRequest,
-    assignment: Assignment,
-    marks: dict[str, ClassMarks],
-    running: Plan | None,
-    notes: Notes,
-) -> tuple[Depth, ...]:
+def _depths(request: DeviceRequest, common: _Common, running: Plan | None, notes: Notes) -> tuple[Depth, ...]:
     """What the queues of all scheduled ports hold: as asked, else as delivered.
 
     Ports whose queue set somebody has changed get our own set: which of the two it was, a plan does not say.
     """
-    wished = wished_levels(request, assignment, marks, notes)
-    if wished is not None:
-        return depths(*wished)
+    if common.wished is not None:
+        return common.wished
     scheduled = {i.name for i in request.interfaces if i.schedule}
     changed = [
         i.name
@@ -134,7 +183,7 @@ def _depths(
         asked="no queue limits",
         will_be=f"queue set {capabilities()['own_queue_set']['value']}, with the same thresholds for all marks",
     )
-    return depths(*own_levels(plain_maps(assignment, marks)))
+    return common.own
 
 
 def _scheduler(
@@ -146,22 +195,42 @@ def _scheduler(
 ) -> Scheduler:
     shape = shape_weights(request, wanted, assignment, notes)
     shaped = {number for number, weight in enumerate(shape, start=1) if weight}
-    return shaped_round_robin(
-        assignment.weights(request, (wanted.usable,), shaped),
+    return _round_robin(
+        _weights(assignment, core(request), rate_in(request.classes, wanted.usable), frozenset(shaped)),
         shape,
-        expedite=assignment.first is not None,
-        limit=port_limit(wanted, notes),
-        depths=held_depths,
+        assignment.first is not None,
+        port_limit(wanted, notes),
+        held_depths,
     )
 
 
+@shared
+def _weights(assignment: Assignment, request: DeviceRequest, rate: int, shaped: frozenset[int]) -> tuple[int, ...]:
+    return assignment.weights(request, (rate,), shaped)
+
+
+@shared
+def _round_robin(
+    weights: tuple[int, ...], shape: tuple[int, ...], expedite: bool, limit: int | None, held: tuple[Depth, ...]
+) -> Scheduler:
+    return shaped_round_robin(weights, shape, expedite=expedite, limit=limit, depths=held)
+
+
 def _egress(
-    wanted: InterfaceRequest, scheduler: Scheduler | None, held: InterfacePlan | None, notes: Notes
+    wanted: InterfaceRequest,
+    scheduler: Scheduler | None,
+    held: InterfacePlan | None,
+    elsewhere: tuple[Depth, ...],
+    notes: Notes,
 ) -> Egress:
-    """The port's scheduler; a limit that the port has already stays, and a port not asked for is left alone."""
+    """The port's scheduler; a limit that the port has already stays, and a port not asked for is left alone.
+
+    ``elsewhere`` is how deep the queues of such a port are behind the maps of the whole switch, where those change.
+    """
     known = held.egress.scheduler if held and held.ingress.trust is not Trust.KEEP else None
     if scheduler is None:
-        return Egress(scheduler=known or shaped_round_robin(default_share(), default_shape(), expedite=False))
+        known = known or shaped_round_robin(default_share(), default_shape(), expedite=False)
+        return Egress(scheduler=_deep(known, elsewhere) if elsewhere and as_delivered(known.queues) else known)
     limit = held.egress.scheduler.limit_percent if held and held.egress.scheduler else None
     if limit is None or scheduler.limit_percent is not None:
         return Egress(scheduler=scheduler)
@@ -176,6 +245,33 @@ def _egress(
         mend="enter 'no srr-queue bandwidth limit' on the port, or give the contracted rate in the inventory",
     )
     return Egress(scheduler=scheduler.model_copy(update={"limit_percent": limit}))
+
+
+def _deep(scheduler: Scheduler, depths: tuple[Depth, ...]) -> Scheduler:
+    queues = tuple(
+        queue.model_copy(update={"limit_packets": depth.packets, "thresholds": depth.thresholds})
+        for queue, depth in zip(scheduler.queues, depths, strict=True)
+    )
+    return scheduler.model_copy(update={"queues": queues})
+
+
+def _note_queues_elsewhere(request: DeviceRequest, running: Plan | None, notes: Notes) -> None:
+    """Ports that are left alone and whose thresholds change with the maps or the queue set of the others."""
+    scheduled = {i.name for i in request.interfaces if i.schedule}
+    for port in running.interfaces if running else ():
+        queues = port.egress.scheduler.queues if port.egress.scheduler else ()
+        if port.name not in scheduled and not as_delivered(queues):
+            notes.add(
+                Severity.ERROR,
+                "queue-set-shared",
+                "the port has buffers or thresholds of its own, and the intent changes the maps and the queue set "
+                "behind them",
+                interface=port.name,
+                direction="output",
+                asked="left as it is",
+                will_be="other thresholds",
+                mend="put the port under an output scope too, or enter 'no queue-set' on it",
+            )
 
 
 def _note_switched_on(request: DeviceRequest, running: Plan | None, notes: Notes) -> None:

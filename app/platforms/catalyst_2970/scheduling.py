@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app.plan.model import Discipline, Queue, Scheduler, Share, ShareUnit
-from app.platforms.catalyst_2970.capabilities import capabilities
+from app.platforms.catalyst_2970.capabilities import (
+    capabilities,
+    default_cos_to_queue,
+    default_dscp_to_queue,
+)
 from app.platforms.catalyst_2970.levels import Depth, default_depths
 from app.platforms.ios_switch.queues import Layout
 
@@ -13,7 +17,8 @@ from app.platforms.ios_switch.queues import Layout
 def layout() -> Layout:
     """The queues that lowering may use."""
     numbers = tuple(range(1, capabilities()["queues"]["value"] + 1))
-    return Layout(expedite=capabilities()["expedite_queue"]["value"], weighted=numbers)
+    first = capabilities()["expedite_queue"]["value"]
+    return Layout(first, numbers, cos_to_queue=default_cos_to_queue(), dscp_to_queue=default_dscp_to_queue())
 
 
 def default_share() -> tuple[int, ...]:

@@ -9,14 +9,20 @@ from app.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from app.platforms.catalyst_2970.capabilities import capabilities
 from app.platforms.ios_switch.notes import Notes
 from app.platforms.ios_switch.queues import Assignment
+from app.sharing import shared
 from app.units import format_rate
 
 
 def shaped_classes(request: DeviceRequest) -> frozenset[str]:
     """Classes whose queue must not send more than a rate."""
+    return _shaped(request.classes)
+
+
+@shared
+def _shaped(classes: tuple[ClassRequest, ...]) -> frozenset[str]:
     return frozenset(
         c.name
-        for c in request.classes
+        for c in classes
         if not c.treatment.priority and (c.treatment.shape is not None or c.treatment.bounded)
     )
 

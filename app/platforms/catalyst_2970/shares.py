@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from app.plan.asked import asked_shares
+from app.plan.core import NOMINAL
 from app.plan.model import Scheduler
-from app.plan.request import DeviceRequest, InterfaceRequest
+from app.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from app.plan.shares import expected_shares
-from app.platforms.catalyst_2970.shaping import bound_of
+from app.platforms.catalyst_2970.shaping import bound_of, shaped_classes
 from app.platforms.ios_switch.queues import Assignment
 from app.platforms.service import Served
+from app.sharing import shared
 
 
 def port_shares(
@@ -20,24 +22,45 @@ def port_shares(
     """
     asked = _asked(request, wanted)
     scale = wanted.rate / wanted.usable if scheduler.limit_percent is not None else 1.0
-    first = sum(asked[c.name] for c in request.classes if c.treatment.priority)
+    given = _given(request.classes, tuple(asked.values()), assignment, scheduler, scale)
+    return tuple(
+        Served(entry, wanted.name, asked[entry.name], will_be)
+        for entry, will_be in zip(request.classes, given, strict=True)
+    )
+
+
+@shared
+def _given(
+    classes: tuple[ClassRequest, ...],
+    parts: tuple[float, ...],
+    assignment: Assignment,
+    scheduler: Scheduler,
+    scale: float,
+) -> tuple[float, ...]:
+    """What every class gets; ``parts`` are what they ask for, ``scale`` the rate of the port over the usable one.
+
+    The scheduler holds weights: the rate itself does not matter.
+    """
+    asked = {c.name: part for c, part in zip(classes, parts, strict=True)}
+    first = sum(asked[c.name] for c in classes if c.treatment.priority)
     held = expected_shares(
-        scheduler, wanted.rate, priority_load=first / scale, backlogged=set(assignment.queue_of.values())
+        scheduler, NOMINAL, priority_load=first / scale, backlogged=set(assignment.queue_of.values())
     )
     by_queue = {q.number: share * scale for q, share in zip(scheduler.queues, held, strict=True)}
     result = []
-    for entry in request.classes:
+    for entry in classes:
         queue = assignment.queue_of[entry.name]
         together = sum(asked[n] for n, q in assignment.queue_of.items() if q == queue)
         part = asked[entry.name] / together if together else 0.0
-        will_be = 1.0 if entry.treatment.priority else by_queue[queue] * part
-        result.append(Served(entry, wanted.name, asked[entry.name], will_be))
+        result.append(1.0 if entry.treatment.priority else by_queue[queue] * part)
     return tuple(result)
 
 
 def _asked(request: DeviceRequest, wanted: InterfaceRequest) -> dict[str, float]:
     """What classes ask of a port: a bounded class at most its bound, and the others divide what that leaves."""
     asked = asked_shares(request.classes, wanted.usable)
+    if not shaped_classes(request):
+        return asked
     bounds = {c.name: bound_of(request, c, wanted) for c in request.classes}
     held = {n: min(asked[n], b / wanted.usable) for n, b in bounds.items() if b is not None}
     free = [c.name for c in request.classes if not c.treatment.priority and c.name not in held]

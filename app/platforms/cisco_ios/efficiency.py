@@ -58,9 +58,11 @@ def _multilink(
 ) -> dict[str, object]:
     """Interleaving on a bundle: the box takes whole milliseconds and sizes fragments by bandwidth × delay / 8."""
     assert asked.blocking_delay is not None
-    delay = int(round(asked.blocking_delay * 1000, 6))
+    # The box takes its own rate for that of the link, also where a policy shapes the port to less.
+    believed = wanted.usable if wanted.shape is None else wanted.rate
+    delay = int(round(asked.blocking_delay * 1000 * wanted.usable / believed, 6))
     limits = capabilities()["fragment_delay_ms"]
-    size = wanted.usable // 1000 * min(delay, limits["maximum"]) // 8
+    size = believed // 1000 * min(delay, limits["maximum"]) // 8
     why = "the box sizes fragments by whole milliseconds"
     mend = f"ask for a blocking delay of {limits['minimum']} to {limits['maximum']} whole milliseconds"
     if delay < limits["minimum"] or size < capabilities()["fragment_bytes_minimum"]["value"]:
@@ -74,7 +76,7 @@ def _multilink(
         findings.append(
             _finding(request, wanted, "fragment-size-approximate", why, will_be=f"{size} bytes", mend=mend)
         )
-    findings.append(_size(request, wanted, f"{format_rate(wanted.usable)} × {delay} ms = {size} bytes a fragment"))
+    findings.append(_size(request, wanted, f"{format_rate(believed)} × {delay} ms = {size} bytes a fragment"))
     return {
         "interleave": True,
         "multiclass": has(request, "multilink_multiclass"),

@@ -6,11 +6,13 @@ from collections.abc import Iterator
 
 from app.findings import Fidelity, Finding, Severity
 from app.plan.asked import asked_shares
+from app.plan.core import core, rate_in
 from app.plan.model import Egress, Queue, Share, ShareUnit
 from app.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from app.plan.shares import expected_shares
 from app.platforms.base import ClassFidelity
 from app.platforms.cisco_ios.guarantees import served_first
+from app.sharing import shared
 
 _SAME = 1e-9
 
@@ -22,7 +24,10 @@ def fidelity(
     differ. ``egress`` is the policy that divides the link: that inside of a port's shaping policy."""
     found: list[ClassFidelity] = []
     findings: list[Finding] = []
-    for c, asked, will_be, same in _shares(request, request.classes, egress, wanted.usable):
+    queues = egress.scheduler.queues if egress.scheduler else ()
+    in_kbps = any(q.share is not None and q.share.unit is ShareUnit.KBPS for q in queues)
+    rate = wanted.usable if in_kbps else rate_in(request.classes, wanted.usable)
+    for c, asked, will_be, same in _parts(core(request), egress, rate):
         exact = same and abs(asked - will_be) < _SAME
         kind = Fidelity.EXACT if exact else Fidelity.APPROXIMATE
         found.append(ClassFidelity(c.name, wanted.name, kind, asked * 100, will_be * 100))
@@ -45,6 +50,13 @@ def fidelity(
             )
         )
     return found, findings
+
+
+@shared
+def _parts(
+    request: DeviceRequest, egress: Egress, rate: int
+) -> tuple[tuple[ClassRequest, float, float, bool], ...]:
+    return tuple(_shares(request, request.classes, egress, rate))
 
 
 def _shares(

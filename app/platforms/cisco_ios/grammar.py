@@ -128,6 +128,7 @@ RULES = (
         key="policy",
         refers=("policy-map {name}",),
         negate_before_change=True,
+        attaches="output",
     ),
     LineRule(
         "interface",
@@ -146,7 +147,14 @@ RULES = (
         owned=True,
         standing=True,
     ),
-    LineRule("dlci-class", r"class (?P<name>\S+)", context="dlci", key="class", refers=("map-class {name}",)),
+    LineRule(
+        "dlci-class",
+        r"class (?P<name>\S+)",
+        context="dlci",
+        key="class",
+        refers=("map-class {name}",),
+        attaches="output",
+    ),
     LineRule(
         "pvc",
         r"pvc (?:\S+ )?(?P<circuit>(?:\d+/)?\d+)",
@@ -164,6 +172,7 @@ RULES = (
         key="{direction}",
         refers=("policy-map {name}",),
         negate_before_change=True,
+        attaches="{direction}",
     ),
     LineRule(
         "rate-limit-list",
@@ -181,6 +190,7 @@ RULES = (
         key="{direction}",
         refers=("policy-map {name}",),
         negate_before_change=True,
+        attaches="{direction}",
     ),
     LineRule("crtp", r"ip rtp header-compression.*", context="interface", key="crtp"),
     LineRule("frame-relay-crtp", r"frame-relay ip rtp header-compression.*", context="interface", key="crtp"),

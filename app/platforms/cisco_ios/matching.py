@@ -127,13 +127,8 @@ def listed(request: DeviceRequest, wanted: ClassRequest) -> tuple[Term, ...] | s
 
 
 def check_match(request: DeviceRequest, wanted: ClassRequest) -> Iterator[Finding]:
-    """What this router cannot look at, whatever the lines: VLANs, and IPv6 prefixes on old images."""
+    """What this router cannot look at, whatever the lines: IPv6 prefixes on old images."""
     terms = (*wanted.terms, *wanted.none_of)
-    if any(t.vlan for t in terms):
-        vlans = ", ".join(dict.fromkeys(str(v) for t in terms for v in t.vlan))
-        mend = "match by input_interface with the VLAN's subinterface, like FastEthernet0/0.10"
-        message = f"a class-map here does not match by VLAN ({vlans})"
-        yield class_finding(request, wanted, "match-vlan-unsupported", message, mend)
     prefixes = [p for t in terms for p in (*t.source, *t.destination)]
     if any(ip_network(p).version == 6 for p in prefixes) and not has(request, "match_ipv6"):
         since = capabilities()["features"]["match_ipv6"]["since"]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from app.findings import Finding, Severity
 from app.plan.asked import asked_shares
+from app.plan.core import core, depends_on_rate
 from app.plan.model import Discipline, Egress, InterfacePlan, Queue, Rule, Scheduler, Share
 from app.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from app.platforms.cisco_ios.capabilities import capabilities
@@ -18,6 +19,7 @@ from app.platforms.cisco_ios.policing import policer
 from app.platforms.cisco_ios.red import lower_red
 from app.platforms.cisco_ios.trains import hqf
 from app.platforms.names import shorten
+from app.sharing import shared
 from app.units import format_rate
 
 OUTPUT_POLICY = "QOSFORGE-OUT"
@@ -51,7 +53,7 @@ class OutputPolicies:
         if shaped is not None:
             reservable = capabilities()["max_reserved_nested_percent"]["value"]
         level = Level(request, wanted, request.classes, wanted.usable, reservable)
-        served = self._policy(level, 1 if shaped is None else 2)
+        served = self._dividing(level, 1 if shaped is None else 2)
         name = wanted.output_policy or OUTPUT_POLICY
         rate = shape_rate(level, shaped, None, self.findings) if shaped is not None else None
         if rate is None:
@@ -73,6 +75,17 @@ class OutputPolicies:
         whole = Queue(number=0, name=CLASS_DEFAULT, limit_packets=_usual_limit(), shape_rate=rate, child=inside)
         parent = Egress(default_queue=0, scheduler=Scheduler(discipline=Discipline.LLQ_CBWFQ, queues=(whole,)))
         return self._named(parent, f"{name}{PORT_SUFFIX}", wanted.name), inside
+
+    def _dividing(self, level: Level, depth: int) -> Egress:
+        """The policy that divides a rate, the same for all rates where it holds none and nothing is to be told."""
+        if not depends_on_rate(level.classes):
+            alike = core(self.request)
+            port = next(i for i in alike.interfaces if i.schedule and i.by_mark == level.interface.by_mark)
+            rules = self.marked if port.by_mark else self.rules
+            made = _policy_at_any_rate(alike, port, rules, level.reservable, depth)
+            if made is not None:
+                return made
+        return self._policy(level, depth)
 
     def _policy(self, level: Level, depth: int) -> Egress:
         """One policy, not named yet; ``depth`` counts from the interface."""
@@ -199,11 +212,14 @@ class OutputPolicies:
         while True:
             chosen = shorten(next(candidates), _name_length())
             named = self._below_named(egress, chosen, interface)
-            if self._held.setdefault(chosen, named) == named:
-                return named.model_copy(update={"policy": chosen})
+            held = self._held.setdefault(chosen, named)
+            if held is named or held == named:
+                return _called(held, chosen)
 
     def _below_named(self, egress: Egress, name: str, interface: str) -> Egress:
         assert egress.scheduler is not None
+        if all(queue.child is None for queue in egress.scheduler.queues):
+            return egress
         queues = tuple(
             queue
             if queue.child is None or queue.child.policy
@@ -211,6 +227,25 @@ class OutputPolicies:
             for queue in egress.scheduler.queues
         )
         return egress.model_copy(update={"scheduler": egress.scheduler.model_copy(update={"queues": queues})})
+
+
+@shared
+def _called(egress: Egress, policy: str) -> Egress:
+    return egress.model_copy(update={"policy": policy})
+
+
+@shared
+def _policy_at_any_rate(
+    request: DeviceRequest, port: InterfaceRequest, rules: Mapping[str, Rule], reservable: int, depth: int
+) -> Egress | None:
+    """The policy at a port of a core request whose classes do not depend on the rate (see `app.plan.core`).
+
+    None where there is something to tell of it: the image holds the shares in kb/s, or an interface is to be named.
+    """
+    findings: list[Finding] = []
+    level = Level(request, port, request.classes, port.usable, reservable)
+    made = OutputPolicies(request, rules, rules, findings)._policy(level, depth)
+    return None if findings else made
 
 
 def port_rate(wanted: InterfaceRequest) -> int | None:

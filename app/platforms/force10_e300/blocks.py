@@ -53,7 +53,7 @@ def blocks(plan: Plan, lowered: Lowered, request: DeviceRequest) -> tuple[Block,
     # Ports alike have the very same input.
     inputs = {id(i.ingress): i.ingress for i in touched}.values()
     for ingress in inputs:
-        _input(result, ingress)
+        _input(result, ingress, request.image)
     for interface in served:
         _output(result, interface, request)
     for ingress in inputs:
@@ -65,7 +65,7 @@ def blocks(plan: Plan, lowered: Lowered, request: DeviceRequest) -> tuple[Block,
             ingress=ingress,
             rules=rules,
             marked={rule.name for rule in rules if _writes(rule)},
-            layer2=is_layer2(ingress.rules),
+            layer2=is_layer2(ingress.rules, request.image),
         )
     for interface in served:
         result.add("policy-map-output", interface.egress.policy or "", "policy_map_output", egress=interface.egress)
@@ -78,7 +78,7 @@ def blocks(plan: Plan, lowered: Lowered, request: DeviceRequest) -> tuple[Block,
         result.add("strict-priority", "strict-priority", "strict_priority", queue=strict)
     for interface in plan.interfaces:
         if interface.ingress.policy or interface.egress.policy:
-            ethernet = is_layer2(interface.ingress.rules)
+            ethernet = is_layer2(interface.ingress.rules, request.image)
             result.add("interface", interface.name, "interface", interface=interface, layer2=ethernet)
     return result.ordered()
 
@@ -88,9 +88,9 @@ def _writes(rule: Rule) -> bool:
     return rule.set_dscp is not None or rule.set_cos is not None or rule.police is not None
 
 
-def _input(result: _Blocks, ingress: Ingress) -> None:
+def _input(result: _Blocks, ingress: Ingress, image: str) -> None:
     """Access lists, class maps and policies of an input."""
-    ethernet, order = is_layer2(ingress.rules), orders(ingress.rules)
+    ethernet, order = is_layer2(ingress.rules, image), orders(ingress.rules)
     for rule in ingress.rules:
         listed = entries(rule)
         acl = ACL_PREFIX + rule.name if listed else None

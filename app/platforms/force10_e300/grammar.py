@@ -128,6 +128,7 @@ RULES = (
         context="interface",
         key="{direction}",
         refers=("{direction}-map {name}",),
+        attaches="{direction}",
     ),
 )
 

@@ -92,16 +92,20 @@ def mark_findings(request: DeviceRequest) -> Iterator[Finding]:
             )
 
 
-def trust_findings(request: DeviceRequest, *, by_map: bool) -> Iterator[Finding]:
-    """Ports of layer-2 policies, and classes that carry nothing by which a port could tell them."""
+def trust_findings(request: DeviceRequest, running: Plan | None, *, by_map: bool) -> Iterator[Finding]:
+    """Ports of layer-2 policies that are not known to be of layer 2, and classes that carry nothing by which a port
+    could tell them."""
     believing = [i for i in request.interfaces if i.trust and i.trust_in != "none"]
     by_cos = [i.name for i in believing if i.trust_in == "cos"]
     ports = [i.name for i in request.interfaces if layer2(request) and (i.recognise or i.trust)] or by_cos
+    held = {i.name for i in running.interfaces if i.switched} if running else set()
+    ports = [name for name in ports if name not in held]
     if ports:
         yield Finding(
             code="layer2-policy",
             severity=Severity.INFO,
-            message="policies of layer 2 need ports in that mode ('switchport'), which is not set here",
+            message="policies of layer 2 need ports in that mode ('switchport'), which "
+            + ("these do not have" if running else "is not set here"),
             device=request.device,
             interface=", ".join(ports),
             direction="input",

@@ -51,7 +51,7 @@ from app.platforms.force10_e300.queues import (
 )
 from app.platforms.force10_e300.wred import detection, wred_findings
 from app.platforms.names import shorten
-from app.platforms.recognition import ports_only
+from app.platforms.recognition import default_marked_down, ports_only
 from app.platforms.service import (
     fidelity,
     priority_findings,
@@ -73,6 +73,7 @@ CONTROL_COS = "QOSFORGE-CCOS"
 CONTROL = "QOSFORGE-CTRL"
 CONTROL_2 = "QOSFORGE-CTR2"
 IDLE = "QOSFORGE-IDLE"
+IDLE_2 = "QOSFORGE-IDL2"
 _TEN = "-te"
 _L2 = "-L2"
 
@@ -99,7 +100,7 @@ def lower(request: DeviceRequest, running: Plan | None) -> Lowered:
             *(box_findings(request, lowering.chosen.strict, running) if scheduled else ()),
             *lowering.matching_findings,
             *mark_findings(request),
-            *trust_findings(request, by_map=lowering.chosen.by_map),
+            *trust_findings(request, running, by_map=lowering.chosen.by_map),
             *lowering.rate_findings,
             *share_findings(request, shares),
         ),
@@ -119,10 +120,23 @@ def _interface(
     if wanted.recognise:
         ingress = lowering.recognising(wanted.input_policy)
     elif wanted.trust:
-        ingress = lowering.believing(wanted.input_policy, wanted.trust_in)
+        ingress = lowering.believing(_believing_policy(request, wanted), wanted.trust_in)
     if wanted.schedule:
         egress = lowering.egress(wanted.output_policy, port_family)
-    return InterfacePlan(name=wanted.name, ingress=ingress, egress=egress)
+    switched = held is not None and held.switched
+    return InterfacePlan(name=wanted.name, switched=switched, ingress=ingress, egress=egress)
+
+
+def _believing_policy(request: DeviceRequest, wanted: InterfaceRequest) -> str | None:
+    """The name that the intent gives to the policy of an input that trusts marks.
+
+    Inputs that recognise classes, or trust other marks, may have been given the same name: it has an ending then.
+    """
+    own = wanted.input_policy
+    named = [i for i in request.interfaces if i.input_policy == own and (i.recognise or i.trust)]
+    if own is None or len({(i.recognise, i.trust_in) for i in named}) == 1:
+        return own
+    return f"{own}-{wanted.trust_in or 'trust'}"
 
 
 @shared
@@ -137,7 +151,7 @@ class _Lowering:
         self.request = request
         self.limit = name_limit(request.image)
         limit = self.limit - len(_TEN)
-        reserved = (CONTROL, CONTROL_2, IDLE, CLEAR, CONTROL_COS)
+        reserved = (CONTROL, CONTROL_2, IDLE, IDLE_2, CLEAR, CONTROL_COS)
         self.names = Names(tuple(c.name for c in request.classes), limit, reserved)
         self.layer2 = layer2(request)
         rate = min(wanted.usable for wanted in request.interfaces)
@@ -168,6 +182,8 @@ class _Lowering:
             for c in request.classes:
                 if (note := ports_only(request, c)) is not None:
                     yield note
+            if not self.layer2 and (cleared := default_marked_down(request)) is not None:
+                yield cleared
             yield from match_findings(request, self.chosen.queue_of, self.host_rules, self.provenance)
 
     def _profile_findings(self) -> Iterator[Finding]:
@@ -332,6 +348,6 @@ class _Lowering:
         if owner is not None:
             return self.names.policy(owner)
         if number not in self.chosen.control:
-            return IDLE
+            return IDLE if self.shares[number] == capabilities()["idle_percent"]["value"] else IDLE_2
         # The two control queues may hold different percentages, and a policy holds one.
         return CONTROL if number == self.chosen.control[0] else CONTROL_2

@@ -33,10 +33,13 @@ def _layer2(classes: tuple[ClassRequest, ...], image: str) -> bool:
     return bool(asked & LAYER2) and asked <= LAYER2 | _EITHER
 
 
-def is_layer2(rules: Sequence[Rule]) -> bool:
-    """Whether rules are those of a policy of layer 2."""
+def is_layer2(rules: Sequence[Rule], image: str) -> bool:
+    """Whether rules are those of a policy of layer 2; older images see VLANs there alone."""
+    vlans = not since_8(image)
     return any(
-        r.set_cos is not None or any(t.cos or t.source_mac or t.destination_mac for t in r.any_of) for r in rules
+        r.set_cos is not None
+        or any(t.cos or t.source_mac or t.destination_mac or (vlans and t.vlan) for t in r.any_of)
+        for r in rules
     )
 
 

@@ -156,7 +156,8 @@ class _Reader:
                     egress = egress.model_copy(update={"shape_rate": shape[0], "shape_burst": shape[1]})
                 case _ if _QOS_ON_PORT.fullmatch(line.text):
                     self._miss(line, interface.text)
-        return InterfacePlan(name=name, ingress=ingress, egress=egress)
+        switched = any(line.text == "switchport" for line in interface.children)
+        return InterfacePlan(name=name, switched=switched, ingress=ingress, egress=egress)
 
     # -- input ---------------------------------------------------------------------------------------
     def _ingress(self, policy: Line, name: str) -> Ingress:

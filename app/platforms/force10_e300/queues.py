@@ -253,8 +253,9 @@ def _finding(
 def percentages(classes: Sequence[ClassRequest], asked: Mapping[str, float], chosen: Assignment) -> tuple[int, ...]:
     """Whole percentages of the eight queues that sum to 100 and meet the weighted classes' shares best.
 
-    ``asked`` are shares of the link (0–1). Queues no class uses get the least; network control gets what the
-    rounding of the classes leaves. The strict queue's percentage is without effect while it is strict.
+    ``asked`` are shares of the link (0–1). Queues no class uses get the least. What the rounding of the classes
+    leaves goes to network control, else to the strict queue, whose percentage is without effect while it is strict,
+    else to a queue that serves nothing.
     """
     table = [capabilities()["idle_percent"]["value"]] * capabilities()["queues"]["value"]
     for queue in chosen.control:
@@ -274,7 +275,8 @@ def percentages(classes: Sequence[ClassRequest], asked: Mapping[str, float], cho
         table[queue] = value
     if chosen.strict is not None:
         table[chosen.strict] = first
-    sinks = chosen.control or ((chosen.strict,) if chosen.strict is not None else tuple(weighted))
+    idle = tuple(q for q in range(len(table)) if q not in weighted)
+    sinks = chosen.control or ((chosen.strict,) if chosen.strict is not None else idle[-1:] or tuple(weighted))
     for step in range(100 - sum(table)):
         table[sinks[-1 - step % len(sinks)]] += 1
     return tuple(table)

@@ -143,7 +143,8 @@ def _clashes(request: DeviceRequest, c: ClassRequest, graver: Severity) -> Itera
             if held != _thresholds(profile):
                 message = f"two profiles are for packets that are {colour} here: the first is taken"
                 will_be = f"{held[0]} to {held[1]} KB"
-                yield _finding(request, c, "wred-unsupported", graver, message, will_be=will_be)
+                mend = "leave one of the two out, or give both the same thresholds"
+                yield _finding(request, c, "wred-unsupported", graver, message, will_be=will_be, mend=mend)
 
 
 def _finding(

@@ -13,7 +13,8 @@ from app.plan.request import Term as Alternative
 from app.platforms.ios_switch.marks import ClassMarks, points_of
 from app.platforms.ios_switch.notes import Notes
 from app.platforms.names import short_names
-from app.platforms.recognition import asks_flow, header_terms, ports_only
+from app.platforms.recognition import asks_flow, default_marked_down, header_terms, ports_only
+from app.sharing import shared
 
 INPUT_POLICY = "QOSFORGE-IN"
 ACL_PREFIX = "QOSFORGE-"
@@ -47,6 +48,8 @@ def input_rules(
     ``cos_of`` is the DSCP to CoS map in force: the box derives the CoS from the DSCP it sets. The default class has
     a rule where it is policed.
     """
+    if (cleared := default_marked_down(request)) is not None:
+        notes.extend([cleared])
     names = short_names((c.name for c in request.classes), NAME_LENGTH - SUFFIX_LENGTH)
     result = {
         entry.name: tuple(
@@ -69,6 +72,7 @@ def policed_on_input(entry: ClassRequest) -> bool:
     return police is not None and police.direction == "input"
 
 
+@shared
 def list_kind(rule: Rule) -> Literal["ip", "mac"] | None:
     """The kind of access list that a rule's class-map looks at; None where it looks at marks or at everything."""
     first = rule.any_of[0]

@@ -85,4 +85,5 @@ def attached(*needs: str) -> LineRule:
         key="input",
         refers=("policy-map {name}", *needs),
         negate_before_change=True,
+        attaches="input",
     )

@@ -26,6 +26,8 @@ def on_ports(request: DeviceRequest, notes: Notes, port: re.Pattern[str] = PORT)
     A link aggregation is served by its members, which must be in the request. ``port`` matches headings of ports.
     """
     kept = tuple(i for i in request.interfaces if port.fullmatch(f"interface {i.name}"))
+    if len(kept) == len(request.interfaces):
+        return request
     members = {i.lag for i in kept if i.lag}
     for wanted in request.interfaces:
         if wanted in kept:
@@ -86,21 +88,6 @@ def _note_foreign_policy(
         )
 
 
-def note_efficiency(request: DeviceRequest, notes: Notes) -> None:
-    """Link efficiency, which these switches do not have."""
-    for interface in request.interfaces:
-        asked = interface.efficiency
-        if asked is not None:
-            notes.add(
-                Severity.WARNING if asked.prefer else Severity.ERROR,
-                "link-efficiency-unsupported",
-                "a switch port neither compresses headers nor fragments",
-                interface=interface.name,
-                direction="output",
-                mend="leave the port out of the rule, or say 'prefer: true'",
-            )
-
-
 def note_rates(request: DeviceRequest, notes: Notes) -> None:
     """Shares given as rates: the box holds weights, which are that rate while a port runs at its own."""
     for entry in request.classes:
@@ -147,6 +134,7 @@ def note_tail_drop(entry: ClassRequest, notes: Notes) -> None:
             direction="output",
             asked="WRED",
             will_be="tail drop",
+            mend="leave WRED out for this box, or say 'prefer: true'",
         )
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import combinations, groupby, permutations
 
 from app.findings import Severity
 from app.intent.models import RESERVED_CLASS
 from app.plan.asked import asked_shares
 from app.plan.request import DeviceRequest
+from app.platforms.ios_switch.grouping import best_groups
 from app.platforms.ios_switch.marks import CONTROL_COS, CONTROL_DSCP, ClassMarks
 from app.platforms.ios_switch.notes import Notes
 
@@ -18,8 +20,6 @@ CONTROL_WEIGHT = 3
 routing and spanning tree and too little to move a class's share by a point of the link rate at 50 % priority."""
 HIGHEST_WEIGHT = 255
 """Highest weight of WRR and SRR (Catalyst 2950 and 2970 references)."""
-MOST_CLASSES = 10
-"""Classes beyond which merging is not tried: the ways to merge them grow too fast."""
 _DEFAULT = RESERVED_CLASS
 
 
@@ -29,10 +29,15 @@ _SAME = 1e-9
 
 @dataclass(frozen=True)
 class Layout:
-    """Queues that a box offers: the one that may be served first, and all of them in the order to fill."""
+    """Queues that a box offers: the one that may be served first, and all of them in the order to fill.
+
+    ``cos_to_queue`` and ``dscp_to_queue`` are the maps as delivered, none where the box has no such map.
+    """
 
     expedite: int
     weighted: tuple[int, ...]
+    cos_to_queue: tuple[int, ...]
+    dscp_to_queue: tuple[int, ...] = ()
     in_order: bool = False
     """Whether the box can serve all queues in the order of their numbers, the highest first."""
 
@@ -78,6 +83,15 @@ class Assignment:
                 table[cos] = self.queue_of[name] if cos else table[0]
         return tuple(table)
 
+    def changes(self, marks: dict[str, ClassMarks]) -> int:
+        """Entries of the box's maps that are not as delivered."""
+        cos, dscp = self.layout.cos_to_queue, self.layout.dscp_to_queue
+        pairs = [
+            *zip(cos, self.cos_to_queue(marks), strict=False),
+            *zip(dscp, self.dscp_to_queue(marks), strict=False),
+        ]
+        return sum(delivered != ours for delivered, ours in pairs)
+
     def dscp_to_queue(self, marks: dict[str, ClassMarks]) -> tuple[int, ...]:
         """Queue of every DSCP; what no class has goes with the default one."""
         table = [self.queue_of[_DEFAULT]] * 64
@@ -94,33 +108,74 @@ def scheduled_rates(request: DeviceRequest) -> tuple[int, ...]:
     return tuple(sorted({i.usable for i in request.interfaces if i.schedule}))
 
 
-def assign(request: DeviceRequest, layout: Layout, notes: Notes, apart: frozenset[str] = frozenset()) -> Assignment:
+def assign(
+    request: DeviceRequest,
+    layout: Layout,
+    marks: dict[str, ClassMarks],
+    notes: Notes,
+    apart: frozenset[str] = frozenset(),
+) -> Assignment:
     """Queues for the classes of a request; classes in ``apart`` share theirs with no other. What cannot be had is
     noted."""
     first = [c for c in request.classes if c.treatment.priority]
     if layout.in_order and 1 < len(first) == len(request.classes) - 1 < len(layout.weighted):
-        return _in_order(request, layout, notes)
-    names = list(_ideal_weights(request, scheduled_rates(request)[0]))
+        return _in_order(request, layout, marks, notes)
+    ideal = _ideal_weights(request, scheduled_rates(request)[0])
     free = [n for n in layout.weighted if not (first and n == layout.expedite)]
-    groups = _groups(request, names, len(free), apart, notes)
-    queue_of = {c.name: layout.expedite for c in first}
-    for number, group in zip(free, groups, strict=False):
-        queue_of.update(dict.fromkeys(group, number))
-    by_queue = dict(zip(free, map(tuple, groups), strict=False))
-    if len(groups) < len(free):
-        control = free[len(groups)]
-    else:
-        ideal = _ideal_weights(request, scheduled_rates(request)[0])
-        weight = {n: sum(ideal[name] for name in group) for n, group in by_queue.items()}
-        control = max(
-            by_queue, key=lambda n: (_DEFAULT not in by_queue[n], apart.isdisjoint(by_queue[n]), weight[n])
-        )
-    assignment = Assignment(layout, queue_of, by_queue, control, layout.expedite if first else None)
-    _note_control(assignment, notes)
+    kept = _Kept(apart, _twins(list(ideal), layout, marks), frozenset(n for n in marks if _is_routing(marks[n])))
+    groups = [tuple(group) for group in _groups(request, list(ideal), len(free), kept, notes)]
+    at_once = {c.name: layout.expedite for c in first}
+
+    def placed(numbers: tuple[int, ...]) -> Assignment:
+        """Groups in these queues; a number beyond them is the queue of network control alone."""
+        by_queue = dict(zip(numbers, groups, strict=False))
+        queue_of = at_once | {name: number for number, group in by_queue.items() for name in group}
+        if len(numbers) > len(groups):
+            control = numbers[-1]
+        else:
+            control = max(by_queue, key=lambda n: _suits_control(by_queue[n], marks, apart, ideal))
+        return Assignment(layout, queue_of, by_queue, control, layout.expedite if first else None)
+
+    # Queues by weight are alike, so those are taken that the box chooses by itself for most marks.
+    ways = permutations(free, min(len(groups) + 1, len(free)))
+    assignment = min(map(placed, ways), key=lambda made: made.changes(marks))
+    _note_control(assignment, marks, notes)
     return assignment
 
 
-def _in_order(request: DeviceRequest, layout: Layout, notes: Notes) -> Assignment:
+def _suits_control(
+    group: Collection[str], marks: dict[str, ClassMarks], apart: frozenset[str], ideal: dict[str, float]
+) -> tuple[bool, bool, bool, float]:
+    """How well network control goes with classes: best with routing, not with the default class or a shaped one."""
+    free = apart.isdisjoint(group)
+    routing = any(name in marks and _is_routing(marks[name]) for name in group)
+    return routing and free, _DEFAULT not in group, free, sum(ideal[name] for name in group)
+
+
+def _is_routing(marks: ClassMarks) -> bool:
+    """Whether a class has the marks of routing protocols."""
+    return CONTROL_DSCP[0] in marks.code_points or CONTROL_COS[0] in marks.cos
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """What to look at where classes share queues: those that should have theirs alone, pairs that the box cannot
+    tell apart, and those with the marks of routing, which should not go with everything else."""
+
+    apart: frozenset[str]
+    twins: tuple[tuple[str, str], ...]
+    routing: frozenset[str]
+
+
+def _twins(names: Sequence[str], layout: Layout, marks: dict[str, ClassMarks]) -> tuple[tuple[str, str], ...]:
+    """Pairs of classes with a CoS in common, where it alone chooses the queue; CoS 0 is the default class's."""
+    if layout.dscp_to_queue:
+        return ()
+    cos_of = {name: set(marks[name].cos) if name in marks else {0} for name in names}
+    return tuple(pair for pair in combinations(names, 2) if cos_of[pair[0]] & cos_of[pair[1]])
+
+
+def _in_order(request: DeviceRequest, layout: Layout, marks: dict[str, ClassMarks], notes: Notes) -> Assignment:
     """Every class in a queue of its own, the first in the highest; network control goes with no class if it can."""
     highest = sorted(layout.weighted, reverse=True)
     queue_of = {c.name: number for c, number in zip(request.classes[:-1], highest, strict=False)}
@@ -128,7 +183,7 @@ def _in_order(request: DeviceRequest, layout: Layout, notes: Notes) -> Assignmen
     free = [n for n in highest if n not in queue_of.values()]
     control = free[0] if free else highest[0]
     assignment = Assignment(layout, queue_of, {}, control, layout.expedite, in_order=True)
-    _note_control(assignment, notes)
+    _note_control(assignment, marks, notes)
     return assignment
 
 
@@ -141,25 +196,31 @@ def _ideal_weights(request: DeviceRequest, rate: int) -> dict[str, float]:
     return {c.name: 100 * asked[c.name] / total for c in weighted}
 
 
-def _groups(
-    request: DeviceRequest, names: list[str], queues: int, apart: frozenset[str], notes: Notes
-) -> list[list[str]]:
+def _groups(request: DeviceRequest, names: list[str], queues: int, kept: _Kept, notes: Notes) -> list[list[str]]:
     """Classes by queue: one each if there are enough, else merged so that the largest share error is smallest."""
     if len(names) <= queues:
         return [[name] for name in names]
     asked = [asked_shares(request.classes, rate) for rate in scheduled_rates(request)]
 
-    def mixed(groups: list[list[str]]) -> int:
-        return sum(len(g) > 1 and not set(g).isdisjoint(apart) for g in groups)
+    def mixed(groups: Sequence[Sequence[str]]) -> int:
+        return sum(len(g) > 1 and not kept.apart.isdisjoint(g) for g in groups)
 
-    def largest_error(groups: list[list[str]]) -> float:
-        return max(100 * (sum(at[n] for n in g) - at[name]) for at in asked for g in groups for name in g)
+    def errors(groups: Sequence[Sequence[str]]) -> list[float]:
+        # What the others in a queue ask for may go to any one class in it.
+        sums = [(g, at, sum(at[n] for n in g)) for at in asked for g in groups]
+        return [100 * (total - at[name]) for g, at, total in sums for name in g]
 
-    if len(names) > MOST_CLASSES:
-        best = [names[:1], *([n] for n in names[1 : queues - 1]), names[queues - 1 :]]
-    else:
-        best = min(partitions(names, queues), key=lambda groups: (mixed(groups), largest_error(groups)))
-    error = largest_error(best)
+    def cost(groups: Sequence[Sequence[str]]) -> tuple[int, int, float, int, float]:
+        found = errors(groups)
+        at = {name: number for number, g in enumerate(groups) for name in g}
+        split = sum(one in at and other in at and at[one] != at[other] for one, other in kept.twins)
+        demoted = sum(_DEFAULT in g and not kept.routing.isdisjoint(g) for g in groups)
+        return mixed(groups), split, round(max(found), 9), demoted, round(sum(found), 9)
+
+    heaviest = sorted(names, key=lambda name: -max(at[name] for at in asked))
+    found = best_groups(heaviest, queues, cost)
+    best = sorted((sorted(group, key=names.index) for group in found), key=lambda group: names.index(group[0]))
+    error = max(errors(best))
     bearable = error <= 100 * request.tolerance and not mixed(best)
     notes.add(
         Severity.WARNING if bearable else Severity.ERROR,
@@ -170,18 +231,6 @@ def _groups(
         mend=f"ask for {queues} classes without priority at most",
     )
     return best
-
-
-def partitions(names: Sequence[str], most: int) -> Iterator[list[list[str]]]:
-    """Every way to put names into at most ``most`` groups."""
-    if not names:
-        yield []
-        return
-    for groups in partitions(names[:-1], most):
-        for position in range(len(groups)):
-            yield [[*g, names[-1]] if i == position else list(g) for i, g in enumerate(groups)]
-        if len(groups) < most:
-            yield [*groups, [names[-1]]]
 
 
 def whole_weights(targets: Sequence[Sequence[float]]) -> list[int]:
@@ -244,11 +293,17 @@ def _middle(parts: Sequence[Sequence[float]]) -> tuple[float, ...]:
     return tuple(a + part * (b - a) for a, b in held)
 
 
-def _note_control(assignment: Assignment, notes: Notes) -> None:
-    queue = assignment.control
+def _note_control(assignment: Assignment, marks: dict[str, ClassMarks], notes: Notes) -> None:
+    """Where those marks of network control go that no class has."""
+    cos = sorted(set(CONTROL_COS) - {c for m in marks.values() for c in m.cos})
+    points = sorted(set(CONTROL_DSCP) - {d for m in marks.values() for d in m.code_points})
+    if not (cos if not assignment.layout.dscp_to_queue else cos or points):
+        return
+    named = [f"{what} {_runs(values)}" for what, values in (("CoS", cos), ("DSCP", points)) if values]
+    control, queue = f"network control ({', '.join(named)})", assignment.control
     with_it = [name for name, number in assignment.queue_of.items() if number == queue]
     if with_it:
-        message = f"network control (CoS 6 and 7, DSCP 48 to 63) shares queue {queue} with {', '.join(with_it)}"
+        message = f"{control} shares queue {queue} with {', '.join(with_it)}"
         notes.add(Severity.INFO, "network-control-queue", message)
         return
     part = 100 * CONTROL_WEIGHT / (100 + CONTROL_WEIGHT)
@@ -256,6 +311,15 @@ def _note_control(assignment: Assignment, notes: Notes) -> None:
     notes.add(
         Severity.INFO,
         "network-control-queue",
-        f"network control (CoS 6 and 7, DSCP 48 to 63) has queue {queue} to itself",
+        f"{control} has queue {queue} to itself",
         will_be="served before the default class" if assignment.in_order else will_be,
     )
+
+
+def _runs(values: Sequence[int]) -> str:
+    """Numbers in words: ``48 to 63``, ``6 and 7``, ``7, 49 to 55``."""
+    runs = [[v for _, v in run] for _, run in groupby(enumerate(values), key=lambda pair: pair[1] - pair[0])]
+    parts = [
+        str(run[0]) if len(run) == 1 else f"{run[0]} {'and' if len(run) == 2 else 'to'} {run[-1]}" for run in runs
+    ]
+    return ", ".join(parts)

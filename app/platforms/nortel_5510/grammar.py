@@ -33,6 +33,7 @@ RULES = (
         key="{port}",
         refers=("if-group {name}",),
         negate="no qos if-assign port {port}",
+        attaches="port {port}",
     ),
     LineRule(
         "element",
@@ -60,6 +61,7 @@ RULES = (
         group="filters",
         refers=("if-group {name}",),
         negate="no qos policy {id}",
+        attaches="if-group {name}",
     ),
     LineRule("other-element", rf"qos (?P<kind>(?:ip|l2)-element) {_ANY} .+", negate="no qos {kind} {id}"),
     LineRule(

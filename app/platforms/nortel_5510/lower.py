@@ -18,7 +18,7 @@ from app.platforms.nortel_5510.policing import police_findings, shape_findings, 
 from app.platforms.nortel_5510.priorities import dscp_of
 from app.platforms.nortel_5510.queues import Choice, as_served, best, choose, queue_findings
 from app.platforms.nortel_5510.recognise import COUNT_SUFFIX, filter_findings, kept_names, rules
-from app.platforms.recognition import ports_only
+from app.platforms.recognition import default_marked_down, ports_only
 from app.platforms.service import (
     fidelity,
     priority_findings,
@@ -172,6 +172,7 @@ def _wred_findings(request: DeviceRequest) -> Iterator[Finding]:
                 line=c.line,
                 asked="WRED",
                 will_be="tail drop",
+                mend="leave WRED out for this box, or say 'prefer: true'",
             )
 
 
@@ -181,5 +182,7 @@ def _input_findings(request: DeviceRequest, host_rules: tuple[Rule, ...]) -> Ite
     for c in request.classes:
         if (note := ports_only(request, c)) is not None:
             yield note
+    if (cleared := default_marked_down(request)) is not None:
+        yield cleared
     yield from filter_findings(request, host_rules)
     yield from police_findings(request)

@@ -41,10 +41,16 @@ def stated(classes: Sequence[ClassRequest]) -> dict[str, tuple[int, ...]]:
     return result
 
 
-def picked(wanted: ClassRequest, free: Collection[int]) -> int | None:
-    """The free priority that suits a class best: that of its DSCP; None where none is free."""
+def picked(wanted: ClassRequest, free: Collection[int], spared: Collection[int] = ()) -> int | None:
+    """The free priority that suits a class best: that of its class selector, else of its DSCP; None where none is
+    free.
+
+    Those in ``spared`` go to classes alone whose selector they are.
+    """
+    selectors = [d >> 3 for d in dscps(wanted) if d and d % 8 == 0]
     own = [factory_dscp_to_cos()[d] for d in dscps(wanted) if factory_dscp_to_cos()[d]]
-    return next((cos for cos in (*own, *_ORDER) if cos in free), None)
+    suiting = (*selectors, *(cos for cos in (*own, *_ORDER) if cos not in spared))
+    return next((cos for cos in suiting if cos in free), None)
 
 
 def completed(
@@ -63,7 +69,7 @@ def completed(
             reached = {queue_of[name] for name in result}
             if c.name in result or (only_needed and queue_of[c.name] in reached):
                 continue
-            cos = picked(c, free if queue_of[c.name] not in reached else free - control)
+            cos = picked(c, free, () if queue_of[c.name] not in reached else control)
             if cos is not None:
                 result[c.name] = (cos,)
                 free.discard(cos)

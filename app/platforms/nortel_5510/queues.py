@@ -248,7 +248,8 @@ def _change(request: DeviceRequest, chosen: Choice, better: Choice) -> Finding:
         f"queue set {better.queue_set} would serve the classes within {percent(better.error)} of the link; "
         "it holds after a reset, which stops the whole switch, and is no part of this configuration",
         asked=f"queue set {better.queue_set}",
-        will_be=f"queue set {chosen.queue_set} until then",
+        will_be=f"queue set {chosen.queue_set} until then"
+        + (f", within {percent(chosen.error)} of the link" if chosen.fits else ""),
         mend=f"when the switch may stop: enter 'qos agent queue-set {better.queue_set}', save with 'copy config "
         "nvram', reset with 'boot', then compile against its running configuration",
     )
