@@ -300,14 +300,12 @@ class Circuit(Model):
 class InterfacePlan(Model):
     """One interface; ``bandwidth_kbps`` is what the box believes its rate to be (where it has such a setting).
 
-    ``reservable_percent`` is what of it classes may reserve, where the box states that; ``switched`` says that the
-    port is one of layer 2, on a box where that decides which policies it takes.
+    ``reservable_percent`` is what of it classes may reserve, where the box states that.
     """
 
     name: str
     bandwidth_kbps: int | None = None
     reservable_percent: int | None = None
-    switched: bool = False
     circuit: Circuit | None = None
     ingress: Ingress = Ingress()
     egress: Egress = Egress()
@@ -364,7 +362,8 @@ class Plan(Model):
     """What one device does.
 
     ``foreign_lists`` are the numbers of access lists that others have written on the box, where lists are
-    numbered: lowering takes none of them.
+    numbered: lowering takes none of them. ``switched`` are the ports that the box has in layer 2, where that
+    decides which policies they take.
     """
 
     schema_version: int = 1
@@ -374,6 +373,7 @@ class Plan(Model):
     interfaces: tuple[InterfacePlan, ...] = ()
     unknown: tuple[UnknownLine, ...] = ()
     foreign_lists: tuple[int, ...] = ()
+    switched: tuple[str, ...] = ()
 
     def interface(self, name: str) -> InterfacePlan | None:
         """The interface of this name, if the plan has it."""

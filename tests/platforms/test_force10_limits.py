@@ -63,7 +63,7 @@ def test_rate_shares() -> None:
 
 
 def test_cos_match() -> None:
-    assert lower(VOICE, {**WEB, "match": {"any": [{"cos": [2]}]}}, REST)["cos-match-unsupported"] == "error"
+    assert lower(VOICE, {**WEB, "match": {"any": [{"cos": [2]}]}}, REST)["match-unsupported"] == "error"
 
 
 def test_ports_and_dscp_in_one_alternative() -> None:

@@ -98,8 +98,7 @@ def trust_findings(request: DeviceRequest, running: Plan | None, *, by_map: bool
     believing = [i for i in request.interfaces if i.trust and i.trust_in != "none"]
     by_cos = [i.name for i in believing if i.trust_in == "cos"]
     ports = [i.name for i in request.interfaces if layer2(request) and (i.recognise or i.trust)] or by_cos
-    held = {i.name for i in running.interfaces if i.switched} if running else set()
-    ports = [name for name in ports if name not in held]
+    ports = [name for name in ports if not (running and name in running.switched)]
     if ports:
         yield Finding(
             code="layer2-policy",

@@ -123,8 +123,7 @@ def _interface(
         ingress = lowering.believing(_believing_policy(request, wanted), wanted.trust_in)
     if wanted.schedule:
         egress = lowering.egress(wanted.output_policy, port_family)
-    switched = held is not None and held.switched
-    return InterfacePlan(name=wanted.name, switched=switched, ingress=ingress, egress=egress)
+    return InterfacePlan(name=wanted.name, ingress=ingress, egress=egress)
 
 
 def _believing_policy(request: DeviceRequest, wanted: InterfaceRequest) -> str | None:

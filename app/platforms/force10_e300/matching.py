@@ -119,7 +119,7 @@ def _reason(request: DeviceRequest, term: Alternative) -> tuple[str, str, str] |
     if layer2(request):
         return None
     if term.cos:
-        return "cos-match-unsupported", "a layer-3 policy does not see the CoS", "match DSCPs instead"
+        return "match-unsupported", "a layer-3 policy does not see the CoS", "match DSCPs instead"
     if term.source_mac or term.destination_mac:
         message = "a layer-3 policy does not see MAC addresses, and other classes need one"
         return "match-unsupported", message, "match prefixes instead, or all classes by CoS and MAC addresses"

@@ -72,6 +72,7 @@ class _Reader:
         self.objects: dict[tuple[str, str], Line] = {}
         self.profiles = dict(predefined_wred())
         self.strict: int | None = None
+        self.switched: list[str] = []
 
     def plan(self, device: str, platform: str) -> Plan:
         for line in self.tree:
@@ -99,6 +100,7 @@ class _Reader:
             platform=platform,
             system=system,
             interfaces=interfaces,
+            switched=tuple(self.switched),
             unknown=tuple(sorted(self.unknown, key=lambda u: u.line)),
         )
 
@@ -156,8 +158,9 @@ class _Reader:
                     egress = egress.model_copy(update={"shape_rate": shape[0], "shape_burst": shape[1]})
                 case _ if _QOS_ON_PORT.fullmatch(line.text):
                     self._miss(line, interface.text)
-        switched = any(line.text == "switchport" for line in interface.children)
-        return InterfacePlan(name=name, switched=switched, ingress=ingress, egress=egress)
+        if any(line.text == "switchport" for line in interface.children):
+            self.switched.append(name)
+        return InterfacePlan(name=name, ingress=ingress, egress=egress)
 
     # -- input ---------------------------------------------------------------------------------------
     def _ingress(self, policy: Line, name: str) -> Ingress:
