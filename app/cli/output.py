@@ -106,7 +106,8 @@ def print_findings(findings: Iterable[Finding], least: Severity = Severity.INFO)
         line.append(f"{finding.where}: " if finding.where else "")
         line.append(finding.message)
         if finding.asked or finding.will_be:
-            line.append(f" (asked {finding.asked or '–'}, will be {finding.will_be or '–'})")
+            sides = (("asked", finding.asked), ("will be", finding.will_be))
+            line.append(f" ({', '.join(f'{what} {text}' for what, text in sides if text)})")
         out.print(line, soft_wrap=True)
         if finding.mend and finding.severity is not Severity.INFO:
             out.print(Text(f"         {finding.mend}", style="dim"), soft_wrap=True)

@@ -10,11 +10,11 @@ import typer
 
 from app.cli.options import AsJson, NetworkFolder, Parameters, Policy, RequireBatfish, Strict, load, reach
 from app.cli.output import findings_json, out, print_configuration, print_findings, print_json, write_file
-from app.compiler.candidate import make_candidate
-from app.compiler.compile import Compilation, compile_intent
+from app.compiler.candidate import Candidate, make_candidate
+from app.compiler.compile import Compilation, CompiledDevice, compile_intent
 from app.deploy.fleet import Fleet
 from app.errors import InputError
-from app.findings import Severity, has_errors
+from app.findings import Finding, Severity, has_errors
 from app.inventory.models import Network
 from app.runs.live import read_running
 from app.settings import load_settings
@@ -77,25 +77,28 @@ def compile_(
     names = _chosen(device, net)
     compilation = compile_intent(loaded, net)
     chosen = [d for d in compilation.devices if d.name in names]
+    findings = [f for f in compilation.findings if f.device is None or f.device in names]
     if output is not None:
         for entry in chosen:
             write_file(output / f"{entry.name}.cfg", entry.text)
     if as_json:
-        print_json(_compilation_json(compilation, [d.name for d in chosen]))
+        print_json(_compilation_json(compilation, chosen, findings))
     else:
         for entry in chosen:
             out.rule(f"[bold]{entry.name}[/] {entry.request.platform}", align="left")
             print_configuration(entry.text)
-        print_findings(compilation.findings)
-    sys.exit(int(has_errors(compilation.findings, strict=strict)))
+        print_findings(findings)
+    sys.exit(int(has_errors(findings, strict=strict)))
 
 
-def _compilation_json(compilation: Compilation, chosen: list[str]) -> dict[str, Any]:
+def _compilation_json(
+    compilation: Compilation, chosen: list[CompiledDevice], findings: list[Finding]
+) -> dict[str, Any]:
     return {
         "intent": compilation.intent.intent.intent,
         "version": compilation.intent.version,
         "network": compilation.network.name,
-        "findings": findings_json(compilation.findings),
+        "findings": findings_json(findings),
         "devices": [
             {
                 "name": d.name,
@@ -104,8 +107,7 @@ def _compilation_json(compilation: Compilation, chosen: list[str]) -> dict[str, 
                 "blocks": [vars(block) for block in d.blocks],
                 "fidelity": [vars(f) for f in d.fidelity],
             }
-            for d in compilation.devices
-            if d.name in chosen
+            for d in chosen
         ],
     }
 
@@ -161,7 +163,7 @@ def diff(
     compilation = compile_intent(loaded, net, texts)
     candidates = [make_candidate(d, texts[d.name]) for d in compilation.devices if d.name in names]
     if as_json:
-        print_json([{"device": c.device, "delta": list(c.delta), "inverse": list(c.inverse)} for c in candidates])
+        print_json([_candidate_json(candidate) for candidate in candidates])
         sys.exit(int(has_errors(compilation.findings)))
     for candidate in candidates:
         out.rule(f"[bold]{candidate.device}[/]", align="left")
@@ -169,7 +171,18 @@ def diff(
             out.print("nothing to change")
         else:
             print_configuration(candidate.text)
+            for gap in candidate.gaps:
+                out.print(str(gap), style="yellow", markup=False)
             out.print("[dim]undone by[/]")
             print_configuration("\n".join(candidate.inverse))
     print_findings(compilation.findings, Severity.WARNING)
     sys.exit(int(has_errors(compilation.findings)))
+
+
+def _candidate_json(candidate: Candidate) -> dict[str, Any]:
+    return {
+        "device": candidate.device,
+        "delta": list(candidate.delta),
+        "inverse": list(candidate.inverse),
+        "gaps": [vars(gap) for gap in candidate.gaps],
+    }

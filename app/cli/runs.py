@@ -215,6 +215,9 @@ def runs(limit: Annotated[int, typer.Option(min=1, help="How many.")] = 20, as_j
             ]
         )
         return
+    if not found:
+        out.print("no runs yet")
+        return
     table = Table(box=None, padding=(0, 1))
     for heading in ("run", "created", "network", "policy", "status", "verdict"):
         table.add_column(heading)

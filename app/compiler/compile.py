@@ -21,6 +21,8 @@ SHAPES = 128
 """How many shapes (devices that differ in more than their names) are kept for others like them."""
 MET = 100_000
 """How many shapes are remembered to have been met."""
+NAMED = 8
+"""Characters at the beginning of a policy's name that every box keeps, however short its names are."""
 
 
 @dataclass(frozen=True)
@@ -144,7 +146,9 @@ class Compiler:
             request=request,
             plan=lowered.plan,
             blocks=box.blocks(lowered.plan, lowered, request),
-            findings=tuple(self._located(f) for f in (*refused, *lowered.findings, *unread)),
+            findings=tuple(
+                self._located(f) for f in (*refused, *lowered.findings, *_unnamed(request, lowered.plan), *unread)
+            ),
             fidelity=lowered.fidelity,
             classes=lowered.classes,
         )
@@ -169,6 +173,27 @@ class _Shape:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Shape) and self.request == other.request
+
+
+def _unnamed(request: DeviceRequest, plan: Plan) -> Iterator[Finding]:
+    """Names of policies that nothing on the box carries."""
+    for wanted in request.interfaces:
+        made = plan.interface(wanted.name)
+        for direction, name, side in (
+            ("input", wanted.input_policy, made.ingress if made else None),
+            ("output", wanted.output_policy, made.egress if made else None),
+        ):
+            if name is not None and side is not None and not (side.policy or "").startswith(name[:NAMED]):
+                yield Finding(
+                    code="policy-name-unused",
+                    severity=Severity.INFO,
+                    message="the box has no policy here that could be called so",
+                    device=request.device,
+                    interface=wanted.name,
+                    direction=direction,
+                    asked=name,
+                    will_be="no name",
+                )
 
 
 def _missing(request: DeviceRequest, held: Plan) -> tuple[Finding, ...]:

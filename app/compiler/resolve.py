@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Literal
 
 from app.compiler.scoping import agreed, in_scope, unknown_names, unrecognised
 from app.findings import Finding, Severity
@@ -12,7 +13,9 @@ from app.intent.models import (
     VOICE_VLAN,
     LinkEfficiencyRule,
     MatchTerm,
+    Police,
     PortShape,
+    Remark,
     TrafficClass,
     every_class,
     fragment_bytes,
@@ -127,12 +130,21 @@ def _classes(
             none_of=tuple(_terms(entry.match.none, voice)) if entry.match else (),
             mark=entry.mark,
             treatment=entry.treatment.model_copy(update={"children": ()}),
+            remarked=_written(entry.treatment.police, "remark"),
+            remarked_precedences=_written(entry.treatment.police, "precedence"),
             children=_classes(loaded, entry.treatment.children, voice, (*path, "treatment", "children"))
             if entry.treatment.children
             else (),
         )
         for entry, path in (*named, *(rest or [(TrafficClass(name=RESERVED_CLASS), ())]))
     )
+
+
+def _written(police: Police | None, field: Literal["remark", "precedence"]) -> tuple[int, ...]:
+    """The marks that a policer writes instead of the class's own."""
+    actions = (police.conform, police.exceed, police.violate) if police else ()
+    marks = [getattr(action, field) for action in actions if isinstance(action, Remark)]
+    return tuple(dict.fromkeys(mark for mark in marks if mark is not None))
 
 
 def _terms(alternatives: Iterable[MatchTerm], voice: tuple[int, ...]) -> Iterable[Term]:
@@ -162,6 +174,19 @@ def _interface(
     trusted = said["input trust"]
     recognised = BOUNDARY_TAG in interface.tags and trusted is None
     shape = said["output shape"]
+    if isinstance(shape, PortShape) and shape.rate >= interface.usable:
+        findings.append(
+            Finding(
+                code="port-shape-not-needed",
+                severity=Severity.INFO,
+                message="the port sends no more than that anyway",
+                device=device.name,
+                interface=interface.name,
+                direction="output",
+                asked=f"shaped to {format_rate(shape.rate)}",
+                will_be=f"{format_rate(interface.usable)}",
+            )
+        )
     return InterfaceRequest.model_validate(
         {
             "name": interface.name,
@@ -175,7 +200,8 @@ def _interface(
             "schedule": bool(outputs),
             "by_mark": any(s.recognise_by == "mark" for s in outputs),
             "shape": _port_shape(interface, shape) if outputs else None,
-            "shape_prefer": shape.prefer if isinstance(shape, PortShape) else False,
+            # Nobody asked for what the contract alone makes useful.
+            "shape_prefer": shape.prefer if isinstance(shape, PortShape) else True,
             "lag": interface.lag,
             "circuit": interface.circuit,
             "input_policy": said["input policy"],
@@ -188,8 +214,8 @@ def _interface(
 def _port_shape(interface: Interface, asked: object) -> int | None:
     """The rate that a port is shaped to: the one asked for, else the contract where it is below the port's own
     rate (without it the queue that the policy serves builds up behind the box, where nobody serves it)."""
-    if isinstance(asked, PortShape):
-        return min(asked.rate, interface.usable)
+    if isinstance(asked, PortShape) and asked.rate < interface.usable:
+        return asked.rate
     return interface.usable if interface.usable < interface.rate else None
 
 

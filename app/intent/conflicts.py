@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from app.errors import InputError
 from app.intent.applications import Catalogue
 from app.intent.base import is_name
-from app.intent.models import Match, Treatment, conflicts, policy_conflicts, unjudged, unknown_classes
+from app.intent.models import Branch, Match, Treatment, conflicts, policy_conflicts, unjudged, unknown_classes
 from app.intent.yaml_source import Document
 from app.units import WRITTEN
 
@@ -20,13 +20,14 @@ def find_conflicts(document: Document, catalogue: Catalogue) -> list[InputError]
     """Every conflict of a document, each at its place; parts of a wrong type are left out."""
     data = document.data
     classes = _mappings(data, "classes")
-    names = [_text(entry.get("name")) for entry in classes]
+    tree = _branches(classes)
     apply = _mappings(data, "apply")
     found = [
-        *conflicts([(name, _treatment(entry)) for name, entry in zip(names, classes, strict=True)]),
+        *conflicts(tree),
         *policy_conflicts([(_text(entry.get("direction")), _text(entry.get("policy"))) for entry in apply]),
     ]
-    known = [name for name in (*names, *_below(classes)) if name is not None]
+    names = list(_names(tree))
+    known = [name for name in names if name is not None]
     # Which class a reference means cannot be told while a class has no proper name: that is told already.
     named = all(name is not None and is_name(name) for name in names)
     for position, entry in enumerate(_mappings(data, "verify") if named else ()):
@@ -36,23 +37,48 @@ def find_conflicts(document: Document, catalogue: Catalogue) -> list[InputError]
         found.extend(unjudged(position, objective if isinstance(objective, dict) else (), judged))
     problems = [InputError(c.message, document.place(c.path), c.mend) for c in found]
     own = [_text(entry.get("name")) for entry in _mappings(data, "applications")]
+    problems += _twice(document, own)
     known_applications = [*catalogue, *(name for name in own if name is not None)]
     return problems + list(_unknown_applications(document, classes, known_applications))
 
 
-def _treatment(entry: dict[str, Any]) -> Treatment | None:
+def _twice(document: Document, applications: Sequence[str | None]) -> Iterator[InputError]:
+    """Applications of one name in one file; that of a file which includes another one takes its place."""
+    seen: set[tuple[str | None, str]] = set()
+    for position, name in enumerate(applications):
+        place = document.place(("applications", position, "name"))
+        if name is not None and (place.file, name) in seen:
+            yield InputError(f"application {name!r} is defined twice", place, "keep one of them")
+        elif name is not None:
+            seen.add((place.file, name))
+
+
+def _branches(classes: list[dict[str, Any]]) -> list[Branch]:
+    """The tree of classes, whatever is wrong with single ones."""
+    return [
+        Branch(
+            _text(entry.get("name")),
+            _treatment(entry.get("treatment", {})),
+            _branches(_mappings(entry.get("treatment"), "children")),
+        )
+        for entry in classes
+    ]
+
+
+def _treatment(written: Any) -> Treatment | None:
+    """A treatment without the classes below it: what is wrong with those says nothing of it."""
+    own = {k: v for k, v in written.items() if k != "children"} if isinstance(written, dict) else written
     try:
-        return Treatment.model_validate(entry.get("treatment", {}), context=WRITTEN)
+        return Treatment.model_validate(own, context=WRITTEN)
     except ValidationError:
         return None
 
 
-def _below(classes: list[dict[str, Any]]) -> Iterator[str | None]:
-    """Names of the classes below these in a link-sharing tree."""
-    for entry in classes:
-        children = _mappings(entry.get("treatment"), "children")
-        yield from (_text(child.get("name")) for child in children)
-        yield from _below(children)
+def _names(tree: Sequence[Branch]) -> Iterator[str | None]:
+    """Names of the classes of a tree, parents before their children."""
+    for branch in tree:
+        yield branch.name
+        yield from _names(branch.below)
 
 
 def _unknown_applications(

@@ -16,7 +16,7 @@ from app.findings import Finding
 from app.intent.applications import Catalogue, extended, load_catalogue
 from app.intent.conflicts import find_conflicts
 from app.intent.includes import Files, Sheets, Source, Texts, WrittenIntent
-from app.intent.models import Intent, TrafficClass
+from app.intent.models import RESERVED_CLASS, Intent, TrafficClass
 from app.intent.parameters import Resolution, read_settings, spot, unknown_settings
 from app.intent.problems import as_problem
 from app.intent.yaml_source import Document, Path_, parse_document, read_document
@@ -40,31 +40,31 @@ class LoadedIntent:
     findings: tuple[Finding, ...]
 
     @cached_property
-    def _places(self) -> dict[str, Place]:
-        places: dict[str, Place] = {}
-        level: list[tuple[Path_, TrafficClass]] = [
-            (("classes", at), entry) for at, entry in enumerate(self.intent.classes)
-        ]
+    def _places(self) -> dict[tuple[str, int | None], Place]:
+        """Places of classes by name and line, and by name alone: then ``default`` is the outermost."""
+        places: dict[tuple[str, int | None], Place] = {}
+        level: list[tuple[Path_, Sequence[TrafficClass]]] = [(("classes",), self.intent.classes)]
         while level:
-            for path, entry in level:
-                places.setdefault(entry.name, self.document.place(path))
+            for path, classes in level:
+                for at, entry in enumerate(classes):
+                    place = self.document.place((*path, at))
+                    places.setdefault((entry.name, place.line), place)
+                    if entry.name != RESERVED_CLASS or path == ("classes",):
+                        places[entry.name, None] = place
             level = [
-                ((*path, "treatment", "children", at), child)
-                for path, entry in level
-                for at, child in enumerate(entry.treatment.children)
+                ((*path, at, "treatment", "children"), entry.treatment.children)
+                for path, classes in level
+                for at, entry in enumerate(classes)
+                if entry.treatment.children
             ]
         return places
 
-    def class_place(self, name: str) -> Place | None:
-        """Where the class of this name stands, in the intent's file or in one that it includes (of several
-        ``default`` the outermost).
-        """
-        return self._places.get(name)
+    def class_place(self, name: str, line: int | None = None) -> Place | None:
+        """Where the class of this name stands, in the intent's file or in one that it includes.
 
-    def class_line(self, name: str) -> int | None:
-        """Line of the class of this name in its file."""
-        place = self._places.get(name)
-        return place.line if place else None
+        Of several ``default`` it is the one at ``line``, else the outermost.
+        """
+        return self._places.get((name, line)) or self._places.get((name, None))
 
 
 def load_intent(path: Path, settings: Sequence[str] = ()) -> LoadedIntent:

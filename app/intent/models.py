@@ -25,6 +25,7 @@ __all__ = [
     "RESERVED_CLASS",
     "VOICE_VLAN",
     "Bandwidth",
+    "Branch",
     "Conflict",
     "Depth",
     "Fragment",
@@ -172,6 +173,15 @@ class Intent(Model):
                 return entry
         raise KeyError(name)
 
+    def within(self, name: str) -> frozenset[str]:
+        """The name of a class and those of the classes that divide it: what is said of it concerns their packets.
+
+        Raises:
+            KeyError: there is no such class.
+        """
+        below = every_class(self.traffic_class(name).treatment.children)
+        return frozenset({name, *(c.name for c in below if c.name != RESERVED_CLASS)})
+
     def objective_of(self, check: Verify, name: str) -> ObjectiveSpec | None:
         """What the class of this name must keep on the path of a check.
 
@@ -182,7 +192,7 @@ class Intent(Model):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        found = [*conflicts([(c.name, c.treatment) for c in self.classes])]
+        found = [*conflicts(_branches(self.classes))]
         known = [c.name for c in every_class(self.classes)]
         for position, scope in enumerate(self.verify):
             found.extend(unknown_classes(position, scope.classes, scope.beside, known))
@@ -209,31 +219,41 @@ class Conflict:
     mend: str
 
 
-Tree = Sequence[tuple[str | None, Treatment | None]]
-"""Names and treatments of the classes at one level of a link-sharing tree, as far as they are known."""
+@dataclass(frozen=True)
+class Branch:
+    """A class of a link-sharing tree as far as it is known: its name, its treatment, and what divides it."""
+
+    name: str | None
+    treatment: Treatment | None
+    below: Sequence[Branch] = ()
 
 
-def conflicts(classes: Tree) -> Iterator[Conflict]:
+def _branches(classes: Sequence[TrafficClass]) -> list[Branch]:
+    return [Branch(c.name, c.treatment, _branches(c.treatment.children)) for c in classes]
+
+
+def conflicts(classes: Sequence[Branch]) -> Iterator[Conflict]:
     """Names given twice in the whole tree; mixed units and sums over 100 at each of its levels."""
     seen: set[str] = set()
     for path, level in _levels(("classes",), classes):
         siblings: set[str] = set()
-        for position, (name, _) in enumerate(level):
+        for position, name in enumerate(branch.name for branch in level):
             if name is not None and name in (siblings if name == RESERVED_CLASS else seen):
                 place = (*path, position, "name")
                 yield Conflict(place, f"class {name!r} is defined twice", "merge the two, or rename one")
             elif name is not None:
                 seen.add(name)
                 siblings.add(name)
-        yield from _sums(path, [treatment for _, treatment in level if treatment])
+        yield from _sums(path, [branch.treatment for branch in level if branch.treatment])
 
 
-def _levels(path: tuple[str | int, ...], classes: Tree) -> Iterator[tuple[tuple[str | int, ...], Tree]]:
+def _levels(
+    path: tuple[str | int, ...], classes: Sequence[Branch]
+) -> Iterator[tuple[tuple[str | int, ...], Sequence[Branch]]]:
     yield path, classes
-    for position, (_, treatment) in enumerate(classes):
-        if treatment and treatment.children:
-            below = [(c.name, c.treatment) for c in treatment.children]
-            yield from _levels((*path, position, "treatment", "children"), below)
+    for position, branch in enumerate(classes):
+        if branch.below:
+            yield from _levels((*path, position, "treatment", "children"), branch.below)
 
 
 def _sums(path: tuple[str | int, ...], treatments: Sequence[Treatment]) -> Iterator[Conflict]:

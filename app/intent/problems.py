@@ -23,6 +23,7 @@ _EXPECTED = {
     "bool_type": ("true or false", "write true or false"),
     "bool_parsing": ("true or false", "write true or false"),
     "tuple_type": ("a list", "write a list such as [a, b]"),
+    "list_type": ("a list", "write a list such as [a, b]"),
     "frozen_set_type": ("a list", "write a list such as [a, b]"),
     "dict_type": ("a mapping", "write keys with values such as {key: value}"),
     "model_type": ("a mapping", "write keys with values such as {key: value}"),
@@ -46,6 +47,9 @@ def as_problem(
         near = get_close_matches(str(loc[-1]), siblings, n=1)
         mend = f"did you mean {near[0]!r}?" if near else f"known here: {', '.join(siblings)}"
         return InputError(f"unknown key {shortened(loc[-1])}", document.key_place(path), mend)
+    if kind == "missing" and isinstance(loc[-1], int):
+        message = f"{shortened(details['input'])} has too few values"
+        return InputError(message, document.place(path), f"write {loc[-1] + 1} of them at least")
     if kind == "missing":
         return InputError(f"missing key {str(loc[-1])!r}", document.place(path), "add it")
     if kind == "value_error":

@@ -39,6 +39,8 @@ class Mark(Model):
 
     @model_validator(mode="after")
     def _apart(self) -> Self:
+        if all(getattr(self, field) is None for field in Mark.model_fields):
+            raise ValueError("an empty mark: give dscp, precedence, cos or drop_precedence, or leave it out")
         if self.dscp is not None and self.precedence is not None:
             raise ValueError("dscp and precedence are one field: give one of them")
         said = drop_precedence(self.dscp) if self.dscp is not None else None
@@ -128,6 +130,8 @@ class Treatment(Model):
             raise ValueError("a class with children has no queue of its own: give wred and limits to the children")
         if self.bounded and not (self.bandwidth or self.priority):
             raise ValueError("a bounded class keeps to its share: give it a bandwidth")
+        if self.bounded and self.priority and not self.priority.capped:
+            raise ValueError("a bounded class keeps to its share: give its priority a percent or a rate")
         return self
 
 

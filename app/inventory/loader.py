@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,7 +16,8 @@ from app.intent.problems import as_problem
 from app.intent.yaml_source import Document, Path_, read_document
 from app.inventory.consistency import inconsistencies
 from app.inventory.models import Device, Interface, Link, Network, Role, Station, TrafficScenario
-from app.units import WRITTEN
+from app.inventory.nornir_files import misshapen
+from app.units import WRITTEN, shortened
 
 Entry = TypeVar("Entry", bound=BaseModel)
 
@@ -28,12 +31,11 @@ def load_network(folder: Path) -> Network:
     """
     if not (folder / "hosts.yaml").is_file():
         raise InputError("no such network", Place(file=str(folder)), "name a folder with a hosts.yaml")
-    inventory = simple_inventory(folder)
     hosts = read_document(folder / "hosts.yaml")
+    inventory = _simple_inventory(folder, hosts)
     links = read_document(folder / "links.yaml")
-    traffic_file = folder / "traffic.yaml"
-    traffic = read_document(traffic_file) if traffic_file.is_file() else None
-    problems: list[InputError] = []
+    traffic = _document(folder / "traffic.yaml")
+    problems = [*_unknown_keys(links, ("links", "stations")), *_unknown_keys(traffic, ("scenarios",))]
     network = Network(
         name=folder.resolve().name,
         devices=tuple(
@@ -50,36 +52,39 @@ def load_network(folder: Path) -> Network:
     return network
 
 
-def simple_inventory(folder: Path) -> Inventory:
+def _document(path: Path) -> Document | None:
+    """A file that a network may do without."""
+    return read_document(path) if path.is_file() else None
+
+
+def _simple_inventory(folder: Path, hosts: Document) -> Inventory:
     """Nornir's own reading of the folder.
 
     Raises:
-        InputError: Nornir cannot read it.
+        InputErrors: one of its files has not the shape that Nornir reads.
     """
-    for name in ("hosts.yaml", "groups.yaml", "defaults.yaml"):
-        if (folder / name).is_file():
-            document = read_document(folder / name)
-            if not isinstance(document.data, dict):
-                raise InputError("must be a mapping", document.place(()), "see inventories/campus")
-    try:
-        return SimpleInventory(
-            host_file=str(folder / "hosts.yaml"),
-            group_file=str(folder / "groups.yaml"),
-            defaults_file=str(folder / "defaults.yaml"),
-        ).load()
-    except KeyError as error:
-        place = Place(file=str(folder / "hosts.yaml"))
-        raise InputError(f"Nornir cannot read it: nothing is called {error}", place, "see groups.yaml") from None
-    except (TypeError, AttributeError, ValueError) as error:
-        place = Place(file=str(folder))
-        raise InputError(f"Nornir cannot read it: {error}", place, "see inventories/campus") from None
+    problems = list(misshapen(hosts, _document(folder / "groups.yaml"), _document(folder / "defaults.yaml")))
+    if problems:
+        raise InputErrors("not an inventory", Place(file=str(folder)), "", problems)
+    return SimpleInventory(
+        host_file=str(folder / "hosts.yaml"),
+        group_file=str(folder / "groups.yaml"),
+        defaults_file=str(folder / "defaults.yaml"),
+    ).load()
+
+
+def _unknown_keys(document: Document | None, known: tuple[str, ...]) -> Iterator[InputError]:
+    if document is None or not isinstance(document.data, dict):
+        return
+    for key in document.data:
+        if key not in known:
+            near = get_close_matches(key, known, n=1)
+            mend = f"did you mean {near[0]!r}?" if near else f"known here: {', '.join(known)}"
+            yield InputError(f"unknown key {shortened(key)}", document.key_place((key,)), mend)
 
 
 def _device(name: str, host: Any, document: Document, problems: list[InputError]) -> Device | None:
-    data: dict[str, Any] = {}
-    for group in reversed(list(host.groups)):
-        data.update(group.data)
-    data.update(host.data)
+    data: dict[str, Any] = dict(host.extended_data())
     own: Path_ = (name, "data") if (name, "data") in document.marks else (name,)
     bodies = data.pop("interfaces", None) or {}
     if not isinstance(bodies, dict):
@@ -92,7 +97,10 @@ def _device(name: str, host: Any, document: Document, problems: list[InputError]
         )
         return None
     before = len(problems)
-    own_data = {**data, "name": name, "platform": host.platform or "", "interfaces": []}
+    problems.extend(_misplaced(host, document, own, data))
+    problems.extend(_named_again(document, (*own, "interfaces"), bodies))
+    platform = host.platform or data.get("platform") or "none"  # what is wrong with it is told by now
+    own_data = {**data, "name": name, "platform": platform, "interfaces": []}
     device = _validated(Device, own_data, document, own, problems)
     role = device.role if device else Role.EDGE  # what is wrong with the device is told once, not at every port
     interfaces = []
@@ -102,6 +110,27 @@ def _device(name: str, host: Any, document: Document, problems: list[InputError]
     if device is None or len(problems) > before:
         return None
     return device.model_copy(update={"interfaces": tuple(i for i in interfaces if i is not None)})
+
+
+def _misplaced(host: Any, document: Document, path: Path_, data: dict[str, Any]) -> Iterator[InputError]:
+    """Keys under ``data`` that would count for nothing there, and a host without a platform."""
+    if "name" in data:
+        place = document.place((*path, "name"))
+        yield InputError("'name' does not belong under data", place, "the device is named by its key: take it away")
+    if "platform" in data:
+        place = document.place((*path, "platform"))
+        mend = "write it beside data, or in the host's group"
+        yield InputError("'platform' does not belong under data", place, mend)
+    elif not host.platform:
+        mend = "give it a platform, or a group of groups.yaml that has one"
+        yield InputError(f"{host.name} has no platform", document.key_place((host.name,)), mend)
+
+
+def _named_again(document: Document, path: Path_, bodies: dict[str, Any]) -> Iterator[InputError]:
+    for key, body in bodies.items():
+        if isinstance(body, dict) and "name" in body:
+            place = document.key_place((*path, str(key), "name"))
+            yield InputError("unknown key 'name'", place, "the interface is named by its key: take it away")
 
 
 def _entries(document: Document, key: str, model: type[Entry], problems: list[InputError]) -> tuple[Entry, ...]:

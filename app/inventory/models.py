@@ -10,7 +10,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from app.units import Rate, Seconds, shortened
+from app.units import Rate, Seconds, format_rate, shortened
 
 
 class Role(StrEnum):
@@ -107,6 +107,13 @@ class Interface(Model):
     voice_vlan: Vlan | None = None
     lag: PortName | None = None
     circuit: Circuit | None = None
+
+    @model_validator(mode="after")
+    def _contract(self) -> Self:
+        if self.contracted is not None and self.contracted > self.rate:
+            rates = f"({format_rate(self.contracted)}) is above that of the line ({format_rate(self.rate)})"
+            raise ValueError(f"the contracted rate {rates}: give at most what the line carries")
+        return self
 
     @model_validator(mode="after")
     def _carried(self) -> Self:

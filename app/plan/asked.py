@@ -45,6 +45,18 @@ def _shares(classes: tuple[ClassRequest, ...], rate: int) -> tuple[float, ...]:
     return expected_shares(scheduler, rate, priority_load=0.0)
 
 
+def guaranteed_share(classes: Sequence[ClassRequest], wanted: ClassRequest, rate: int) -> float:
+    """The share of a link (0–1) that a class is given by its own words, however much the others ask for."""
+    asked = asked_shares(classes, rate)
+    share = asked_share(wanted.treatment)
+    if share is None or share.unit is ShareUnit.WEIGHT:
+        return asked[wanted.name]
+    if share.unit is ShareUnit.KBPS:
+        return share.value * 1000 / rate
+    left = 1 - sum(asked[c.name] for c in classes if c.treatment.priority)
+    return share.value / 100 * (left if share.unit is ShareUnit.REMAINING_PERCENT else 1.0)
+
+
 def asked_share(treatment: Treatment) -> Share | None:
     """The share in the unit the intent gives it in; None where it gives none."""
     asked = treatment.priority or treatment.bandwidth

@@ -102,14 +102,24 @@ class ClassRequest(Model):
     none_of: tuple[Term, ...] = ()
     mark: Mark | None = None
     treatment: Treatment = Treatment()
+    remarked: tuple[int, ...] = ()
+    """DSCPs that the class's policer writes instead of its mark, at this box or before it."""
+    remarked_precedences: tuple[int, ...] = ()
     children: tuple[ClassRequest, ...] = ()
     """The classes that divide this one, the last one ``default``; those of ``treatment`` are not looked at."""
 
     @property
     def recognised_by(self) -> Term | None:
-        """The mark by which a box behind the edge tells the class; None where it carries none."""
+        """The marks by which a box behind the edge tells the class; None where it carries none.
+
+        Its own is the first, those that its policer writes instead follow.
+        """
         mark = self.mark.recognised_by if self.mark else None
-        return None if mark is None else Term(**{mark[0]: (mark[1],)})
+        if mark is None:
+            return None
+        field, value = mark
+        others = self.remarked if field == "dscp" else self.remarked_precedences
+        return Term(**{field: tuple(dict.fromkeys((value, *others)))})
 
     @property
     def is_default(self) -> bool:

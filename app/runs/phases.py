@@ -92,6 +92,7 @@ def prepare(context: Context, held: Mapping[str, str]) -> Json:
                 "configuration": context.artifacts.put_text(device.text),
                 "delta": context.artifacts.put_text(candidate.text),
                 "inverse": context.artifacts.put_text("\n".join(candidate.inverse)),
+                "gaps": [vars(gap) for gap in candidate.gaps],
                 "empty": candidate.empty,
             }
         summary["devices"] = devices

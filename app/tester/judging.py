@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from heapq import merge
 
 from pydantic import BaseModel, ConfigDict
 
@@ -43,7 +44,8 @@ def verdicts(intent: Intent, network: Network, measurement: Measurement) -> tupl
             if spec is None:
                 continue
             asked = objective(spec)
-            samples = class_samples(measurement, scenario.name, name, path=path)
+            own = [class_samples(measurement, scenario.name, n, path=path) for n in sorted(intent.within(name))]
+            samples = tuple(merge(*own))
             verdict = judge(asked, samples, confidence=check.confidence, evidence=measurement.evidence)
             found.append(
                 ClassVerdict(

@@ -91,8 +91,9 @@ def _match(rule: Rule) -> Json:
 def _ingress(system: System, ingress: Ingress, tagged: bool) -> Json:
     """Rules of the policy first, then what trust makes of everything else.
 
-    A port that trusts no mark clears what a rule does not set too.
+    A port that trusts no mark clears what a rule does not set too; one that trusts a phone has one.
     """
+    by_cos = ingress.trust in (Trust.COS, Trust.PHONE)
     otherwise: Json = {"dscp": None, "cos": None}
     cleared: Json = {}
     if ingress.trust is Trust.NONE:
@@ -104,10 +105,10 @@ def _ingress(system: System, ingress: Ingress, tagged: bool) -> Json:
         for rule in ingress.rules
         if rule.any_of
     ]
-    if ingress.trust is Trust.COS and not tagged:
+    if by_cos and not tagged:
         cos = ingress.port_cos  # what has no tag has the port's own CoS
         otherwise = {"cos": cos} | _trusted(system, "cos", cos)
-    elif ingress.trust is Trust.COS:
+    elif by_cos:
         rules += [{"match": {"cos": [cos]}, "set": _trusted(system, "cos", cos)} for cos in COSES]
     elif ingress.trust is Trust.DSCP:
         rules += [{"match": {"dscp": [dscp]}, "set": _trusted(system, "dscp", dscp)} for dscp in DSCPS]

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from app.findings import Finding, Severity
 from app.inventory.models import Link, Port, TrafficFlow, TrafficScenario
 from app.plan.asked import asked_shares
+from app.plan.request import ClassRequest
 from app.tester.traffic import flow_class
 from app.units import format_rate
 from app.validation.framing import frame_bytes
@@ -77,12 +78,20 @@ def _rate(known: Known, flow: TrafficFlow, link: Link, port: Port) -> float:
 
 
 def _cap(known: Known, port: Port, name: str) -> float | None:
-    """Bits per second that a priority class may send at an output; None for classes without priority."""
+    """Bits per second that a priority class may send at an output; None for classes without priority or a cap."""
     asked = known.request(port)
     device = known.compiled.get(port[0])
-    if asked is None or device is None:
-        return None
-    wanted = next((c for c in device.request.classes if c.name == name), None)
-    if wanted is None or wanted.treatment.priority is None:
-        return None
-    return asked_shares(device.request.classes, asked.usable)[name] * asked.usable
+    return None if asked is None or device is None else _part(device.request.classes, name, asked.usable)
+
+
+def _part(classes: tuple[ClassRequest, ...], name: str, rate: int) -> float | None:
+    """The cap of the class of this name among classes that divide a rate, and those below them."""
+    shares = asked_shares(classes, rate)
+    for entry in classes:
+        own = shares[entry.name] * rate
+        priority = entry.treatment.priority
+        if entry.name == name and priority is not None and priority.capped:
+            return own
+        if own and (below := _part(entry.children, name, round(own))) is not None:
+            return below
+    return None

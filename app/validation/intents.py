@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from app.findings import Finding, Severity
 from app.intent.models import Intent, TrafficClass
 from app.inventory.models import Port
-from app.plan.request import DeviceRequest, InterfaceRequest
+from app.plan.asked import asked_shares
+from app.plan.request import ClassRequest
 from app.units import format_ratio
 from app.validation.known import Known
 
@@ -23,7 +24,7 @@ ROUTING_COSES = frozenset({6, 7})
 def check_priority_share(known: Known) -> Iterator[Finding]:
     """``priority-above-third``, once, at the interface with the largest priority share."""
     asked: list[tuple[float, Port]] = [
-        (_priority(device.request, interface), (device.name, interface.name))
+        (_priority(device.request.classes, interface.usable), (device.name, interface.name))
         for device in known.compilation.devices
         for interface in device.request.interfaces
         if interface.schedule
@@ -45,9 +46,17 @@ def check_priority_share(known: Known) -> Iterator[Finding]:
     )
 
 
-def _priority(request: DeviceRequest, interface: InterfaceRequest) -> float:
-    wanted = [c.treatment.priority for c in request.classes if c.treatment.priority is not None]
-    return sum((p.percent or 0) / 100 + (p.rate or 0) / interface.usable for p in wanted)
+def _priority(classes: tuple[ClassRequest, ...], rate: int) -> float:
+    """Part of a rate that priority classes may take, those below other classes included; all without a cap."""
+    shares = asked_shares(classes, rate)
+    total = 0.0
+    for entry in classes:
+        priority, own = entry.treatment.priority, round(shares[entry.name] * rate)
+        if priority is None:
+            total += _priority(entry.children, own) * own / rate if entry.children and own else 0.0
+        else:
+            total += (priority.percent or 0) / 100 + (priority.rate or 0) / rate if priority.capped else 1.0
+    return min(total, 1.0)
 
 
 def check_routing(known: Known) -> Iterator[Finding]:

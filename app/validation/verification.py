@@ -21,7 +21,7 @@ def check_verification(known: Known) -> Iterator[Finding]:
 
 
 def _check(known: Known, position: int, check: Verify) -> Iterator[Finding]:
-    network = known.compilation.network
+    network, intent = known.compilation.network, known.compilation.intent.intent
     document = known.compilation.intent.document
     line = document.place(("verify", position)).line
 
@@ -61,10 +61,7 @@ def _check(known: Known, position: int, check: Verify) -> Iterator[Finding]:
             message = f"scenario {scenario.name} has no flow of the class from {check.from_} to {check.to}"
             yield finding("verify-no-traffic", Severity.ERROR, message, mend, name)
     for name in check.beside:
-        if not any(
-            flow_class(known.compilation.intent.intent, flow, known.compilation.network) == name
-            for flow in scenario.flows
-        ):
+        if not any(flow_class(intent, flow, network) in intent.within(name) for flow in scenario.flows):
             message = f"scenario {scenario.name} has no flow of the class to run beside"
             yield finding("verify-no-traffic", Severity.WARNING, message, mend, name)
     for name in check.classes:
@@ -73,13 +70,14 @@ def _check(known: Known, position: int, check: Verify) -> Iterator[Finding]:
 
 
 def _judged(known: Known, check: Verify, name: str) -> list[TrafficFlow]:
-    """Flows of a class that the verdict of a check rests on."""
+    """Flows of a class, and of those that divide it, that the verdict of a check rests on."""
+    intent = known.compilation.intent.intent
     scenario = scenario_of(known.compilation.network, check)
     return [
         flow
         for flow in (scenario.flows if scenario else ())
         if (flow.from_, flow.to) == (check.from_, check.to)
-        and flow_class(known.compilation.intent.intent, flow, known.compilation.network) == name
+        and flow_class(intent, flow, known.compilation.network) in intent.within(name)
     ]
 
 

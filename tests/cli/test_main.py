@@ -64,3 +64,7 @@ def test_a_good_command_prints_one_document(qosforge: Command, arguments: tuple[
     ended = qosforge(*arguments, "--json")
     assert ended.code == 0
     json.loads(ended.stdout)
+
+
+def test_no_runs_are_told_in_words(qosforge: Command) -> None:
+    assert qosforge("runs").stdout == "no runs yet\n"

@@ -103,6 +103,7 @@ def test_scopes_that_give_one_interface_two_policies_are_an_error() -> None:
         (20_000_000, None, 20_000_000, 20_000_000),
         (None, "30 Mb/s", 30_000_000, 30_000_000),
         (20_000_000, "30 Mb/s", 20_000_000, 20_000_000),
+        (None, "200 Mb/s", None, 100_000_000),
         (100_000_000, None, None, 100_000_000),
     ],
 )
@@ -192,6 +193,27 @@ apply:
     assert [(c.name, c.line) for c in request.classes[0].children] == [("inner", 9), ("default", 10)]
     assert ("default", 10) in told
     assert loaded.class_place("default") is None
+
+
+@pytest.mark.parametrize(
+    ("platform", "unnamed"), [("cisco_ios", []), ("nortel_5510", ["input", "output"]), ("force10_e300", [])]
+)
+def test_a_name_that_no_policy_of_the_box_can_have_is_told(platform: str, unnamed: list[str]) -> None:
+    name = {"cisco_ios": "FastEthernet0/0", "nortel_5510": "1", "force10_e300": "GigabitEthernet 0/1"}[platform]
+    boxes = network(port(name)).devices
+    made_for = Network(
+        name="made",
+        devices=tuple(d.model_copy(update={"platform": platform}) for d in boxes),
+        links=(),
+        stations=(),
+    )
+    apply = [{"ports": name, "direction": side, "policy": f"{side}-{30 * 'P'}"} for side in ("input", "output")]
+
+    found = compile_intent(made([a_class(mark={"dscp": "af21"})], apply=apply), made_for).devices[0].findings
+
+    assert [(f.direction, f.asked) for f in found if f.code == "policy-name-unused"] == [
+        (side, f"{side}-{30 * 'P'}") for side in unnamed
+    ]
 
 
 def test_the_voice_vlan_is_that_of_the_box() -> None:
@@ -296,3 +318,13 @@ def test_a_link_is_said_to_be_fast_only_where_no_rule_concerns_it(rate: int, cod
 def test_a_circuit_goes_with_its_framing(framing: Framing, circuit: dict[str, int] | None, says: str) -> None:
     with pytest.raises(ValueError, match=says):
         port("1", encapsulation=framing, circuit=circuit)
+
+
+def test_a_shape_that_changes_nothing_is_told() -> None:
+    scope = {"interfaces": "lan", "direction": "output", "shape": {"rate": "200 Mb/s"}}
+
+    found = told([scope], port("1"))
+
+    assert [(f.code, f.severity, f.interface, f.will_be) for f in found] == [
+        ("port-shape-not-needed", Severity.INFO, "1", "100 Mb/s")
+    ] * 2

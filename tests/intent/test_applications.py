@@ -19,13 +19,10 @@ def intent(applications: str, used: str) -> str:
 
 
 def test_an_intent_may_name_applications_of_its_own() -> None:
-    own = (
-        "{name: scada, protocol: tcp, ports: [502, 2404-2405]}, {name: http, protocol: tcp, ports: 8080},"
-        " {name: scada, protocol: udp, ports: 502}"
-    )
+    own = "{name: scada, protocol: udp, ports: [502, 2404-2405]}, {name: http, protocol: tcp, ports: 8080}"
     catalogue = parse_intent(intent(own, "scada, http, sip"), "own.yaml").catalogue
 
-    assert (catalogue["scada"].protocol, catalogue["scada"].ports) == ("udp", ((502, 502),))
+    assert (catalogue["scada"].protocol, catalogue["scada"].ports) == ("udp", ((502, 502), (2404, 2405)))
     assert catalogue["http"].ports == ((8080, 8080),)
     assert catalogue["sip"] == load_catalogue()["sip"]
 

@@ -76,7 +76,6 @@ def test_a_library_gives_its_classes_and_rules_with_their_places(tmp_path: Path)
     assert place is not None
     assert (place.file, place.line, place.column) == (str(tmp_path / "library/classes.yaml"), 7, 5)
     assert place.path == "classes[1]"
-    assert loaded.class_line("web") == 7
     assert loaded.document.place(("apply", 0)).file == str(path)
     assert loaded.document.place(("link_efficiency", 0)).line == 13
     assert loaded.class_place("nobody") is None
@@ -96,6 +95,7 @@ def test_classes_below_others_have_their_places_too(tmp_path: Path) -> None:
     assert default is not None
     assert (Path(str(gold.file)).name, gold.line) == ("classes.yaml", 11)
     assert default.path == "classes[2]"
+    assert loaded.class_place("default", 12) == loaded.document.place(("classes", 1, "treatment", "children", 1))
 
 
 def test_the_version_covers_what_is_included_and_set(tmp_path: Path) -> None:

@@ -62,9 +62,9 @@ def test_the_example_of_the_design_page_is_read_in_full() -> None:
 def test_classes_know_their_lines() -> None:
     loaded = parse_intent(EXAMPLE, "example.yaml")
 
-    assert loaded.class_line("voice-video") == 4
-    assert loaded.class_line("default") == 13
-    assert loaded.class_line("nobody") is None
+    lines = {c.name: place.line for c in loaded.intent.classes if (place := loaded.class_place(c.name))}
+    assert lines == {"voice-video": 4, "web-and-file": 9, "default": 13}
+    assert loaded.class_place("nobody") is None
 
 
 def test_the_version_is_of_the_meaning_not_of_the_text() -> None:

@@ -31,6 +31,7 @@ def changed(*replacements: tuple[str, str]) -> str:
     return text
 
 
+APPLICATION = "\n {name: scada, protocol: udp, ports: 502},"
 CASES = {
     "unknown key": (("treatment: {priority", "treatmnt: {priority"), 7, "'treatmnt'", "did you mean 'treatment'?"),
     "unknown key inside": (("{priority: {percent", "{priority: {pecent"), 7, "'pecent'", "did you mean 'percent'?"),
@@ -374,6 +375,19 @@ CASES = {
         "1 is not true or false",
         "true or false",
     ),
+    "bounded without a share": (
+        ("{priority: {percent: 50}}", "{priority: true, bounded: true}"),
+        7,
+        "a bounded class keeps to its share",
+        "a percent or a rate",
+    ),
+    "application twice": (
+        ("classes:", "applications: [{name: a, protocol: tcp, ports: 1}," + 2 * APPLICATION + "]\nclasses:"),
+        5,
+        "'scada' is defined twice",
+        "keep one",
+    ),
+    "mark of nothing": (("mark: {dscp: af21}", "mark: {}"), 11, "an empty mark", "leave it out"),
     "fragment in two ways": (
         ("{blocking_delay: 16 ms}", "{blocking_delay: 16 ms, size: 80 B}"),
         16,
@@ -545,3 +559,34 @@ def test_a_class_of_a_wrong_type_hides_no_other_mistake() -> None:
 
     assert (13, "7 is not a mapping") in said
     assert (4, "the remaining_percent of all classes sum to 110") in said
+
+
+def test_a_mistake_in_a_class_below_another_hides_no_conflict_of_the_tree() -> None:
+    children = """\
+    treatment:
+      bandwidth: {remaining_percent: 80}
+      children:
+        - {name: news, match: {any: [{application: nntpp}]}, treatment: {bandwidth: {percnt: 20}}}
+        - {name: mail, match: {any: [{dscp: 8}]}, treatment: {bandwidth: {percent: 90}}}
+        - {name: mail, match: {any: [{dscp: 9}]}, treatment: {bandwidth: {percent: 20}}}
+"""
+    text = changed(("    treatment: {bandwidth: {remaining_percent: 70}}\n", children))
+
+    said = {(p.where.line, p.message) for p in problems(text)}
+
+    assert said >= {
+        (4, "the remaining_percent of all classes sum to 110"),
+        (15, "unknown application 'nntpp'"),
+        (15, "unknown key 'percnt'"),
+        (15, "the percents of all classes sum to 110"),
+        (17, "class 'mail' is defined twice"),
+    }
+
+
+def test_a_reference_to_a_class_below_another_waits_for_its_name() -> None:
+    child = ", children: [{name: 'a b', match: {any: [{dscp: 8}]}}]}"
+    text = changed(("{bandwidth: {remaining_percent: 70}}", "{bandwidth: {remaining_percent: 70}" + child))
+
+    (found,) = problems(text.replace("beside: [web-and-file", "beside: [a-b"))
+
+    assert "'a b' is not a name" in found.message

@@ -169,6 +169,42 @@ CASES: dict[str, tuple[Change, str, str]] = {
         "rename",
     ),
     "key given twice": (("hosts.yaml", "\nr2:", "\nr1:"), "key 'r1' is given twice", "keep one"),
+    "unknown kind of entries": (("links.yaml", "stations:", "station:"), "unknown key 'station'", "'stations'?"),
+    "unknown kind of traffic": (("traffic.yaml", "scenarios:", "flows:"), "unknown key 'flows'", "scenarios"),
+    "unknown key of a host": (("hosts.yaml", "groups: [cisco_ios]", "group: [cisco_ios]"), "key 'group'", "groups"),
+    "host without a body": (("hosts.yaml", "\nr1:", "\nr0:\nr1:"), "'r0' must be a mapping", "campus"),
+    "groups as text": (("hosts.yaml", "groups: [cisco_ios]", "groups: cisco_ios"), "'cisco_ios'", "a list"),
+    "unknown group": (
+        ("hosts.yaml", "groups: [cisco_ios]", "groups: [cisco_iox]"),
+        "no group 'cisco_iox'",
+        "'cisco_ios'?",
+    ),
+    "group of itself": (
+        ("groups.yaml", "cisco_ios: {", "up: {groups: [cisco_ios]}\ncisco_ios: {groups: [up], "),
+        "group 'cisco_ios' belongs to itself",
+        "break the circle",
+    ),
+    "link without a port": (
+        ("links.yaml", "a: [r1, Serial0/0]", "a: [r1]"),
+        "['r1'] has too few values",
+        "write 2",
+    ),
+    "data as a list": (("hosts.yaml", "  data:\n", "  data: [a]\n  port: 22\nr0:\n"), "is not a mapping", "{key"),
+    "group as text": (("groups.yaml", "{platform: catalyst_2950}", "catalyst"), "must be a mapping", "campus"),
+    "defaults as a number": (("defaults.yaml", "data: {}", "data: 5"), "5 is not a mapping", "{key"),
+    "port as text": (("hosts.yaml", "groups: [cisco_ios]", "port: ssh"), "'ssh' is not a whole", "whole number"),
+    "no platform": (("hosts.yaml", "  groups: [cisco_ios]\n", ""), "r1 has no platform", "a group"),
+    "platform under data": (
+        ("hosts.yaml", "    role: edge\n", "    platform: cisco_ios\n    role: edge\n"),
+        "'platform' does not belong under data",
+        "beside data",
+    ),
+    "port named twice": (("hosts.yaml", SERIAL, SERIAL + " name: Serial1,"), "unknown key 'name'", "take it away"),
+    "contracted above the line": (
+        ("hosts.yaml", "contracted: 2 Mb/s", "contracted: 3 Mb/s"),
+        "the contracted rate (3 Mb/s) is above that of the line (2 Mb/s)",
+        "at most",
+    ),
 }
 
 
@@ -229,12 +265,6 @@ def test_a_file_that_is_no_inventory_is_told(changed: Callable[..., Path], file:
     assert all(str(folder) in str(p.where.file) for p in problems(folder))
 
 
-def test_an_unknown_group_is_told(changed: Callable[..., Path]) -> None:
-    (found,) = problems(changed(("hosts.yaml", "groups: [cisco_ios]", "groups: [cisco_iox]")))
-
-    assert "cisco_iox" in found.message
-
-
 def test_an_unknown_platform_is_told_with_its_device(changed: Callable[..., Path]) -> None:
     network = load_network(changed(("groups.yaml", "{platform: catalyst_2950}", "{platform: catalyst_2951}")))
 
@@ -261,3 +291,23 @@ def test_an_unknown_platform_is_told_with_its_device(changed: Callable[..., Path
     assert caught.value.where.device == "s2950"
     assert "catalyst_2951" in caught.value.message
     assert "catalyst_2950" in caught.value.mend
+
+
+def test_what_all_hosts_share_may_stand_in_the_defaults_and_in_groups_of_groups(
+    changed: Callable[..., Path],
+) -> None:
+    folder = changed(
+        ("defaults.yaml", "data: {}", "data: {features: [hqf]}"),
+        ("groups.yaml", "catalyst_2970: {", "rack: {data: {role: core}}\ncatalyst_2970: {groups: [rack], "),
+        (
+            "hosts.yaml",
+            "  groups: [catalyst_2970]\n  data:\n    role: access\n",
+            "  groups: [catalyst_2970]\n  data:\n",
+        ),
+    )
+
+    network = load_network(folder)
+
+    assert network.device("s2970").role == Role.CORE
+    assert network.device("s2950").features == {"hqf"}
+    assert "hqf" not in network.device("r1").features

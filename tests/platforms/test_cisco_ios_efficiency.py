@@ -170,3 +170,15 @@ def test_a_ring_that_an_interface_does_not_have_is_told(name: str, packets: int,
     assert finding.severity is (Severity.WARNING if prefer else Severity.ERROR)
     assert finding.asked == f"{packets} packets"
     assert port(result, name).egress.transmit_ring is None
+
+
+@pytest.mark.parametrize("framing", [Framing.ATM, Framing.ETHERNET])
+def test_headers_are_not_compressed_where_the_framing_does_not(framing: Framing) -> None:
+    circuit = Circuit(vpi=4, vci=108) if framing is Framing.ATM else None
+    wanted = EfficiencyRequest(header_compression=True)
+
+    result = lowered(asked(interfaces=(line(framing=framing, circuit=circuit, efficiency=wanted),)))
+
+    assert port(result).efficiency.header_compression is False
+    (finding,) = of(result, "header-compression-unsupported")
+    assert finding.severity is Severity.WARNING

@@ -87,6 +87,11 @@ def test_a_frame_without_tag_has_the_cos_of_its_port() -> None:
     assert marked(Ingress(trust=Trust.COS, port_cos=5), dscp=34, cos=4, tagged=True)["dscp"] == 32
 
 
+def test_a_port_that_trusts_a_phone_has_one() -> None:
+    assert marked(Ingress(trust=Trust.PHONE), dscp=34, cos=4, tagged=True)["dscp"] == 32
+    assert marked(Ingress(trust=Trust.PHONE), dscp=34) == {"cos": 0, "dscp": 0}
+
+
 def test_trust_of_the_dscp_derives_the_cos() -> None:
     assert marked(Ingress(trust=Trust.DSCP), dscp=34) == {"cos": 4}
 

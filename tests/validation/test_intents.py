@@ -18,6 +18,7 @@ from tests.validation.support import INTENT, compiled
         ("{percent: 34}", ("34 %", 4, "r1", "Serial0/0")),
         # 100 kb/s is 5 % of 2 Mb/s, and 39 % of 256 kb/s.
         ("{rate: 100 kb/s}", ("39.0625 %", 2, "r2", "Multilink1")),
+        ("true", ("100 %", 4, "r1", "Serial0/0")),
     ],
 )
 def test_priority_share(priority: str, expected: tuple[str, int, str, str] | None) -> None:
@@ -31,6 +32,16 @@ def test_priority_share(priority: str, expected: tuple[str, int, str, str] | Non
     assert (finding.code, finding.severity) == ("priority-above-third", Severity.INFO)
     assert (finding.asked, finding.device, finding.interface) == (share, device, interface)
     assert f"({count} interfaces in all)" in finding.message
+
+
+def test_priority_below_a_class_counts_with_what_that_gets() -> None:
+    tree = "children: [{name: w, match: {any: [{dscp: 9}]}, treatment: {priority: {percent: 50}}}]"
+    intent = INTENT.replace(
+        "{bandwidth: {remaining_percent: 70}}", "{bandwidth: {remaining_percent: 70}, " + tree + "}"
+    )
+    (finding,) = check_priority_share(Known(compiled(intent), {}))
+    # 30 % first, and half of 70 % of what that leaves.
+    assert finding.asked == "54.5 %"
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,15 @@ def test_class_without_a_flow_of_the_pair_has_no_verdict() -> None:
     ]
 
 
+def test_traffic_of_a_class_below_is_that_of_the_class_it_divides() -> None:
+    tree = "children: [{name: pages, match: {any: [{application: http}]}, treatment: {bandwidth: {percent: 50}}}]"
+    divided = INTENT.replace(
+        "{bandwidth: {remaining_percent: 70}}", "{bandwidth: {remaining_percent: 70}, " + tree + "}"
+    )
+    assert check(divided) == []
+    assert check(divided.replace("classes: [voice]", "classes: [voice, pages, web]")) == []
+
+
 def test_load_that_is_missing_is_a_warning() -> None:
     found = check(network=_with_flows(CALL))
     assert [(f.code, f.severity, f.traffic_class) for f in found] == [

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from app.findings import Severity
-from app.plan.asked import asked_share, asked_shares
-from app.plan.model import ShareUnit
+from app.plan.asked import guaranteed_share
 from app.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from app.platforms.catalyst_2970.capabilities import capabilities
 from app.platforms.ios_switch.notes import Notes
@@ -35,20 +34,8 @@ def bound_of(request: DeviceRequest, entry: ClassRequest, wanted: InterfaceReque
     if entry.treatment.shape is not None:
         bounds.append(entry.treatment.shape.rate)
     if entry.treatment.bounded:
-        bounds.append(round(_guaranteed(request, entry, wanted.usable) * wanted.usable))
+        bounds.append(round(guaranteed_share(request.classes, entry, wanted.usable) * wanted.usable))
     return max(1, min(bounds))
-
-
-def _guaranteed(request: DeviceRequest, entry: ClassRequest, rate: int) -> float:
-    """The share of a rate (0–1) that a class is given by its own words, however much the others ask for."""
-    asked = asked_shares(request.classes, rate)
-    left = 1 - sum(asked[c.name] for c in request.classes if c.treatment.priority)
-    share = asked_share(entry.treatment)
-    if share is None or share.unit is ShareUnit.WEIGHT:
-        return asked[entry.name]
-    if share.unit is ShareUnit.KBPS:
-        return share.value * 1000 / rate
-    return share.value / 100 * (left if share.unit is ShareUnit.REMAINING_PERCENT else 1.0)
 
 
 def shape_weights(

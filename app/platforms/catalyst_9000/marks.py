@@ -46,7 +46,7 @@ def class_marks(request: DeviceRequest, notes: Notes) -> dict[str, ClassMarks]:
         if entry.is_default:
             continue
         marks = result[entry.name]
-        points = {d for t in entry.terms for d in points_of(t) or ()}
+        points = {d for t in entry.terms for d in points_of(t) or ()} | set(entry.remarked)
         if entry.mark is not None and entry.mark.precedence is not None:
             points |= set(range(8 * entry.mark.precedence, 8 * entry.mark.precedence + 8))
         elif marks.dscp is not None:

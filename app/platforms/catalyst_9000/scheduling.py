@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from app.findings import Severity
-from app.plan.asked import asked_share, asked_shares
+from app.plan.asked import asked_share, asked_shares, guaranteed_share
 from app.plan.model import Discipline, Egress, Queue, Rule, Scheduler, Share, ShareUnit
 from app.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from app.plan.shares import expected_shares
@@ -111,7 +111,7 @@ class OutputPolicies:
             return None
         bounds = [shape.rate] if shape else []
         if entry.treatment.bounded:
-            part = asked_shares(self.request.classes, wanted.usable)[entry.name]
+            part = guaranteed_share(self.request.classes, entry, wanted.usable)
             bounds.append(int(part * wanted.usable))
             self.notes.add(
                 Severity.INFO,

@@ -78,7 +78,8 @@ class CarLowering:
 
     def _terms(self, wanted: ClassRequest, by_mark: bool) -> tuple[Term, ...] | None:
         if wanted.recognised_by is not None and (by_mark or self._request.role is not Role.EDGE):
-            return (Term(dscp=wanted.recognised_by.dscp, precedence=wanted.recognised_by.precedence),)
+            marks = wanted.recognised_by
+            return (*(Term(dscp=(d,)) for d in marks.dscp), *(Term(precedence=(p,)) for p in marks.precedence))
         if wanted.name not in self._listed:
             whole = self._whole[wanted.name]
             found = whole if isinstance(whole, str) else listed(self._request, whole)

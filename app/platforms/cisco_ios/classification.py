@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from app.findings import Finding
-from app.plan.model import Rule
+from app.dscp import dscp_name
+from app.findings import Finding, Severity
+from app.plan.model import Rule, Term
 from app.plan.request import ClassRequest, DeviceRequest
 from app.platforms.cisco_ios.applications import recognised
 from app.platforms.cisco_ios.capabilities import capabilities
 from app.platforms.cisco_ios.grammar import CLASS_DEFAULT
+from app.platforms.cisco_ios.limits import class_finding
 from app.platforms.cisco_ios.policing import policer
 from app.platforms.cisco_ios.rules import every_class, lower_rules, marked_rules, on_input
 from app.platforms.names import short_names
@@ -46,6 +48,7 @@ def classification(request: DeviceRequest, held: frozenset[str] | None) -> Class
     names[next(c.name for c in request.classes if c.is_default)] = CLASS_DEFAULT
     rules = lower_rules(request, names, held, findings)
     marked = marked_rules(request, rules, names)
+    findings.extend(_hidden(request, rules))
     return Classification(
         classes=request.classes,
         rules=rules,
@@ -60,6 +63,28 @@ def _names(names: list[str]) -> dict[str, str]:
     """What the box calls the classes; a name that it could take for a keyword (or its beginning) is changed."""
     words = [n for n in names if any(w.startswith(n.lower()) for w in (CLASS_DEFAULT, "match-any", "match-all"))]
     return short_names(names, capabilities()["name_length"]["value"], words)
+
+
+def _hidden(request: DeviceRequest, rules: Mapping[str, Rule]) -> Iterator[Finding]:
+    """``output-misses-mark``: an output looks for marks that this box's own inputs have written over."""
+    inputs = any(i.recognise for i in request.interfaces)
+    outputs = any(i.schedule and not i.by_mark for i in request.interfaces)
+    for c in every_class(request.classes) if inputs and outputs else ():
+        mark, terms = c.recognised_by, rules[c.name].any_of
+        if mark is None or c.is_default or not mark.dscp or not terms:
+            continue
+        by_marks = all((t.dscp or t.precedence) and t == Term(dscp=t.dscp, precedence=t.precedence) for t in terms)
+        seen = {d for t in terms for d in range(64) if d in t.dscp or d >> 3 in t.precedence}
+        if by_marks and mark.dscp[0] not in seen:
+            yield class_finding(
+                request,
+                c,
+                "output-misses-mark",
+                f"inputs mark the class DSCP {dscp_name(mark.dscp[0])}, outputs of the same box look for what it "
+                "matches and do not find it",
+                "say 'recognise_by: mark' for the outputs, or let the class match its own mark too",
+                severity=Severity.WARNING,
+            )
 
 
 def _marking(request: DeviceRequest, rules: Mapping[str, Rule]) -> tuple[Rule, ...]:

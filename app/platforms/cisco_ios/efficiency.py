@@ -11,6 +11,7 @@ from app.platforms.cisco_ios.trains import has
 from app.platforms.handwriting import is_number
 from app.units import format_rate
 
+_COMPRESSING = (Framing.PPP, Framing.HDLC, Framing.MLPPP, Framing.FRAME_RELAY)
 _FRAMED = {"frf12": Framing.FRAME_RELAY, "multilink": Framing.MLPPP}
 """The framing that a method to fragment needs; the others work on any."""
 _MENDS = {"frf12": "put the line on a Frame Relay circuit", "multilink": "put the line into a Multilink bundle"}
@@ -26,7 +27,21 @@ def efficiency(request: DeviceRequest, wanted: InterfaceRequest, findings: list[
     asked = wanted.efficiency
     if asked is None:
         return Efficiency(multilink=bundle)
-    plain = Efficiency(header_compression=asked.header_compression, multilink=bundle)
+    compressed = asked.header_compression
+    if compressed and wanted.framing not in _COMPRESSING:
+        findings.append(
+            _finding(
+                request,
+                wanted,
+                "header-compression-unsupported",
+                f"{wanted.framing.value} framing does not compress headers",
+                asked="RTP header compression",
+                will_be="whole headers",
+                mend="leave header_compression out for this framing ('when: {framing: …}')",
+            )
+        )
+        compressed = False
+    plain = Efficiency(header_compression=compressed, multilink=bundle)
     if asked.fragment_bytes is None or asked.blocking_delay is None:
         return plain
     method = next((m for m in asked.methods if _FRAMED.get(m, wanted.framing) is wanted.framing), None)
@@ -205,7 +220,14 @@ def transmit_ring(request: DeviceRequest, wanted: InterfaceRequest, findings: li
 
 
 def _finding(
-    request: DeviceRequest, wanted: InterfaceRequest, code: str, message: str, *, will_be: str, mend: str
+    request: DeviceRequest,
+    wanted: InterfaceRequest,
+    code: str,
+    message: str,
+    *,
+    will_be: str,
+    mend: str,
+    asked: str | None = None,
 ) -> Finding:
     assert wanted.efficiency is not None
     return Finding(
@@ -215,7 +237,7 @@ def _finding(
         device=request.device,
         interface=wanted.name,
         direction="output",
-        asked=f"{wanted.efficiency.fragment_bytes} bytes",
+        asked=asked or f"{wanted.efficiency.fragment_bytes} bytes",
         will_be=will_be,
         mend=mend,
     )

@@ -70,9 +70,16 @@ def marked_rules(request: DeviceRequest, rules: Mapping[str, Rule], names: Mappi
 
 
 def _marks(wanted: ClassRequest) -> tuple[Term, ...]:
-    """The marks of a class and of those below it."""
+    """The marks of a class and of those below it, each for itself."""
     marks = [c.recognised_by for c in every_class((wanted,))]
-    return tuple(dict.fromkeys(Term(dscp=m.dscp, precedence=m.precedence) for m in marks if m is not None))
+    return tuple(
+        dict.fromkeys(
+            term
+            for m in marks
+            if m is not None
+            for term in (*(Term(dscp=(d,)) for d in m.dscp), *(Term(precedence=(p,)) for p in m.precedence))
+        )
+    )
 
 
 def on_input(request: DeviceRequest) -> tuple[ClassRequest, ...]:
@@ -141,6 +148,8 @@ def _both(parent: Alternative, own: Alternative) -> tuple[Alternative, ...] | No
     for name in set(parent.given) & set(own.given):
         if getattr(parent, name) == getattr(own, name):
             continue
+        if name == "application":
+            return ()  # a packet is of one application
         if name not in _VALUES:
             return None
         common = tuple(v for v in getattr(own, name) if v in getattr(parent, name))

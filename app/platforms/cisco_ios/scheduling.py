@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from app.findings import Finding, Severity
-from app.plan.asked import asked_shares
+from app.plan.asked import asked_shares, guaranteed_share
 from app.plan.core import core, depends_on_rate
 from app.plan.model import Discipline, Egress, InterfacePlan, Queue, Rule, Scheduler, Share
 from app.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
@@ -49,13 +49,14 @@ class OutputPolicies:
         """
         request = self.request
         shaped = port_rate(wanted)
-        reservable = reservable_percent(request, held)
-        if shaped is not None:
-            reservable = capabilities()["max_reserved_nested_percent"]["value"]
-        level = Level(request, wanted, request.classes, wanted.usable, reservable)
-        served = self._dividing(level, 1 if shaped is None else 2)
+        level = Level(request, wanted, request.classes, wanted.usable, reservable_percent(request, held))
+        told: list[Finding] = []
+        rate = shape_rate(level, shaped, None, told) if shaped is not None else None
+        if rate is not None:
+            level = replace(level, reservable=capabilities()["max_reserved_nested_percent"]["value"])
+        served = self._dividing(level, 1 if rate is None else 2)
+        self.findings.extend(told)
         name = wanted.output_policy or OUTPUT_POLICY
-        rate = shape_rate(level, shaped, None, self.findings) if shaped is not None else None
         if rate is None:
             served = self._named(served, name, wanted.name)
             return served, served
@@ -141,6 +142,8 @@ class OutputPolicies:
         if queue.priority:
             self.findings.append(self._bounded_priority(level, wanted))
             return queue
+        if wanted.treatment.bounded:
+            part = guaranteed_share(level.classes, wanted, level.rate)
         rate = shape_rate(level, min(queue.shape_rate or level.rate, int(part * level.rate)), wanted, self.findings)
         if rate is None:
             return queue

@@ -49,10 +49,10 @@ def dscp_of(wanted: ClassRequest) -> int | None:
 
 
 def marks(wanted: ClassRequest) -> tuple[int, ...]:
-    """DSCPs that a class carries behind the edge: its mark, else those it matches."""
+    """DSCPs that a class carries behind the edge: its mark and what its policer writes, else those it matches."""
     mark = dscp_of(wanted)
     if mark is not None:
-        return (mark,)
+        return tuple(dict.fromkeys((mark, *wanted.remarked)))
     if wanted.is_default:
         return (0,)
     alone = [t for t in wanted.terms if set(t.given) <= {"dscp", "precedence"}]

@@ -85,7 +85,9 @@ def class_marks(request: DeviceRequest, supported: frozenset[int], notes: Notes)
 
 
 def _carried(entry: ClassRequest, dscp: int | None) -> Iterator[int]:
-    """The DSCPs by which boxes behind an edge mark a class: all of a precedence where that is its mark."""
+    """The DSCPs by which boxes behind an edge mark a class: all of a precedence where that is its mark, and those
+    that a policer writes instead."""
+    yield from entry.remarked
     if entry.mark is not None and entry.mark.precedence is not None:
         yield from range(8 * entry.mark.precedence, 8 * entry.mark.precedence + 8)
     elif dscp is not None:

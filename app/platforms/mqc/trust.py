@@ -16,7 +16,7 @@ COS_POLICY = "QOSFORGE-COS"
 def believing(
     wanted: InterfaceRequest, dscp_of: Mapping[int, int], default: str
 ) -> tuple[str, tuple[Rule, ...]] | None:
-    """The policy of an input that does not simply keep the DSCPs it gets, by name and rules; None for one that does.
+    """The policy, by name and rules, of an input that does not simply keep the DSCPs it gets; else None.
 
     One that believes the CoS writes ``dscp_of`` it, else the DSCP of the same precedence. ``default`` is what the
     box calls the class of everything else.

@@ -21,10 +21,10 @@ def dscp_of(wanted: ClassRequest) -> int | None:
 
 
 def dscps(wanted: ClassRequest) -> tuple[int, ...]:
-    """DSCPs that belong to a class where marks are trusted: its mark first, then those it matches."""
+    """DSCPs that belong to a class where marks are trusted: its mark, what its policer writes, what it matches."""
     own = dscp_of(wanted)
     listed = (d for t in wanted.terms if set(t.given) <= {"dscp", "precedence"} for d in dscps_of(t) or ())
-    return tuple(dict.fromkeys((*(() if own is None else (own,)), *listed)))
+    return tuple(dict.fromkeys((*(() if own is None else (own,)), *wanted.remarked, *listed)))
 
 
 def stated(classes: Sequence[ClassRequest]) -> dict[str, tuple[int, ...]]:

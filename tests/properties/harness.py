@@ -1,0 +1,144 @@
+"""An emulated box beside the compiler: what is made of an intent is typed into it, read back and undone."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from app.compiler.candidate import differences, make_candidate, undo
+from app.compiler.compile import Compilation, CompiledDevice, compile_intent
+from app.finding_codes import load_codes
+from app.findings import Finding, Severity, has_errors
+from app.intent.applications import extended, load_catalogue
+from app.intent.loader import LoadedIntent
+from app.intent.models import Intent
+from app.intent.yaml_source import Document
+from app.lab.box import Box
+from app.lab.boxes import make_box
+from app.lab.clock import Clock
+from app.lab.spec import BoxSpec
+from app.lab.storage import Storage
+from app.plan.model import Plan
+from app.platforms.base import platform
+from app.units import WRITTEN
+
+from .devices import HARDWARE, Site
+from .shares import check_shares
+
+
+@cache
+def _box(platform_id: str, image: str) -> Box:
+    """A box of its kind; to make one costs as much as to type a hundred lines into it."""
+    with tempfile.TemporaryDirectory() as folder:
+        spec = BoxSpec(name="box", platform=platform_id, image=image, username="u", password="p")
+        return make_box(spec, Storage(Path(folder), HARDWARE.get(platform_id, "")), Clock())
+
+
+def boot(site: Site) -> Box:
+    """The emulated box of a site, which has just booted; every site of one image gets the same box, as new."""
+    box = _box(site.device.platform, site.device.image)
+    with tempfile.TemporaryDirectory() as folder:
+        box.storage = Storage(Path(folder), site.startup)
+        box.boot()
+    assert not box.boot_messages, box.boot_messages
+    return box
+
+
+def loaded(document: dict[str, Any]) -> LoadedIntent | None:
+    """The intent of a document, without the way over its text; None where the language refuses it."""
+    try:
+        intent = Intent.model_validate(document, context=WRITTEN)
+    except ValidationError:
+        return None
+    return LoadedIntent(
+        intent=intent,
+        document=Document("made.yaml", document, {(): (1, 1)}),
+        version="made",
+        catalogue=extended(load_catalogue(), intent.applications),
+        included={},
+        settings=(),
+        findings=(),
+    )
+
+
+def told(findings: Sequence[Finding]) -> None:
+    """Every finding is one of the catalogue's, and an error says what mends it."""
+    known = load_codes().codes
+    for finding in findings:
+        assert finding.code in known, finding
+        assert finding.severity in known[finding.code].severity, finding
+        assert finding.message, finding
+        assert finding.severity is not Severity.ERROR or finding.mend, finding
+
+
+def compiled(site: Site, intent: LoadedIntent, running: str | None) -> CompiledDevice | None:
+    """What an intent becomes on a box; None where it does not concern it. Every finding is one of the catalogue."""
+    name = site.device.name
+    compilation: Compilation = compile_intent(intent, site.network, None if running is None else {name: running})
+    told(compilation.findings)
+    made = next(iter(compilation.devices), None)
+    return None if made is None or has_errors(compilation.findings) else made
+
+
+def held(site: Site, text: str) -> Plan:
+    """What a configuration amounts to."""
+    return platform(site.device.platform).parse(text, site.device.name, site.device.image)
+
+
+def attached(site: Site, text: str) -> set[tuple[str, str]]:
+    """The interfaces and directions that have a policy."""
+    plan = held(site, text)
+    sides = [(i.name, side, getattr(i, side)) for i in plan.interfaces for side in ("ingress", "egress")]
+    return {(name, side) for name, side, what in sides if what.policy}
+
+
+def type_in(site: Site, box: Box, lines: Sequence[str]) -> Iterator[tuple[int, set[tuple[str, str]]]]:
+    """Type lines, each of which the box must take; after every line that may take a policy away, what has one."""
+    shell = box.console()
+    for number, line in enumerate(lines):
+        reply = shell.feed(line)
+        while reply.ask is not None:
+            assert not reply.text, (line, reply.text)
+            reply = reply.ask.answer("")
+        assert not reply.text, f"{line!r} is refused: {reply.text}\n" + "\n".join(lines)
+        if re.match(r" *(?:no|default) ", line):
+            yield number, attached(site, box.running_text())
+
+
+def enter(site: Site, box: Box, lines: Sequence[str]) -> tuple[tuple[int, str, str], ...]:
+    """Type lines; returns after which of them which interface that has a policy before and after is without."""
+    before = attached(site, box.running_text())
+    met = list(type_in(site, box, lines))
+    after = attached(site, box.running_text())
+    return tuple((n, *place) for n, there in met for place in sorted((before & after) - there))
+
+
+def push(site: Site, box: Box, made: CompiledDevice) -> None:
+    """Enter what was compiled against what the box runs and read it back; undo it, do it again, undo it from what
+    the box shows, and leave it done."""
+    before = box.running_text()
+    candidate = make_candidate(made, before)
+    for line, interface, side in enter(site, box, candidate.delta):
+        spans = [range(gap.first, gap.first + gap.lines) for gap in candidate.gaps]
+        assert any(line in span for span in spans), f"{interface} {side} has no policy after line {line + 1}"
+    after = box.running_text()
+    plan = held(site, after)
+    unlike = differences(made.plan, plan)
+    assert not unlike, f"{unlike}\n{candidate.text}"
+    assert {u.text for u in plan.unknown} <= {u.text for u in held(site, before).unknown}
+    assert make_candidate(made, after).empty
+    check_shares(made, plan)
+    enter(site, box, candidate.inverse)
+    assert box.running_text() == before, "\n".join(candidate.inverse)
+    enter(site, box, candidate.delta)
+    assert box.running_text() == after
+    back = undo(site.device.platform, after, before)
+    enter(site, box, back)
+    assert box.running_text() == before, "\n".join(back)
+    enter(site, box, candidate.delta)

@@ -1,0 +1,64 @@
+"""Random intents on random boxes of every platform: typed, read back, replaced and undone on an emulated box.
+
+`budget` says how many are tried, and how to try more.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.compiler.compile import compile_intent
+
+from .budget import tried
+from .devices import PLATFORMS, Site, sites
+from .harness import boot, compiled, loaded, push, told
+from .intents import WHOLE, Dialect, dialect, intents
+
+Case = tuple[Site, dict[str, Any], dict[str, Any]]
+
+
+@st.composite
+def cases(draw: st.DrawFn, platform: str, words: Dialect) -> Case:
+    """A box and two intents for it."""
+    site = draw(sites(platform))
+    return site, draw(intents(words, site)), draw(intents(words, site))
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_any_intent_is_held_as_meant_and_undone_also_where_it_replaces_another(platform: str) -> None:
+    pushed: list[Site] = []
+
+    @tried()
+    @given(cases(platform, dialect(platform)))
+    def check(case: Case) -> None:
+        site, *documents = case
+        box = boot(site)
+        for document in documents:
+            intent = loaded(document)
+            made = compiled(site, intent, box.running_text()) if intent else None
+            if made is not None:
+                push(site, box, made)
+                pushed.append(site)
+
+    check()
+    # What everything is refused of proves nothing.
+    assert pushed
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_whatever_is_asked_of_a_box_is_answered_by_findings(platform: str) -> None:
+    @tried()
+    @given(cases(platform, WHOLE))
+    def check(case: Case) -> None:
+        site, *documents = case
+        for intent in filter(None, map(loaded, documents)):
+            unseen = compile_intent(intent, site.network)
+            told(unseen.findings)
+            for device in compile_intent(intent, site.network, {site.device.name: site.startup}).devices:
+                told(device.findings)
+
+    check()

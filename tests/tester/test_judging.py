@@ -1,0 +1,52 @@
+"""Verdicts from a measurement made by hand."""
+
+from __future__ import annotations
+
+from app.deltaq.objective import Outcome
+from app.intent.loader import parse_intent
+from app.tester.judging import verdicts
+from app.tester.measurement import FlowResult, Measurement, ScenarioResult
+from tests.validation.support import NETWORK
+
+MS = 10**9
+TREE = """\
+version: 1
+intent: divided
+classes:
+  - name: data
+    match: {any: [{application: [http, ftp]}]}
+    objective: {delay: {p50: 20 ms}}
+    treatment:
+      children:
+        - {name: web, match: {any: [{application: http}]}}
+        - {name: files, match: {any: [{application: ftp}]}}
+apply: [{role: edge, direction: output}]
+verify: [{from: phone1, to: phone2, classes: [data]}]
+"""
+
+
+def flow(name: str, delay_ms: int, first_ps: int) -> FlowResult:
+    samples = tuple((first_ps + 2 * n, delay_ms * MS) for n in range(1000))
+    return FlowResult(
+        traffic_class=name, path="phone1→phone2", sent=1000, delivered=1000, lost=0, name=name, samples=samples
+    )
+
+
+def test_a_class_is_judged_by_the_packets_of_those_that_divide_it() -> None:
+    flows = (flow("web", 10, 0), flow("files", 30, 1), flow("voice", 500, 1))
+    measurement = Measurement(
+        when="after",
+        evidence="measured",
+        tester="hand",
+        seed=1,
+        delay_reference="first bit to first bit",
+        scenarios=(ScenarioResult(name="calls", title="Calls", flows=flows),),
+    )
+
+    def judged(bound: str) -> list[tuple[str, Outcome]]:
+        intent = parse_intent(TREE.replace("p50: 20 ms", bound), "divided.yaml").intent
+        return [(v.traffic_class, v.verdict.outcome) for v in verdicts(intent, NETWORK, measurement)]
+
+    assert judged("p95: 31 ms") == [("data", "met")]
+    assert judged("p95: 29 ms") == [("data", "broken")]
+    assert judged("p25: 11 ms") == [("data", "met")], "a half is of the faster class"
