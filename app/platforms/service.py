@@ -68,7 +68,8 @@ def _served(
         together[queue] += asked[c.name]
     result = []
     for c, queue in zip(classes, queues, strict=True):
-        part = asked[c.name] / together[queue] if together[queue] else 0.0
+        # Classes that ask for nothing share what their queue gets all the same.
+        part = asked[c.name] / together[queue] if together[queue] else 1 / queues.count(queue)
         will_be = 1.0 if c.treatment.priority else by_queue[queue] * part
         uncapped = c.treatment.priority is not None and not c.treatment.priority.capped
         result.append((1.0 if uncapped else asked[c.name], will_be))

@@ -50,8 +50,10 @@ def _given(
     result = []
     for entry in classes:
         queue = assignment.queue_of[entry.name]
-        together = sum(asked[n] for n, q in assignment.queue_of.items() if q == queue)
-        part = asked[entry.name] / together if together else 0.0
+        mates = [n for n, q in assignment.queue_of.items() if q == queue]
+        together = sum(asked[n] for n in mates)
+        # Classes that ask for nothing share what their queue gets all the same.
+        part = asked[entry.name] / together if together else 1 / len(mates)
         result.append(1.0 if entry.treatment.priority else by_queue[queue] * part)
     return tuple(result)
 
