@@ -227,3 +227,20 @@ def test_the_preview_tells_when_an_interface_is_without_its_policy() -> None:
 
     assert gaps[0] == ()
     assert [(gap.place, gap.lines) for gap in gaps[1]] == [("interface Serial0/0 output", 1)]
+
+
+@pytest.mark.parametrize("platform", ["catalyst_2950", "catalyst_2970"])
+def test_a_policy_on_a_port_left_alone_marks_by_the_map_that_changes(platform: str) -> None:
+    site = switch(platform, "FastEthernet0/1" if platform == "catalyst_2950" else "GigabitEthernet0/1")
+    marked = a_class(match={"any": [{"dscp": "cs4"}]}, mark={"dscp": "af21"})
+    other = a_class(match={"any": [{"dscp": "af21"}]}, mark={"dscp": "af31", "cos": 5})
+
+    pushed(site, an_intent(marked, apply=[IN]), an_intent(other, apply=[OUT | {"interfaces": "lan"}]))
+
+
+def test_a_policy_of_one_layer_does_not_become_one_of_the_other() -> None:
+    site = switch("force10_e300", "GigabitEthernet 0/0")
+    by_mac = a_class(match={"any": [{"source_mac": "001b.54aa.bbcc"}]})
+    named = IN | {"policy": "PI"}
+
+    pushed(site, an_intent(by_mac, apply=[named]), an_intent(by_mac, apply=[named | {"trust": "none"}]))

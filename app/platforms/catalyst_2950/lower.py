@@ -49,7 +49,9 @@ def lower(request: DeviceRequest, running: Plan | None) -> Lowered:
         held = running.interface(wanted.name) if running else None
         policy, rules = common.recognised.of(wanted)
         asked = wanted.model_copy(update={"input_policy": policy})
-        interfaces.append(InterfacePlan(name=wanted.name, ingress=ingress(asked, rules, held, notes)))
+        interfaces.append(
+            InterfacePlan(name=wanted.name, ingress=ingress(asked, rules, held, common.system.dscp_to_cos, notes))
+        )
     notes.extend(common.of_system)
     shares: tuple[Served, ...] = ()
     if common.assignment and common.by_share:

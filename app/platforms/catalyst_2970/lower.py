@@ -63,7 +63,7 @@ def lower(request: DeviceRequest, running: Plan | None) -> Lowered:
         interfaces.append(
             InterfacePlan(
                 name=wanted.name,
-                ingress=ingress(wanted, common.rules, held, notes),
+                ingress=ingress(wanted, common.rules, held, common.system.dscp_to_cos, notes),
                 egress=_egress(wanted, scheduler, held, common.elsewhere, notes),
             )
         )

@@ -226,7 +226,7 @@ class _Lowering:
     @shared
     def recognising(self, own: str | None) -> Ingress:
         """A port that recognises classes; ``own`` is the policy's name where the intent gives one."""
-        policy = shorten(own or INPUT_POLICY + _L2 * self.layer2, self.limit)
+        policy = shorten((own or INPUT_POLICY) + _L2 * self.layer2, self.limit)
         return Ingress(policy=policy, rules=self.host_rules)
 
     @shared
@@ -243,7 +243,9 @@ class _Lowering:
             clear = Rule(name=CLEAR, any_of=(Term(),), set_dscp=0, queue=self.chosen.queue_of[RESERVED_CLASS])
             return Ingress(policy=shorten(own or CLEAR_POLICY, self.limit), rules=(clear,))
         if trust_in == "cos":
-            return Ingress(policy=shorten(own or COS_POLICY, self.limit), rules=in_box_order(self._cos_rules()))
+            policy = shorten(own + _L2 if own else COS_POLICY, self.limit)
+            return Ingress(policy=policy, rules=in_box_order(self._cos_rules()))
+        own = own + _L2 * self.layer2 if own else None
         policy = shorten(own or (TRUST_POLICY_L2 if self.layer2 else TRUST_POLICY), self.limit)
         if self.chosen.by_map:
             return Ingress(policy=policy, trust=Trust.DSCP)

@@ -43,11 +43,18 @@ def on_ports(request: DeviceRequest, notes: Notes, port: re.Pattern[str] = PORT)
     return request.model_copy(update={"interfaces": kept})
 
 
-def ingress(wanted: InterfaceRequest, rules: tuple[Rule, ...], held: InterfacePlan | None, notes: Notes) -> Ingress:
+def ingress(
+    wanted: InterfaceRequest,
+    rules: tuple[Rule, ...],
+    held: InterfacePlan | None,
+    dscp_to_cos: tuple[int, ...] | None,
+    notes: Notes,
+) -> Ingress:
     """What a port does on input: recognise and mark, trust (DSCPs unless the intent says another mark), or what it
     does already.
 
     Packets that no rule matches become DSCP 0 and CoS 0. The CoS of the port itself is left alone.
+    ``dscp_to_cos`` is the map that the switch is to have: what a port marks already gets its CoS from it too.
     """
     port_cos = held.ingress.port_cos if held else 0
     if wanted.recognise:
@@ -70,7 +77,26 @@ def ingress(wanted: InterfaceRequest, rules: tuple[Rule, ...], held: InterfacePl
         return Ingress(trust=Trust(wanted.trust_in or Trust.DSCP), port_cos=port_cos)
     if held is None or held.ingress.trust is Trust.KEEP:
         return Ingress(trust=Trust.NONE, port_cos=port_cos)
-    return held.ingress
+    return _under_map(held, dscp_to_cos, notes) if dscp_to_cos else held.ingress
+
+
+def _under_map(held: InterfacePlan, dscp_to_cos: tuple[int, ...], notes: Notes) -> Ingress:
+    rules = []
+    for rule in held.ingress.rules:
+        cos = rule.set_cos if rule.set_dscp is None else dscp_to_cos[rule.set_dscp]
+        if cos != rule.set_cos:
+            notes.add(
+                Severity.WARNING,
+                "map-shared",
+                f"class {rule.name} of the policy on this port is marked by the switch-wide map, which changes",
+                interface=held.name,
+                direction="input",
+                asked=f"CoS {rule.set_cos}, as now",
+                will_be=f"CoS {cos}",
+                mend="put the port under an input scope too",
+            )
+        rules.append(rule.model_copy(update={"set_cos": cos}))
+    return held.ingress.model_copy(update={"rules": tuple(rules)})
 
 
 def _note_foreign_policy(
