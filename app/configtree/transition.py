@@ -294,6 +294,11 @@ def _below(
             taken, put = _below(was, will, grammar, depth + 1, operation)
             removals += _section(will, taken, grammar, depth) if taken else []
             entries += _section(will, put, grammar, depth) if put else []
+        elif new.rule.remove_first and will.rule.negate_before_change and was.line.text != will.line.text:
+            # What comes here may stand elsewhere still: all that goes below an object goes before it.
+            taken, *put = _changed(was, will, grammar, depth, operation)
+            removals.append(taken)
+            entries += put
         else:
             entries += _changed(was, will, grammar, depth, operation)
     for key, entry in after.items():

@@ -244,3 +244,14 @@ def test_a_policy_of_one_layer_does_not_become_one_of_the_other() -> None:
     named = IN | {"policy": "PI"}
 
     pushed(site, an_intent(by_mac, apply=[named]), an_intent(by_mac, apply=[named | {"trust": "none"}]))
+
+
+def test_a_rule_of_a_list_moves_where_the_box_holds_each_once() -> None:
+    site = switch("force10_e300", "GigabitEthernet 0/0")
+    first, second, third = ({"protocol": "udp", "source": f"10.{n}.0.0/16"} for n in (1, 2, 3))
+
+    pushed(
+        site,
+        an_intent(a_class(match={"any": [first, second, third]}), apply=[IN]),
+        an_intent(a_class(match={"any": [third, first]}), apply=[IN]),
+    )

@@ -12,6 +12,8 @@ RULES = (
         r"(?P<kind>ip|mac) access-list extended (?P<name>QOSFORGE\S*)",
         defines="{kind} acl {name}",
         owned=True,
+        # The box takes no rule twice, whatever its number.
+        remove_first=True,
     ),
     LineRule(
         "ace",
