@@ -294,11 +294,11 @@ def _below(
             taken, put = _below(was, will, grammar, depth + 1, operation)
             removals += _section(will, taken, grammar, depth) if taken else []
             entries += _section(will, put, grammar, depth) if put else []
-        elif new.rule.remove_first and will.rule.negate_before_change and was.line.text != will.line.text:
+        elif new.rule.remove_first and _negated_first(was, will):
             # What comes here may stand elsewhere still: all that goes below an object goes before it.
-            taken, *put = _changed(was, will, grammar, depth, operation)
-            removals.append(taken)
-            entries += put
+            negation, *lines = _changed(was, will, grammar, depth, operation)
+            removals.append(negation)
+            entries += lines
         else:
             entries += _changed(was, will, grammar, depth, operation)
     for key, entry in after.items():
@@ -306,6 +306,12 @@ def _below(
             entries.extend(_new_child(entry, grammar, depth, operation))
     # What is entered anew in another place goes first, lest it be taken back after it has come.
     return ([], removals + entries) if any(e.key in after for e in gone) else (removals, entries)
+
+
+def _negated_first(was: _Entry, will: _Entry) -> bool:
+    """Whether a setting becomes another one that the box takes only after the first is gone."""
+    changed = was.line.text != will.line.text and not (was.line.children or will.line.children)
+    return changed and will.rule.negate_before_change
 
 
 def _growth(old: _Entry | None, new: _Entry, grammar: Grammar) -> int:
