@@ -180,12 +180,8 @@ def _concerns(sides: _Sides, wish: ClassWish) -> bool:
     return sides.recognises if wish.side == "input" else sides.schedules
 
 
-def recognises(request: DeviceRequest, wanted: ClassRequest) -> bool:
-    """Whether a device looks at what a class matches, and not at the mark that an edge has set."""
-    return _recognises(_Sides.of(request), wanted)
-
-
 def _recognises(sides: _Sides, wanted: ClassRequest) -> bool:
+    """Whether a device looks at what a class matches, and not at the mark that an edge has set."""
     return sides.edge or sides.recognises or wanted.recognised_by is None
 
 
