@@ -201,6 +201,11 @@ def test_runs_lists_and_show_tells_every_stage(campus: Campus, kept: Json) -> No
     ]  # fmt: skip
     assert {stage["outcome"] for stage in shown["stages"]} == {"done"}
     assert all(stage["seconds"] > 0 for stage in shown["stages"])
+    with campus.store() as store:
+        (prepared,) = (stage for stage in store.stages(kept["run"]) if stage.name == "prepare")
+    boxes = prepared.summary["devices"]
+    assert boxes.keys() == set(campus.names)
+    assert {name: box["gaps"] for name, box in boxes.items()} == dict.fromkeys(campus.names, [])
 
 
 def test_the_report_holds_configurations_diffs_findings_and_the_plots(campus: Campus, kept: Json) -> None:
