@@ -205,7 +205,7 @@ def test_runs_lists_and_show_tells_every_stage(campus: Campus, kept: Json) -> No
         (prepared,) = (stage for stage in store.stages(kept["run"]) if stage.name == "prepare")
     boxes = prepared.summary["devices"]
     assert boxes.keys() == set(campus.names)
-    assert {name: box["gaps"] for name, box in boxes.items()} == dict.fromkeys(campus.names, [])
+    assert [name for name, box in boxes.items() if box["gaps"] != []] == []
 
 
 def test_the_report_holds_configurations_diffs_findings_and_the_plots(campus: Campus, kept: Json) -> None:
