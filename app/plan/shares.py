@@ -1,67 +1,170 @@
-"""The fluid model: what share of a link each queue of a scheduler gets when all of them are backlogged."""
+"""A box's scheduler in the fluid model: what its queues get of a link, by what is offered to them."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import math
+from collections.abc import Collection, Mapping, Sequence
 
-from app.plan.model import Discipline, Queue, Scheduler, ShareUnit
+from app.plan.fluid import Division, FluidClass, throughput
+from app.plan.model import Discipline, Queue, Scheduler, Share, ShareUnit
+
+Path = tuple[int, ...]
+"""A queue by the numbers that lead to it: its own, after those of the queues that it divides."""
+
+Load = float | tuple[FluidClass, ...]
+"""What is offered to a queue: bits per second, or the streams that share it (names of their own)."""
+
+_BY_FLOW = frozenset({Discipline.FIFO, Discipline.FLOW_WFQ})
 
 
 def expected_shares(
-    scheduler: Scheduler, rate: int, *, priority_load: float = 1.0, backlogged: Collection[int] | None = None
+    scheduler: Scheduler,
+    rate: int,
+    *,
+    priority_load: float = 1.0,
+    backlogged: Collection[int] | None = None,
+    bounds: Mapping[int, float] | None = None,
 ) -> tuple[float, ...]:
     """Shares of the link rate (0–1) by queue, in the scheduler's order.
 
-    ``backlogged`` are the numbers of the queues that have traffic (all unless given); ``priority_load`` is what
-    is offered to an uncapped priority queue, as a part of the link. Capped priority queues get their cap, an
-    uncapped one what is offered; what they leave is divided by weight, with
-    guarantees in kb/s or per cent taken of the link and remaining per cents of what is left (IOS QoS guide,
-    CBWFQ; weighted fairness: Demers, Keshav and Shenker 1989). Shaped SRR
-    queues get their part of the port's rate and no share (Catalyst 2970 guide, SRR).
+    ``backlogged`` are the numbers of the queues that have traffic (all unless given); ``priority_load`` is what is
+    offered to an uncapped priority queue, as a part of the link; a capped one is offered its cap. ``bounds`` are
+    parts of the link that queues get at most, by number, beside what their shapers and policers say.
     """
-    if backlogged is not None:
-        kept = tuple(q for q in scheduler.queues if q.number in backlogged)
-        part = expected_shares(scheduler.model_copy(update={"queues": kept}), rate, priority_load=priority_load)
-        by_number = {q.number: share for q, share in zip(kept, part, strict=True)}
-        return tuple(by_number.get(q.number, 0.0) for q in scheduler.queues)
-    shares = [0.0] * len(scheduler.queues)
-    left = 1.0 if scheduler.limit_percent is None else scheduler.limit_percent / 100
-    for position, queue in enumerate(scheduler.queues):
-        if queue.priority:
-            shares[position] = min(left, _absolute(queue, rate) if queue.capped else priority_load)
-            left -= shares[position]
-    for position, queue in enumerate(scheduler.queues):
+    load: dict[Path, Load] = {}
+    for queue in scheduler.queues:
+        idle = backlogged is not None and queue.number not in backlogged
+        load |= _backlog(queue, (), 0.0 if idle else _wish(queue, rate, priority_load))
+    found = throughput(scheduler_tree(scheduler, rate, load, bounds=bounds or {}), rate)
+    return tuple(found[path_name((queue.number,))] / rate for queue in scheduler.queues)
+
+
+def scheduler_tree(
+    scheduler: Scheduler,
+    rate: float,
+    load: Mapping[Path, Load],
+    *,
+    path: Path = (),
+    bounds: Mapping[int, float] | None = None,
+) -> FluidClass:
+    """The link-sharing tree of a scheduler on ``rate`` bits per second, with every innermost queue's load.
+
+    Queues are named by `path_name`. Guarantees in kb/s or per cent are of the rate, remaining per cents of what capped
+    priority leaves; a class without one takes what they leave, and all are weights of what is divided (IOS QoS
+    guide, CBWFQ). A capped priority queue is policed under congestion (LLQ). Shaped SRR queues get their part of
+    the rate and no share (Catalyst 2970 guide, SRR). Queues with a policer or a shaper take no more than it lets
+    through, and what they are divided into divides that.
+    """
+    limit = 1.0 if scheduler.limit_percent is None else scheduler.limit_percent / 100
+    weights = _weights(scheduler, rate, limit, load, path)
+    limits = bounds or {}
+    children = []
+    for position, (queue, weight) in enumerate(zip(scheduler.queues, weights, strict=True)):
+        place = (*path, queue.number)
+        inside = queue.child.dividing.scheduler if queue.child else None
+        own = min((r for r in (queue.shape_rate, _policed(queue)) if r is not None), default=math.inf)
+        ceiling = min(own, limits.get(queue.number, math.inf) * rate)
         if queue.shape_weight and not queue.priority:
-            shares[position] = min(left, 1 / queue.shape_weight)
-            left -= shares[position]
-    weights = [0.0 if q.priority or q.shape_weight else _weight(q, rate, left) for q in scheduler.queues]
-    if scheduler.discipline in (Discipline.FIFO, Discipline.FLOW_WFQ):
-        weights = [1.0 for _ in scheduler.queues]
-    elif scheduler.discipline is Discipline.LLQ_CBWFQ:
-        weights = _with_default(scheduler, weights, left)
-    total = sum(weights)
-    for position, weight in enumerate(weights):
-        if weight and total:
-            shares[position] = left * weight / total
-    return tuple(shares)
+            ceiling = min(ceiling, rate / queue.shape_weight)
+        guaranteed = rate * _absolute(queue.share, rate)
+        below = (
+            scheduler_tree(inside, min(ceiling, guaranteed), load, path=place)
+            if inside
+            else _leaf(place, load.get(place, 0.0), fair=queue.fair or scheduler.discipline is Discipline.FLOW_WFQ)
+        )
+        children.append(
+            FluidClass(
+                name=path_name(place),
+                offered=below.offered,
+                weight=weight,
+                priority=_place(scheduler, position),
+                conforming=guaranteed if queue.priority and queue.capped else math.inf,
+                ceiling=min(ceiling, below.ceiling),
+                children=below.children,
+                division=below.division,
+            )
+        )
+    return FluidClass(path_name(path), ceiling=limit * rate, children=tuple(children))
 
 
-def _absolute(queue: Queue, rate: int) -> float:
-    if queue.share is None:
+def path_name(path: Path) -> str:
+    """The name that a queue has in the tree; of the whole scheduler, ``link``."""
+    return "queue " + ".".join(map(str, path)) if path else "link"
+
+
+def _leaf(path: Path, load: Load, *, fair: bool) -> FluidClass:
+    if isinstance(load, tuple):
+        division = Division.WEIGHT if fair else Division.OFFERED
+        return FluidClass(path_name(path), children=load, division=division)
+    return FluidClass(path_name(path), offered=load)
+
+
+def _backlog(queue: Queue, above: Path, wish: float) -> dict[Path, Load]:
+    """A load on every innermost queue of a queue: together what it is offered."""
+    path = (*above, queue.number)
+    inside = queue.child.dividing.scheduler if queue.child else None
+    if inside is None or not inside.queues:
+        return {path: wish}
+    part = wish / len(inside.queues)
+    return {at: load for child in inside.queues for at, load in _backlog(child, path, part).items()}
+
+
+def _wish(queue: Queue, rate: float, priority_load: float) -> float:
+    if not queue.priority:
+        return math.inf
+    return rate * (_absolute(queue.share, rate) if queue.capped else priority_load)
+
+
+def _policed(queue: Queue) -> int | None:
+    police = queue.police
+    return police.rate if police is not None and police.exceed.drop else None
+
+
+def _place(scheduler: Scheduler, position: int) -> int | None:
+    """Place in the strict order: priority queues, then what SRR shapes; None for what is weighted."""
+    queue = scheduler.queues[position]
+    last = max((q.level or 1 for q in scheduler.queues), default=1) + len(scheduler.queues)
+    if scheduler.discipline is Discipline.STRICT:
+        return position + 1
+    if queue.priority:
+        # Priority classes of a policy share one queue a level; strict queues of a switch follow each other.
+        return (queue.level or 1) if scheduler.discipline is Discipline.LLQ_CBWFQ else position + 1
+    return last + 1 if queue.shape_weight else None
+
+
+def _absolute(share: Share | None, rate: float) -> float:
+    """A share as part of the rate; all of it where none is given or it says nothing of the rate (weights)."""
+    if share is None or share.unit is ShareUnit.WEIGHT:
         return 1.0
-    if queue.share.unit is ShareUnit.KBPS:
-        return queue.share.value * 1000 / rate
-    return queue.share.value / 100
+    return share.value * 1000 / rate if share.unit is ShareUnit.KBPS else share.value / 100
 
 
-def _weight(queue: Queue, rate: int, left: float) -> float:
-    if queue.share is None:
+def _weights(
+    scheduler: Scheduler, rate: float, limit: float, load: Mapping[Path, Load], path: Path
+) -> Sequence[float]:
+    if scheduler.discipline in _BY_FLOW:
+        return [1.0] * len(scheduler.queues)
+    left = limit
+    for queue in scheduler.queues:
+        if queue.priority:
+            left -= min(left, _reserved(queue, rate, load.get((*path, queue.number), 0.0)))
+    weights = [0.0 if q.priority or q.shape_weight else _weight(q.share, rate, left) for q in scheduler.queues]
+    return _with_default(scheduler, weights, left) if scheduler.discipline is Discipline.LLQ_CBWFQ else weights
+
+
+def _reserved(queue: Queue, rate: float, load: Load) -> float:
+    """Part of the link that a priority queue leaves to nobody: its cap, or what is offered to it."""
+    if queue.capped:
+        return _absolute(queue.share, rate)
+    return (math.fsum(s.demand for s in load) if isinstance(load, tuple) else load) / rate
+
+
+def _weight(share: Share | None, rate: float, left: float) -> float:
+    if share is None:
         return 0.0
-    if queue.share.unit is ShareUnit.REMAINING_PERCENT:
-        return left * queue.share.value / 100
-    if queue.share.unit is ShareUnit.WEIGHT:
-        return float(queue.share.value)
-    return _absolute(queue, rate)
+    if share.unit is ShareUnit.REMAINING_PERCENT:
+        return left * share.value / 100
+    return float(share.value) if share.unit is ShareUnit.WEIGHT else _absolute(share, rate)
 
 
 def _with_default(scheduler: Scheduler, weights: list[float], left: float) -> list[float]:
