@@ -1,9 +1,9 @@
 """Delay and backlog bounds of packet schedulers by network calculus.
 
-What arrives is bounded by a token bucket, what a scheduler gives by rate-latency curves that hold in any busy period
-(strict service curves), so that one may be the server of the next: a link, what priority leaves of it, a class's part
-of that, a part of the class. Times are seconds, amounts bits, rates bits per second; everything is a fraction and
-exact. Delay counts from arrival in the queue to the end of transmission.
+What arrives is bounded by a token bucket, what a scheduler gives by rate-latency curves that hold in any busy
+period (strict service curves), so that one may be the server of the next: a link, what priority leaves of it, a
+class's part of that, a part of the class. Times are seconds, amounts bits, rates bits per second; everything is a
+fraction and exact. Delay counts from arrival in the queue to the end of transmission.
 
 Sources: Le Boudec and Thiran, Network Calculus (LNCS 2050), chapters 1 and 2; Cruz 1991; Bouillard, Boyer and Le
 Corronc, Deterministic Network Calculus (2018), chapters 5 to 8.
@@ -60,12 +60,14 @@ class RateLatency:
             ValueError: the rate is not above 0, or the latency below it.
         """
         if rate <= 0 or latency < 0:
-            raise ValueError(f"a server of {rate} b/s after {latency} s: give a rate above 0 and a latency of 0 or more")
+            raise ValueError(
+                f"a server of {rate} b/s after {latency} s: give a rate above 0 and a latency of 0 or more"
+            )
         return cls(Fraction(rate), Fraction(latency))
 
 
 def delay_bound(arrivals: TokenBucket, service: RateLatency) -> Fraction | None:
-    """Largest delay, the horizontal deviation ``T + σ/R`` (Le Boudec and Thiran, theorem 1.4.2); None: unbounded."""
+    """Largest delay, the horizontal deviation ``T + σ/R`` (Le Boudec and Thiran, theorem 1.4.2); None: none."""
     return service.latency + arrivals.burst / service.rate if arrivals.rate <= service.rate else None
 
 
@@ -106,16 +108,15 @@ def concatenation(services: Sequence[RateLatency], packet: Number) -> RateLatenc
 
 
 def held_back(service: RateLatency, blocking: Number) -> RateLatency:
-    """Service behind ``blocking`` bits that cannot be overtaken: the frame on the wire and those of a transmit FIFO."""
+    """Service behind ``blocking`` bits that nothing overtakes: the frame on the wire, those of a transmit FIFO."""
     return RateLatency(service.rate, service.latency + Fraction(blocking) / service.rate)
 
 
 def strict_priority(service: RateLatency, above: TokenBucket, largest_below: Number) -> RateLatency | None:
     """What a class of a non-preemptive strict order is served; None where those above it may take everything.
 
-    ``above`` is what those served before it send, ``largest_below`` the bits of the largest packet of those after it
-    (Le Boudec and Thiran, proposition 1.3.4; Bouillard et al., theorem 7.6): rate ``R − ρ``, latency
-    ``(RT + σ + L)/(R − ρ)``.
+    ``above`` is what those served before it send, ``largest_below`` the bits of the largest packet of those after
+    it (Le Boudec and Thiran, proposition 1.3.4): rate ``R − ρ``, latency ``(RT + σ + L)/(R − ρ)``.
     """
     rate = service.rate - above.rate
     if rate <= 0:
@@ -128,9 +129,9 @@ def weighted_fair(
 ) -> RateLatency:
     """Service of one class of self-clocked fair queueing (IOS CBWFQ, and the flows of its WFQ).
 
-    Between two backlogged classes the service per weight differs by at most ``Lᵢ/wᵢ + Lⱼ/wⱼ`` (Golestani 1994,
-    theorem 1), ``packets`` being the largest of each class in bits; summed over the others this gives rate
-    ``wᵢR/W`` and latency ``T + ((W − wᵢ)Lᵢ/wᵢ + Σⱼ Lⱼ)/R``. WFQ that follows the fluid system exactly is never worse.
+    Between two backlogged classes the service per weight differs by at most ``Lᵢ/wᵢ + Lⱼ/wⱼ`` (Golestani 1994),
+    ``packets`` being the largest of each class in bits; summed over the others this gives rate ``wᵢR/W`` and
+    latency ``T + ((W − wᵢ)Lᵢ/wᵢ + Σⱼ Lⱼ)/R``. WFQ that follows the fluid system exactly is never worse.
     """
     own, others = _checked(weights, packets, chosen)
     total = sum(map(Fraction, weights), Fraction(0))
@@ -143,8 +144,8 @@ def deficit_round_robin(
 ) -> RateLatency:
     """Service of one class of deficit round robin (Shreedhar and Varghese 1996), ``quanta`` in bits per turn.
 
-    Rate ``QᵢR/F`` and latency ``T + ((F − Qᵢ)(1 + Lᵢ/Qᵢ) + Σⱼ Lⱼ)/R`` with ``F`` the sum of the quanta and ``L`` the
-    largest packets (Boyer, Stea and Sofack 2012, theorem 2; tighter than Stiliadis and Varma 1998, ``(3F − 2Qᵢ)/R``,
+    Rate ``QᵢR/F`` and latency ``T + ((F − Qᵢ)(1 + Lᵢ/Qᵢ) + Σⱼ Lⱼ)/R``, ``F`` being the sum of the quanta and ``L``
+    the largest packets (Boyer, Stea and Sofack 2012; tighter than Stiliadis and Varma 1998, ``(3F − 2Qᵢ)/R``,
     where quanta are above the packets).
     """
     own, others = _checked(quanta, packets, chosen)
@@ -162,9 +163,9 @@ def weighted_round_robin(
 ) -> RateLatency:
     """Service of one class of round robin by packets: ``weights`` packets per turn.
 
-    A turn gives the class ``qᵢ = wᵢ·lᵢ`` bits, ``smallest`` being its smallest packet, and the others together at most
-    ``O = Σ wⱼLⱼ``; ``k`` turns of it lie between ``k + 1`` of theirs: rate ``qᵢR/(qᵢ + O)``, latency ``T + O/R``
-    (Bouillard et al., theorem 8.2; the latency-rate server of Stiliadis and Varma 1998).
+    A turn gives the class ``qᵢ = wᵢ·lᵢ`` bits, ``smallest`` being its smallest packet, and the others together at
+    most ``O = Σ wⱼLⱼ``; ``k`` turns of it lie between ``k + 1`` of theirs: rate ``qᵢR/(qᵢ + O)``, latency
+    ``T + O/R`` (a latency-rate server of Stiliadis and Varma 1998; Bouillard et al., chapter 8).
     """
     own, others = _checked(weights, packets, chosen)
     turn = own * smallest
@@ -172,6 +173,15 @@ def weighted_round_robin(
         raise ValueError(f"smallest packet of {smallest} bits: give one above 0")
     rest = sum((Fraction(weights[i]) * packets[i] for i in others), Fraction(0))
     return _part(service, turn / (turn + rest), rest)
+
+
+def policed(burst: Number, rate: Number, packet: Number, unmetered: int = 1) -> TokenBucket:
+    """Arrival curve behind a policer of ``burst`` bits and ``rate``.
+
+    An LLQ's spends no tokens on a packet that finds room in the hardware: ``unmetered`` packets, those that the
+    transmit FIFO takes, come on top of its burst in any busy period.
+    """
+    return TokenBucket.of(burst + Fraction(packet) * unmetered, rate)
 
 
 def shaped(service: RateLatency, rate: Number, burst: Number, packet: Number) -> RateLatency:
@@ -196,7 +206,9 @@ def _checked(weights: Sequence[Number], packets: Sequence[Number], chosen: int) 
         ValueError: a weight is not above 0, or there is not one packet size for each.
     """
     if len(weights) != len(packets):
-        raise ValueError(f"{len(weights)} weights and {len(packets)} packet sizes: give one of each for every class")
+        raise ValueError(
+            f"{len(weights)} weights and {len(packets)} packet sizes: give one of each for every class"
+        )
     for position, weight in enumerate(weights):
         if weight <= 0:
             raise ValueError(f"weight {weight} of class {position}: give one above 0")

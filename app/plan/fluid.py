@@ -17,9 +17,9 @@ from enum import StrEnum
 class Division(StrEnum):
     """How a class is divided among its own classes.
 
-    ``WEIGHT``: weighted max-min, what one leaves goes to the others by weight. ``OFFERED``: in proportion to what is
-    offered, as in one queue served in order of arrival. ``LEVEL``: by weight up to what the weights guarantee, and
-    what is left by level: class-based queuing as ns-2 has it, and the kernel's HTB (rate, then excess by ``prio``).
+    ``WEIGHT``: weighted max-min, what one leaves goes to the others by weight. ``OFFERED``: in proportion to what
+    is offered, as in one queue served in order of arrival. ``LEVEL``: by weight up to what the weights guarantee,
+    and what is left by level: class-based queuing as ns-2 has it, and the kernel's HTB (rate, then excess by ``prio``).
     """
 
     WEIGHT = "weight"
@@ -32,10 +32,10 @@ class FluidClass:
     """A class of a link-sharing tree.
 
     ``offered`` is the load of a leaf (infinite: always backlogged); that of a class with ``children`` is theirs.
-    ``priority`` is its place in a strict order before all weighted classes (1 first; equal ones in order of arrival);
-    of that, ``conforming`` is served first at most, and what exceeds it gets only what nobody else takes (a priority
-    that is policed under congestion). ``ceiling`` is what it gets at most (bounded, shaped, policed). ``weight`` 0 is
-    served after those that have one. ``level`` orders the excess under ``Division.LEVEL`` (1 first).
+    ``priority`` is its place in a strict order before all weighted classes (1 first; equal ones in order of
+    arrival); of that, ``conforming`` is served first at most, and what exceeds it gets only what nobody else takes
+    (a priority that is policed under congestion). ``ceiling`` is what it gets at most (bounded, shaped, policed).
+    ``weight`` 0 is served after those that have one. ``level`` orders excess under ``Division.LEVEL`` (1 first).
     """
 
     name: str
@@ -110,7 +110,7 @@ def _in_order(strict: Sequence[int], children: Sequence[FluidClass]) -> Iterator
 
 
 def max_min(capacity: float, demands: Sequence[float], weights: Sequence[float]) -> list[float]:
-    """Weighted max-min division: nobody gets more than it wants, and who gets less has as much per weight as anybody.
+    """Weighted max-min division: nobody gets more than it wants, who gets less has as much per weight as anybody.
 
     Those of weight 0 divide evenly what the others leave.
     """
@@ -182,5 +182,7 @@ def _check(root: FluidClass, capacity: float) -> None:
             if not value >= 0:
                 raise ValueError(f"class {node.name} has the {what} {value}: give 0 or more")
         if node.children and node.offered:
-            raise ValueError(f"class {node.name} has classes and a load of its own: offer the load to a class of it")
+            raise ValueError(
+                f"class {node.name} has classes and a load of its own: offer the load to a class of it"
+            )
         waiting.extend(node.children)

@@ -49,9 +49,9 @@ def scheduler_tree(
 ) -> FluidClass:
     """The link-sharing tree of a scheduler on ``rate`` bits per second, with every innermost queue's load.
 
-    Queues are named by `path_name`. Guarantees in kb/s or per cent are of the rate, remaining per cents of what capped
-    priority leaves; a class without one takes what they leave, and all are weights of what is divided (IOS QoS
-    guide, CBWFQ). A capped priority queue is policed under congestion (LLQ). Shaped SRR queues get their part of
+    Queues are named by `path_name`. Guarantees in kb/s or per cent are of the rate, remaining per cents of what
+    capped priority leaves; a class without one takes what they leave, and all are weights of what is divided (IOS
+    QoS guide, CBWFQ). A capped priority queue is policed under congestion (LLQ). Shaped SRR queues get their part of
     the rate and no share (Catalyst 2970 guide, SRR). Queues with a policer or a shaper take no more than it lets
     through, and what they are divided into divides that.
     """

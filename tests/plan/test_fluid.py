@@ -102,9 +102,7 @@ def test_max_min_is_optimal(members: list[tuple[float, float]], rate: float) -> 
 
 @SETTINGS
 @given(st.lists(st.tuples(RATES, WEIGHTS), min_size=1, max_size=6), RATES)
-def test_a_level_that_holds_one_class_each_changes_nothing(
-    members: list[tuple[float, float]], rate: float
-) -> None:
+def test_a_level_that_holds_one_class_each_changes_nothing(members: list[tuple[float, float]], rate: float) -> None:
     flat = [FluidClass(f"c{i}", demand, weight) for i, (demand, weight) in enumerate(members)]
     deep = [replace(c, name=f"in {c.name}", offered=0.0, children=(c,)) for c in flat]
     one, two = (throughput(FluidClass("r", children=tuple(c)), rate) for c in (flat, deep))
