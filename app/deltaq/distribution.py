@@ -8,8 +8,8 @@ Delays are integer picoseconds (``_ps``), so that sums of delays, and with them 
 exactly on the support; masses are floats that sum to at most 1 within ``MASS_TOLERANCE``.
 
 The algebra (sequential composition by convolution, probabilistic choice by mixture, the order "delivers at
-least as much by every deadline") is the one of the Broadband Forum's TR-452.1 and of Haeri, Thompson, Davies
-et al., "Mind Your Outcomes", Computers 11(3), 2022.
+least as much by every deadline", and what :mod:`app.deltaq.composition` adds) is the one of the Broadband
+Forum's TR-452.1 and of Haeri, Thompson, Davies et al., "Mind Your Outcomes", Computers 11(3), 2022.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,9 @@ MASS_TOLERANCE = 1e-9
 
 MAX_PAIRS = 4_000_000
 """Largest intermediate result of a convolution: 64 MB of delays and masses."""
+
+Order = Literal["less", "greater", "equal", "incomparable"]
+"""How much quality one ΔQ attenuates beside another: less is better."""
 
 Delays: TypeAlias = NDArray[np.int64]
 Masses: TypeAlias = NDArray[np.float64]
@@ -134,11 +137,27 @@ class DeltaQ:
             return math.inf
         return float(np.average(self.delays_ps, weights=self.masses))
 
+    def sd_delivered_ps(self) -> float:
+        """Standard deviation of the delay of the packets that arrive; ``math.inf`` when none does."""
+        if not self.masses.size:
+            return math.inf
+        # From the mean: squares of delays themselves would swallow a spread of microseconds.
+        spread = np.average((self.delays_ps - self.mean_delivered_ps()) ** 2, weights=self.masses)
+        return math.sqrt(float(spread))
+
+    def shifted(self, delay_ps: int) -> DeltaQ:
+        """Add a constant delay to every packet; ``ValueError`` where that made one arrive before it was sent."""
+        if self.delays_ps.size and self.delays_ps[0] + delay_ps < 0:
+            raise ValueError(f"a shift by {delay_ps} ps puts a delay of {self.delays_ps[0]} ps below zero")
+        return DeltaQ(self.delays_ps + delay_ps, self.masses)
+
     def convolve(self, other: DeltaQ) -> DeltaQ:
         """Compose in sequence: independent delays add, and a packet must survive both parts.
 
-        Exact on the support. Raises ``ValueError`` when the result would pass ``MAX_PAIRS`` atoms: call
-        :meth:`coarsen` on both parts first.
+        Exact on the support; masses to rounding, where small parts are multiplied out, and to 10⁻¹⁵ an atom
+        where large ones go through a Fourier transform. Raises ``ValueError`` when the result would pass
+        ``MAX_PAIRS`` atoms: call :meth:`coarsen` on both parts first, or
+        :func:`app.deltaq.composition.along`, which does.
         """
         if not (self.masses.size and other.masses.size):
             return DeltaQ.lost()
@@ -179,10 +198,21 @@ class DeltaQ:
         A partial order: of two distributions that cross, neither is at least as good.
         """
         deadlines = np.union1d(self.delays_ps, other.delays_ps)
-        return bool(np.all(self._cdf_at(deadlines) >= other._cdf_at(deadlines) - MASS_TOLERANCE))
+        return bool(np.all(self.cdf_at(deadlines) >= other.cdf_at(deadlines) - MASS_TOLERANCE))
 
-    def _cdf_at(self, delays_ps: Delays) -> Masses:
-        """Evaluate the distribution function at every one of ``delays_ps``."""
+    def compare(self, other: DeltaQ) -> Order:
+        """Say which of the two attenuates quality less, if either does: first-order stochastic dominance.
+
+        Loss counts as delay without end. ``"incomparable"`` when each delivers more than the other by some
+        deadline: which is better then depends on what it is for.
+        """
+        no_worse, no_better = self.at_least_as_good_as(other), other.at_least_as_good_as(self)
+        if no_worse:
+            return "equal" if no_better else "less"
+        return "greater" if no_better else "incomparable"
+
+    def cdf_at(self, delays_ps: Delays) -> Masses:
+        """Evaluate the distribution function at every one of ``delays_ps`` (a vector; so is the result)."""
         below = np.concatenate(([0.0], np.cumsum(self.masses)))
         return np.asarray(below[np.searchsorted(self.delays_ps, delays_ps, side="right")])
 
@@ -199,7 +229,7 @@ def mixture(choices: Sequence[tuple[float, DeltaQ]]) -> DeltaQ:
 
 
 def _gather(delays_ps: Delays, masses: Masses) -> DeltaQ:
-    """Sort atoms, add up those at one delay, and leave out those without mass."""
+    """Build a distribution of atoms in any order: those at one delay are added up, those without mass left out."""
     values, position = np.unique(delays_ps, return_inverse=True)
     sums: Masses = np.bincount(position, weights=masses, minlength=values.size).astype(np.float64)
     return DeltaQ(values[sums > 0], sums[sums > 0])
