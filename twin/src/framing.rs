@@ -9,8 +9,9 @@ pub const SECOND_PS: u64 = 1_000_000_000_000;
 const ETHERNET: u32 = 18;
 const DOT1Q: u32 = 4;
 const ETHERNET_MIN_FRAME: u32 = 64;
-/// Preamble and start delimiter 8, inter-frame gap 12.
-const ETHERNET_GAP: u32 = 20;
+/// Preamble and start delimiter before a frame, least silence after it (IEEE 802.3).
+const ETHERNET_PREAMBLE: u32 = 8;
+const ETHERNET_GAP: u32 = 12;
 /// Cisco HDLC: address 1, control 1, type 2, FCS 2, one flag shared between frames.
 const HDLC: u32 = 7;
 /// RFC 1662: address 1, control 1, protocol 2, FCS 2, and one flag, which section 3.1 lets
@@ -51,8 +52,24 @@ impl Framing {
     /// Bytes of line time a frame takes.
     pub fn wire_bytes(self, frame: u32) -> u32 {
         match self.kind {
-            FramingSpec::Ethernet => frame + ETHERNET_GAP,
+            FramingSpec::Ethernet => frame + ETHERNET_PREAMBLE + ETHERNET_GAP,
             _ => frame,
+        }
+    }
+
+    /// Line time before the first bit of a frame, in bytes.
+    pub fn preamble_bytes(self) -> u32 {
+        match self.kind {
+            FramingSpec::Ethernet => ETHERNET_PREAMBLE,
+            _ => 0,
+        }
+    }
+
+    /// Line time after the last bit of a frame, in picoseconds, rounded down.
+    pub fn gap_ps(self, rate_bps: u64) -> u64 {
+        match self.kind {
+            FramingSpec::Ethernet => u64::from(ETHERNET_GAP) * 8 * SECOND_PS / rate_bps,
+            _ => 0,
         }
     }
 }

@@ -9,6 +9,7 @@ mod build;
 mod classify;
 mod error;
 mod event;
+mod first_bit;
 mod framing;
 mod histogram;
 mod measure;

@@ -95,8 +95,8 @@ impl Meter {
         number
     }
 
-    pub fn delivered(&mut self, number: u64, sent_ps: u64, now_ps: u64, ip_bytes: u32) {
-        let delay = now_ps - sent_ps;
+    /// A measured packet arrived at `now_ps` with this delay.
+    pub fn delivered(&mut self, number: u64, delay: u64, now_ps: u64, ip_bytes: u32) {
         self.delivered += 1;
         self.bytes_delivered += u64::from(ip_bytes);
         self.delay.add(delay);
@@ -140,7 +140,7 @@ mod tests {
             meter.sent(at);
         }
         for number in [0, 3, 1] {
-            meter.delivered(number, number, 10, 100);
+            meter.delivered(number, 10 - number, 10, 100);
         }
         assert_eq!(meter.reordered, 1);
         let expected = vec![(0, 10), (1, 9), (2, LOST), (3, 7)];
@@ -154,7 +154,7 @@ mod tests {
             meter.sent(at);
         }
         for number in [0, 2, 3] {
-            meter.delivered(number, number, 10, 100);
+            meter.delivered(number, 10 - number, 10, 100);
         }
         assert_eq!(meter.samples, Some(vec![(0, 10), (3, 7), (6, LOST)]));
         assert_eq!((meter.sent, meter.delivered), (7, 3));

@@ -13,6 +13,8 @@ use crate::sched::{Discipline, FairQueue, Offer, Pick};
 pub struct Unit {
     pub packet: PacketId,
     wire_bytes: u32,
+    /// The packet begins with it.
+    pub first: bool,
     /// The packet is complete with it.
     pub last: bool,
 }
@@ -22,6 +24,7 @@ pub struct Unit {
 struct Fragmenting {
     packet: PacketId,
     remaining: u32,
+    begun: bool,
 }
 
 /// The next unit, or why there is none.
@@ -223,6 +226,7 @@ impl Port {
         Next::Unit(self.cut(Fragmenting {
             packet: item.packet,
             remaining: item.carried,
+            begun: false,
         }))
     }
 
@@ -240,6 +244,7 @@ impl Port {
         Unit {
             packet: item.packet,
             wire_bytes: self.line.framing.wire_bytes(item.bytes),
+            first: true,
             last: true,
         }
     }
@@ -249,6 +254,7 @@ impl Port {
         let remaining = partial.remaining - size;
         self.fragmenting = (remaining > 0).then_some(Fragmenting {
             remaining,
+            begun: true,
             ..partial
         });
         if remaining == 0
@@ -260,6 +266,7 @@ impl Port {
         Unit {
             packet: partial.packet,
             wire_bytes: self.line.framing.wire_bytes(frame),
+            first: !partial.begun,
             last: remaining == 0,
         }
     }

@@ -9,8 +9,8 @@ use crate::sim::{Flow, NamedPort, Simulation};
 use crate::source::Source;
 use crate::step::Hits;
 
-/// From arrival in the sending host's egress queue to reception of the last bit.
-const DELAY_REFERENCE: &str = "arrival to end of transmission";
+const ARRIVAL: &str = "arrival to end of transmission";
+const FIRST_BIT: &str = "first bit to first bit";
 
 #[derive(Debug, Serialize)]
 pub struct Report<'a> {
@@ -123,7 +123,11 @@ pub fn report(simulation: &Simulation) -> Report<'_> {
     Report {
         version: VERSION,
         seed: simulation.seed,
-        delay_reference: DELAY_REFERENCE,
+        delay_reference: if simulation.first_bits.is_some() {
+            FIRST_BIT
+        } else {
+            ARRIVAL
+        },
         flows: flows.map(|f| flow_report(f, measured_ps)).collect(),
         ports: ports
             .map(|(i, p)| port_report(simulation, i, p, measured_ps))

@@ -2,13 +2,15 @@
 
 use crate::error::{RunError, ScenarioError};
 use crate::event::{Event, EventQueue};
-use crate::framing::compressed;
+use crate::first_bit::FirstBits;
+use crate::framing::{compressed, serialisation_ps};
 use crate::measure::Meter;
 use crate::packet::{FlowId, Packet, PacketId, Role, Slab, StepId};
 use crate::police::TokenBucket;
 use crate::port::{Action, Port};
 use crate::queue::Item;
 use crate::rng::Stream;
+use crate::scenario::DelayReference;
 use crate::sched::Offer;
 use crate::source::{ACK_BYTES, Reply, Source};
 use crate::step::{Next, Step};
@@ -50,6 +52,8 @@ pub struct Simulation {
     pub ports: Vec<NamedPort>,
     policers: Vec<TokenBucket>,
     packets: Slab,
+    /// Present if delays count from the first bit.
+    pub first_bits: Option<FirstBits>,
     events: EventQueue,
     now_ps: u64,
     sizes: Vec<u32>,
@@ -60,6 +64,7 @@ impl Simulation {
     pub fn new(
         seed: u64,
         window: (u64, u64),
+        reference: DelayReference,
         flows: Vec<Flow>,
         steps: Vec<Step>,
         policers: Vec<TokenBucket>,
@@ -73,6 +78,7 @@ impl Simulation {
             ports,
             policers,
             packets: Slab::default(),
+            first_bits: (reference == DelayReference::FirstBit).then(FirstBits::default),
             events: EventQueue::default(),
             now_ps: 0,
             sizes: Vec::new(),
@@ -227,6 +233,9 @@ impl Simulation {
             sent_ps: now,
             measured,
         });
+        if let Some(first_bits) = &mut self.first_bits {
+            first_bits.created(packet);
+        }
         self.enter(packet, first);
     }
 
@@ -313,10 +322,18 @@ impl Simulation {
         match action {
             Action::Transmit { unit, end_ps } => {
                 self.events.push(end_ps, Event::Sent(index as u32));
+                if let Some(first_bits) = &mut self.first_bits
+                    && unit.first
+                {
+                    let line = &self.ports[index].port.line;
+                    let lead = serialisation_ps(line.framing.preamble_bytes(), line.rate_bps);
+                    let at = self.now_ps.saturating_add(lead);
+                    first_bits.started(unit.packet, at, line.delay_ps);
+                }
                 if unit.last {
                     let step = self.packets.get(unit.packet).step;
-                    let delay = self.steps[step as usize].reception.delay_ps;
-                    let at = end_ps.saturating_add(delay);
+                    let after = self.steps[step as usize].reception.after_line_ps;
+                    let at = end_ps.saturating_add_signed(after);
                     self.events.push(at, Event::Arrival(unit.packet));
                 }
             }
@@ -362,7 +379,11 @@ impl Simulation {
             flow.meter.window_bytes += u64::from(packet.ip_bytes);
         }
         if let Some(number) = packet.measured {
-            (flow.meter).delivered(number, packet.sent_ps, now, packet.ip_bytes);
+            let delay = match &self.first_bits {
+                Some(first_bits) => first_bits.delay_ps(id),
+                None => now - packet.sent_ps,
+            };
+            (flow.meter).delivered(number, delay, now, packet.ip_bytes);
         }
         let Source::Tcp {
             sender,

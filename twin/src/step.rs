@@ -29,8 +29,9 @@ pub struct Reception {
     pub conform: Next,
     /// None: what exceeds is dropped.
     pub exceed: Option<Next>,
-    /// Propagation, and the node's latency if it forwards.
-    pub delay_ps: u64,
+    /// From the end of the line time to arrival at what follows: propagation, and the node's
+    /// latency if it forwards, less the gap after the last bit.
+    pub after_line_ps: i64,
     pub hits: Hits,
 }
 

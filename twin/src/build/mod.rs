@@ -40,6 +40,7 @@ pub fn build(scenario: &Scenario, seed: u64) -> Result<Simulation, ScenarioError
     Ok(Simulation::new(
         seed,
         window,
+        scenario.delay_reference,
         flows,
         routes.steps,
         network.policers,

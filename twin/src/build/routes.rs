@@ -135,7 +135,8 @@ impl Routes {
             policer: rule.police.as_ref().map(|(index, _)| *index),
             conform,
             exceed: exceed.map(|m| next(inside.with(m))),
-            delay_ps: line.delay_ps + latency,
+            after_line_ps: (line.delay_ps + latency) as i64
+                - line.framing.gap_ps(line.rate_bps) as i64,
             hits: Hits::default(),
         }
     }

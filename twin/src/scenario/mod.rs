@@ -30,9 +30,22 @@ pub struct Scenario {
     /// Packets sent before this are carried but not measured.
     #[serde(default)]
     pub warmup_ps: u64,
+    #[serde(default)]
+    pub delay_reference: DelayReference,
     pub nodes: Vec<NodeSpec>,
     pub links: Vec<LinkSpec>,
     pub flows: Vec<FlowSpec>,
+}
+
+/// Where delays begin and end.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DelayReference {
+    /// From arrival in the sender's egress queue to reception of the last bit.
+    #[default]
+    Arrival,
+    /// From the first bit leaving the sender to the same bit reaching the receiver.
+    FirstBit,
 }
 
 /// A box or host.
