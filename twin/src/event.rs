@@ -1,8 +1,13 @@
 //! The event queue: by time, and at one instant in the order of scheduling.
+//!
+//! A calendar queue (Brown, Communications of the ACM 31(10), 1988): a ring of days, each with its
+//! events in order, and a heap for what lies beyond a year. Days are made as long as keeps them
+//! short, so that both ends cost the same for four events under way and for four thousand.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use crate::bitmap::Bitmap;
 use crate::packet::{FlowId, PacketId};
 
 /// What happens next.
@@ -22,26 +27,245 @@ pub enum Event {
     DelayedAck(FlowId),
 }
 
-#[derive(Debug, Default)]
+const NONE: u32 = u32::MAX;
+/// About a microsecond, to begin with.
+const FIRST_SHIFT: u32 = 20;
+const FIRST_DAYS: usize = 64;
+const MOST_DAYS: usize = 1 << 18;
+/// Pushes between two looks at how the days fit.
+const REVIEW: u64 = 4096;
+
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    at_ps: u64,
+    event: Event,
+    /// The next of its day, or of the free ones.
+    next: u32,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Day {
+    first: u32,
+    last: u32,
+}
+
+const EMPTY: Day = Day {
+    first: NONE,
+    last: NONE,
+};
+
+#[derive(Debug)]
 pub struct EventQueue {
-    heap: BinaryHeap<Reverse<(u64, u64, Event)>>,
-    scheduled: u64,
+    entries: Vec<Entry>,
+    free: u32,
+    /// As many as a power of two; day n of all time is at n modulo their number.
+    days: Vec<Day>,
+    busy: Bitmap,
+    /// A day lasts 2^shift ps.
+    shift: u32,
+    /// The day of the last event popped.
+    today: u64,
+    /// Events in `days`.
+    near: usize,
+    /// Beyond the year that begins today, with the order of their scheduling.
+    far: BinaryHeap<Reverse<(u64, u64, Event)>>,
+    far_pushed: u64,
+    fit: Fit,
+}
+
+/// How the days fit, since the last look.
+#[derive(Debug, Default)]
+struct Fit {
+    pushed: u64,
+    /// Entries passed by to find a place.
+    passed: u64,
+    far: u64,
+    next_review: u64,
+}
+
+impl Default for EventQueue {
+    fn default() -> Self {
+        Self {
+            entries: Vec::new(),
+            free: NONE,
+            days: vec![EMPTY; FIRST_DAYS],
+            busy: Bitmap::new(FIRST_DAYS),
+            shift: FIRST_SHIFT,
+            today: 0,
+            near: 0,
+            far: BinaryHeap::new(),
+            far_pushed: 0,
+            fit: Fit {
+                next_review: 64,
+                ..Fit::default()
+            },
+        }
+    }
 }
 
 impl EventQueue {
     pub fn push(&mut self, at_ps: u64, event: Event) {
-        self.heap.push(Reverse((at_ps, self.scheduled, event)));
-        self.scheduled += 1;
+        self.fit.pushed += 1;
+        if self.fit.pushed >= self.fit.next_review {
+            self.review();
+        }
+        self.put(at_ps, event);
     }
 
     pub fn pop(&mut self) -> Option<(u64, Event)> {
-        self.heap.pop().map(|Reverse((at, _, event))| (at, event))
+        if self.near == 0 {
+            let Reverse((at_ps, ..)) = self.far.peek()?;
+            self.today = at_ps >> self.shift;
+            self.admit();
+        }
+        let mask = self.days.len() - 1;
+        let place = self.today as usize & mask;
+        let found = self.busy.next_from(place)?;
+        let day = &mut self.days[found];
+        let id = day.first;
+        let entry = self.entries[id as usize];
+        day.first = entry.next;
+        if entry.next == NONE {
+            self.busy.clear(found);
+        }
+        self.entries[id as usize].next = self.free;
+        self.free = id;
+        self.near -= 1;
+        if found != place {
+            self.today += (found.wrapping_sub(place) & mask) as u64;
+            self.admit();
+        }
+        Some((entry.at_ps, entry.event))
+    }
+
+    fn put(&mut self, at_ps: u64, event: Event) {
+        let day = (at_ps >> self.shift).max(self.today);
+        if day - self.today < self.days.len() as u64 {
+            self.enter(at_ps, event, day);
+        } else {
+            self.fit.far += 1;
+            self.far.push(Reverse((at_ps, self.far_pushed, event)));
+            self.far_pushed += 1;
+        }
+    }
+
+    /// Puts an event behind all that are not later.
+    fn enter(&mut self, at_ps: u64, event: Event, day: u64) {
+        let id = self.allocate(at_ps, event);
+        self.near += 1;
+        let place = day as usize & (self.days.len() - 1);
+        let Day { first, last } = self.days[place];
+        if first == NONE {
+            self.days[place] = Day {
+                first: id,
+                last: id,
+            };
+            self.busy.set(place);
+        } else if self.entries[last as usize].at_ps <= at_ps {
+            self.entries[last as usize].next = id;
+            self.days[place].last = id;
+        } else if self.entries[first as usize].at_ps > at_ps {
+            self.entries[id as usize].next = first;
+            self.days[place].first = id;
+        } else {
+            let mut before = first;
+            let mut next = self.entries[first as usize].next;
+            while self.entries[next as usize].at_ps <= at_ps {
+                before = next;
+                next = self.entries[next as usize].next;
+                self.fit.passed += 1;
+            }
+            self.entries[id as usize].next = next;
+            self.entries[before as usize].next = id;
+            self.fit.passed += 1;
+        }
+    }
+
+    fn allocate(&mut self, at_ps: u64, event: Event) -> u32 {
+        let entry = Entry {
+            at_ps,
+            event,
+            next: NONE,
+        };
+        let id = self.free;
+        if id == NONE {
+            self.entries.push(entry);
+            return (self.entries.len() - 1) as u32;
+        }
+        self.free = self.entries[id as usize].next;
+        self.entries[id as usize] = entry;
+        id
+    }
+
+    /// Takes in what the year has come to.
+    fn admit(&mut self) {
+        let end = self.today + self.days.len() as u64;
+        while let Some(Reverse((at_ps, _, event))) = self.far.peek().copied()
+            && at_ps >> self.shift < end
+        {
+            self.far.pop();
+            self.enter(at_ps, event, at_ps >> self.shift);
+        }
+    }
+
+    /// Makes days shorter where events crowd, longer or more where too many lie beyond the year.
+    fn review(&mut self) {
+        let Fit {
+            pushed,
+            passed,
+            far,
+            ..
+        } = self.fit;
+        let days = self.days.len();
+        let wanted = (4 * self.near).next_power_of_two().clamp(days, MOST_DAYS);
+        let crowded = passed > pushed / 4;
+        let beyond = far > pushed / 8;
+        let (days, shift) = match (crowded, beyond) {
+            (true, _) => (wanted, self.shift.saturating_sub(2)),
+            (false, true) if passed < pushed / 32 => (wanted, (self.shift + 1).min(60)),
+            (false, true) => ((2 * days).clamp(wanted, MOST_DAYS), self.shift),
+            (false, false) => (wanted, self.shift),
+        };
+        if (days, shift) != (self.days.len(), self.shift) {
+            self.rebuild(days, shift);
+        }
+        self.fit = Fit {
+            next_review: REVIEW.max(self.near as u64),
+            ..Fit::default()
+        };
+    }
+
+    fn rebuild(&mut self, days: usize, shift: u32) {
+        let mut events = Vec::with_capacity(self.near);
+        let mask = self.days.len() - 1;
+        for day in 0..self.days.len() {
+            let mut id = self.days[(self.today as usize + day) & mask].first;
+            while id != NONE {
+                let entry = self.entries[id as usize];
+                events.push((entry.at_ps, entry.event));
+                id = entry.next;
+            }
+        }
+        let now_ps = self.today << self.shift;
+        self.today = now_ps >> shift;
+        self.shift = shift;
+        self.days.clear();
+        self.days.resize(days, EMPTY);
+        self.busy = Bitmap::new(days);
+        self.entries.clear();
+        self.free = NONE;
+        self.near = 0;
+        for (at_ps, event) in events {
+            self.put(at_ps, event);
+        }
+        self.admit();
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rng::Stream;
 
     #[test]
     fn ties_keep_their_order() {
@@ -53,5 +277,68 @@ mod tests {
         assert_eq!(queue.pop(), Some((5, Event::Sent(9))));
         assert_eq!(queue.pop(), Some((5, Event::Source(1))));
         assert_eq!(queue.pop(), None);
+    }
+
+    /// Against a list sorted by time and order of scheduling, over many scales of time.
+    #[test]
+    fn agrees_with_a_sorted_list() {
+        let mut stream = Stream::new(1, "events");
+        let mut queue = EventQueue::default();
+        let mut list: Vec<(u64, u64, Event)> = Vec::new();
+        let mut now = 0u64;
+        for number in 0..60_000u64 {
+            // Grows to some hundred events and shrinks again, several times.
+            let growing = number / 5_000 % 2 == 0;
+            if list.is_empty() || stream.up_to(99) < if growing { 55 } else { 45 } {
+                let scale = number / 7_000 * 5 % 37;
+                let at = now + stream.up_to(20 << scale) / 16 * 16;
+                let event = Event::Source(number as u32);
+                queue.push(at, event);
+                let place = list.partition_point(|entry| entry.0 <= at);
+                list.insert(place, (at, number, event));
+            } else {
+                let (at, _, event) = list.remove(0);
+                now = at;
+                assert_eq!(queue.pop(), Some((at, event)));
+            }
+        }
+        while let Some(popped) = queue.pop() {
+            let (at, _, event) = list.remove(0);
+            assert_eq!(popped, (at, event));
+        }
+        assert!(list.is_empty());
+    }
+
+    #[test]
+    fn the_end_of_time_is_a_time() {
+        let mut queue = EventQueue::default();
+        queue.push(u64::MAX, Event::Source(1));
+        queue.push(0, Event::Source(0));
+        queue.push(u64::MAX, Event::Source(2));
+        let popped: Vec<_> = std::iter::from_fn(|| queue.pop()).collect();
+        let expected = [
+            (0, Event::Source(0)),
+            (u64::MAX, Event::Source(1)),
+            (u64::MAX, Event::Source(2)),
+        ];
+        assert_eq!(popped, expected);
+    }
+
+    /// Whatever the number of events under way and their spacing, days hold few of them.
+    #[test]
+    fn days_come_to_fit() {
+        for (pending, gap) in [(4, 1 << 10), (4_000, 1 << 30), (500, 3), (4_000, 1 << 50)] {
+            let mut stream = Stream::new(7, "days");
+            let mut queue = EventQueue::default();
+            for flow in 0..pending {
+                queue.push(stream.up_to(gap), Event::Source(flow));
+            }
+            for _ in 0..200_000 {
+                let (at, event) = queue.pop().unwrap();
+                queue.push(at + gap / 2 + stream.up_to(gap), event);
+            }
+            let (passed, far) = (queue.fit.passed, queue.fit.far);
+            assert!(passed + far <= queue.fit.pushed / 2 + 1, "{pending} {gap}");
+        }
     }
 }

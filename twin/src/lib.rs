@@ -5,6 +5,7 @@
 
 #![cfg_attr(not(feature = "python"), forbid(unsafe_code))]
 
+mod bitmap;
 mod build;
 mod classify;
 mod error;
