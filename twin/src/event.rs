@@ -104,6 +104,7 @@ impl Default for EventQueue {
 }
 
 impl EventQueue {
+    #[inline]
     pub fn push(&mut self, at_ps: u64, event: Event) {
         self.fit.pushed += 1;
         if self.fit.pushed >= self.fit.next_review {
@@ -112,6 +113,7 @@ impl EventQueue {
         self.put(at_ps, event);
     }
 
+    #[inline]
     pub fn pop(&mut self) -> Option<(u64, Event)> {
         if self.near == 0 {
             let Reverse((at_ps, ..)) = self.far.peek()?;
@@ -138,6 +140,7 @@ impl EventQueue {
         Some((entry.at_ps, entry.event))
     }
 
+    #[inline]
     fn put(&mut self, at_ps: u64, event: Event) {
         let day = (at_ps >> self.shift).max(self.today);
         if day - self.today < self.days.len() as u64 {
@@ -150,6 +153,7 @@ impl EventQueue {
     }
 
     /// Puts an event behind all that are not later.
+    #[inline]
     fn enter(&mut self, at_ps: u64, event: Event, day: u64) {
         let id = self.allocate(at_ps, event);
         self.near += 1;
@@ -181,6 +185,7 @@ impl EventQueue {
         }
     }
 
+    #[inline]
     fn allocate(&mut self, at_ps: u64, event: Event) -> u32 {
         let entry = Entry {
             at_ps,
@@ -198,6 +203,7 @@ impl EventQueue {
     }
 
     /// Takes in what the year has come to.
+    #[inline]
     fn admit(&mut self) {
         let end = self.today + self.days.len() as u64;
         while let Some(Reverse((at_ps, _, event))) = self.far.peek().copied()

@@ -94,6 +94,31 @@ pub fn serialisation_ps(bytes: u32, rate_bps: u64) -> u64 {
     }
 }
 
+/// Line times at one rate.
+#[derive(Debug, Clone, Copy)]
+pub struct Clock {
+    rate_bps: u64,
+    /// Of a byte, if whole: most rates then need no division.
+    byte_ps: Option<u64>,
+}
+
+impl Clock {
+    /// `rate_bps` is not 0.
+    pub fn new(rate_bps: u64) -> Self {
+        let byte = 8 * SECOND_PS;
+        let byte_ps = byte.is_multiple_of(rate_bps).then(|| byte / rate_bps);
+        Self { rate_bps, byte_ps }
+    }
+
+    /// See [`serialisation_ps`].
+    pub fn serialisation_ps(self, bytes: u32) -> u64 {
+        match self.byte_ps {
+            Some(byte_ps) => byte_ps.saturating_mul(bytes.into()),
+            None => serialisation_ps(bytes, self.rate_bps),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -120,5 +145,15 @@ mod tests {
         assert_eq!(serialisation_ps(1500, 2_000_000), 6_000_000_000);
         assert_eq!(serialisation_ps(1, 3), 2_666_666_666_667);
         assert_eq!(serialisation_ps(u32::MAX, 1), u64::MAX);
+    }
+
+    #[test]
+    fn a_clock_only_saves_work() {
+        for rate in [1, 3, 1_544_000, 2_000_000, 600_000_000, 1_000_000_000] {
+            for bytes in [0, 1, 64, 1518, 65_535, u32::MAX] {
+                let time = Clock::new(rate).serialisation_ps(bytes);
+                assert_eq!(time, serialisation_ps(bytes, rate), "{bytes} at {rate}");
+            }
+        }
     }
 }

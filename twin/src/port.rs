@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::framing::{Framing, serialisation_ps};
+use crate::framing::{Clock, Framing};
 use crate::packet::PacketId;
 use crate::queue::{ClassQueue, Item, Loss};
 use crate::rng::Stream;
@@ -62,6 +62,7 @@ pub struct Port {
     /// Line time used inside the measured window.
     pub busy_ps: u64,
     window: (u64, u64),
+    clock: Clock,
     hardware: VecDeque<Unit>,
     fragmenting: Option<Fragmenting>,
     wake_at: Option<u64>,
@@ -78,6 +79,7 @@ impl Port {
         stream: Stream,
     ) -> Self {
         Self {
+            clock: Clock::new(line.rate_bps),
             line,
             queues,
             discipline,
@@ -115,6 +117,7 @@ impl Port {
     }
 
     /// Takes an arrival into its queue or says what is lost instead.
+    #[inline]
     pub fn offer(&mut self, mut item: Item, now_ps: u64) -> Offer {
         item.order = self.arrivals;
         self.arrivals += 1;
@@ -159,6 +162,7 @@ impl Port {
     }
 
     /// The frame on the line is out; the next one in the hardware starts.
+    #[inline]
     pub fn sent(&mut self, now_ps: u64) -> Option<Action> {
         self.hardware.pop_front();
         let next = self.hardware.front().copied()?;
@@ -166,6 +170,7 @@ impl Port {
     }
 
     /// Fills the hardware; call until it returns None.
+    #[inline]
     pub fn pump(&mut self, now_ps: u64) -> Option<Action> {
         while self.hardware.len() < self.line.tx_fifo {
             match self.next_unit(now_ps) {
@@ -189,14 +194,16 @@ impl Port {
         None
     }
 
+    #[inline]
     fn transmit(&mut self, unit: Unit, now_ps: u64) -> Action {
-        let time = serialisation_ps(unit.wire_bytes, self.line.rate_bps);
+        let time = self.clock.serialisation_ps(unit.wire_bytes);
         let end_ps = now_ps.saturating_add(time);
         let (open, close) = self.window;
         self.busy_ps += end_ps.min(close).saturating_sub(now_ps.max(open));
         Action::Transmit { unit, end_ps }
     }
 
+    #[inline]
     fn next_unit(&mut self, now_ps: u64) -> Next {
         if let Some(partial) = self.fragmenting {
             if self.line.interleave
@@ -240,6 +247,7 @@ impl Port {
         }
     }
 
+    #[inline]
     fn whole(&self, item: &Item) -> Unit {
         Unit {
             packet: item.packet,

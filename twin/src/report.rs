@@ -1,8 +1,11 @@
 //! The result as JSON.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use crate::measure::{Moments, Sample};
+use crate::packet::FlowId;
 use crate::queue::Counters;
 use crate::scenario::VERSION;
 use crate::sim::{Flow, NamedPort, Simulation};
@@ -120,6 +123,7 @@ pub fn report(simulation: &Simulation) -> Report<'_> {
     let flows = simulation.flows.iter();
     let ports = simulation.ports.iter().enumerate();
     let ports = ports.filter(|(_, port)| port.connected);
+    let touching = touching(simulation);
     Report {
         version: VERSION,
         seed: simulation.seed,
@@ -130,7 +134,7 @@ pub fn report(simulation: &Simulation) -> Report<'_> {
         },
         flows: flows.map(|f| flow_report(f, measured_ps)).collect(),
         ports: ports
-            .map(|(i, p)| port_report(simulation, i, p, measured_ps))
+            .map(|(i, p)| port_report(simulation, i, p, &touching[i], measured_ps))
             .collect(),
     }
 }
@@ -174,10 +178,23 @@ fn delay_report(delay: &Moments) -> DelayReport {
     }
 }
 
+/// For each port the steps that leave or arrive there.
+fn touching(simulation: &Simulation) -> Vec<Vec<usize>> {
+    let mut touching = vec![Vec::new(); simulation.ports.len()];
+    for (id, step) in simulation.steps.iter().enumerate() {
+        touching[step.port].push(id);
+        if step.reception.port != step.port {
+            touching[step.reception.port].push(id);
+        }
+    }
+    touching
+}
+
 fn port_report<'a>(
     simulation: &'a Simulation,
     index: usize,
     named: &'a NamedPort,
+    touching: &[usize],
     measured_ps: u64,
 ) -> PortReport<'a> {
     let queues: Vec<_> = match named.port.fair() {
@@ -191,27 +208,21 @@ fn port_report<'a>(
         ingress: vec![RuleReport::default(); named.ingress_rules],
         egress: vec![RuleReport::default(); named.egress_rules],
     };
-    let mut by_flow: Vec<((u32, u16), u64, u64)> = Vec::new();
-    for step in &simulation.steps {
+    let mut by_flow: BTreeMap<(FlowId, u16), (u64, u64)> = BTreeMap::new();
+    for step in touching.iter().map(|id| &simulation.steps[*id]) {
         if step.reception.port == index {
             rules.ingress[step.reception.rule].add(step.reception.hits);
         }
         if step.port == index {
             rules.egress[step.rule].add(step.hits);
-            let key = (step.flow, step.queue);
-            match by_flow.iter_mut().find(|(k, ..)| *k == key) {
-                Some((_, packets, dropped)) => {
-                    *packets += step.hits.packets;
-                    *dropped += step.dropped;
-                }
-                None => by_flow.push((key, step.hits.packets, step.dropped)),
-            }
+            let (packets, dropped) = by_flow.entry((step.flow, step.queue)).or_default();
+            *packets += step.hits.packets;
+            *dropped += step.dropped;
         }
     }
-    by_flow.sort_unstable();
     let shares = by_flow
         .iter()
-        .map(|((flow, queue), packets, dropped)| ShareReport {
+        .map(|((flow, queue), (packets, dropped))| ShareReport {
             flow: &simulation.flows[*flow as usize].name,
             queue: queues[usize::from(*queue)].name,
             packets_in: *packets,

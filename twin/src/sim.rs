@@ -140,6 +140,7 @@ impl Simulation {
         }
     }
 
+    #[inline]
     fn fire(&mut self, id: FlowId) {
         let now = self.now_ps;
         let flow = &mut self.flows[id as usize];
@@ -215,6 +216,7 @@ impl Simulation {
         }
     }
 
+    #[inline]
     fn send(&mut self, id: FlowId, ip_bytes: u32, role: Role) {
         let now = self.now_ps;
         let flow = &mut self.flows[id as usize];
@@ -298,6 +300,7 @@ impl Simulation {
         self.pump(index);
     }
 
+    #[inline]
     fn lose(&mut self, id: PacketId) {
         let packet = self.packets.remove(id);
         let flow = &mut self.flows[packet.flow as usize];
@@ -318,6 +321,7 @@ impl Simulation {
         }
     }
 
+    #[inline]
     fn act(&mut self, index: usize, action: Action) {
         match action {
             Action::Transmit { unit, end_ps } => {

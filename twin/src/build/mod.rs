@@ -4,6 +4,8 @@ mod network;
 mod routes;
 mod rules;
 
+use std::collections::HashSet;
+
 use crate::classify::Header;
 use crate::error::ScenarioError;
 use crate::measure::Meter;
@@ -29,9 +31,10 @@ pub fn build(scenario: &Scenario, seed: u64) -> Result<Simulation, ScenarioError
     let mut network = Network::new(scenario, window, seed)?;
     let mut routes = Routes::default();
     let mut flows = Vec::new();
+    let mut names = HashSet::new();
     for (index, spec) in scenario.flows.iter().enumerate() {
         let path = format!("flows[{index}]");
-        if scenario.flows[..index].iter().any(|f| f.name == spec.name) {
+        if !names.insert(spec.name.as_str()) {
             return Err(twice(&path, &spec.name));
         }
         let flow = flow(spec, &path, scenario, seed, &mut network, &mut routes)?;
