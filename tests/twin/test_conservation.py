@@ -17,7 +17,7 @@ RED = {"default": {"min": 3, "max": 9, "mark_denominator": 2}, "weight_exponent"
 SCHEDULERS = [
     {"kind": "strict", "order": [2, 0, 1]},
     {"kind": "wrr", "weights": [1, 2, 5]},
-    {"kind": "wrr", "quantum_bytes": [300, 1500, 3000]},
+    {"kind": "drr", "quantum_bytes": [300, 1500, 3000]},
     {"kind": "strict_wrr", "strict": [1], "weights": {"0": 3, "2": 7}, "mode": "packets"},
     {"kind": "strict_wrr", "strict": [0], "weights": [None, 1, 90], "mode": "bytes"},
     {"kind": "srr", "weights": [1, 2, 3]},

@@ -26,7 +26,7 @@ def saturated(scheduler, sizes=(1500, 1500, 1500), rate=RATE, seconds=2.0, limit
         ({"kind": "wrr", "weights": [1, 2, 5]}, (1500, 1500, 1500), (1 / 8, 2 / 8, 5 / 8)),
         # Packets, not bytes: a class of small packets gets less than its weight.
         ({"kind": "wrr", "weights": [1, 1]}, (1500, 500), (0.75, 0.25)),
-        ({"kind": "wrr", "quantum_bytes": [1500, 3000]}, (1500, 500), (1 / 3, 2 / 3)),
+        ({"kind": "drr", "quantum_bytes": [1500, 3000]}, (1500, 500), (1 / 3, 2 / 3)),
         ({"kind": "strict_wrr", "strict": [], "weights": [70, 30], "mode": "bytes"}, (200, 1500), (0.7, 0.3)),
         ({"kind": "strict_wrr", "strict": [], "weights": [3, 1], "mode": "packets"}, (1500, 1500), (0.75, 0.25)),
         ({"kind": "srr", "weights": [10, 30, 60]}, (1500, 700, 64), (0.1, 0.3, 0.6)),

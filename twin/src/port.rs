@@ -219,7 +219,12 @@ impl Port {
                 Pick::Wait(until) => return Next::Wait(until),
                 Pick::Empty => None,
             },
-            Discipline::Fair(fair) => fair.take(),
+            Discipline::Fair(fair) => {
+                if let Some(until) = fair.held_until(now_ps) {
+                    return Next::Wait(until);
+                }
+                fair.take(now_ps)
+            }
         };
         let Some(item) = item else {
             return Next::Empty;
@@ -243,7 +248,7 @@ impl Port {
                 let queue = scheduler.pick_priority(&self.queues, now_ps)?;
                 self.queues[queue].pop(now_ps)
             }
-            Discipline::Fair(fair) => fair.take_between(self.line.fragment?),
+            Discipline::Fair(fair) => fair.take_between(self.line.fragment?, now_ps),
         }
     }
 

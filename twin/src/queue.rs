@@ -143,10 +143,6 @@ impl ClassQueue {
         self.items.get(1)
     }
 
-    pub fn len(&self) -> usize {
-        self.items.len()
-    }
-
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }

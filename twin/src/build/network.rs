@@ -259,6 +259,7 @@ fn default_egress() -> EgressSpec {
             red: None,
         }],
         scheduler: serde_json::json!({"kind": "fifo"}),
+        shape: None,
         tx_fifo_packets: 1,
         fragment_bytes: None,
         interleave: false,
@@ -283,9 +284,14 @@ fn read_port(
     let context = sched::Context {
         queues: spec.queues.len(),
         rate_bps: line.rate_bps,
+        tagged: line.framing.tagged,
         path: &format!("{path}.scheduler"),
     };
-    let discipline = sched::read(&spec.scheduler, context)?;
+    let shaper = match &spec.shape {
+        Some(shape) => Some(sched::Bucket::new(shape, &format!("{path}.shape"))?),
+        None => None,
+    };
+    let discipline = sched::read(&spec.scheduler, shaper, context)?;
     let mut queues = Vec::new();
     let mut names: Vec<String> = Vec::new();
     for (i, queue) in spec.queues.iter().enumerate() {

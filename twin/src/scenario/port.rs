@@ -77,6 +77,9 @@ pub struct EgressSpec {
     pub queues: Vec<QueueSpec>,
     /// Read by `crate::sched` according to its `kind`.
     pub scheduler: Value,
+    /// Of all queues together.
+    #[serde(default)]
+    pub shape: Option<ShapeSpec>,
     /// Packets (or fragments) the hardware holds, the one on the wire included.
     #[serde(default = "one")]
     pub tx_fifo_packets: u32,
@@ -91,6 +94,14 @@ pub struct EgressSpec {
 
 fn one() -> u32 {
     1
+}
+
+/// A shaper over frame bytes.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ShapeSpec {
+    pub rate_bps: u64,
+    pub burst_bytes: u64,
 }
 
 #[derive(Debug, Deserialize)]

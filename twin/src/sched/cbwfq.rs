@@ -7,10 +7,10 @@
 use serde::Deserialize;
 
 use super::weights::Weights;
-use super::{Context, Pick, Scheduler};
+use super::{Backlog, Context, Pick, Scheduler};
 use crate::error::ScenarioError;
 use crate::police::TokenBucket;
-use crate::queue::{ClassQueue, Item};
+use crate::queue::Item;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -92,7 +92,7 @@ impl Cbwfq {
     }
 }
 
-impl Scheduler for Cbwfq {
+impl<B: Backlog + ?Sized> Scheduler<B> for Cbwfq {
     fn is_priority(&self, queue: usize) -> bool {
         self.priority.iter().any(|p| p.queue == queue)
     }
@@ -106,35 +106,35 @@ impl Scheduler for Cbwfq {
         }
     }
 
-    fn entered(&mut self, queue: usize, queues: &[ClassQueue]) {
-        if queues[queue].len() == 1
+    fn entered(&mut self, queue: usize, queues: &B) {
+        if queues.second(queue).is_none()
             && let Some(class) = self.classes.iter_mut().find(|c| c.queue == queue)
-            && let Some(head) = queues[queue].head()
+            && let Some(head) = queues.head(queue)
         {
             let start = class.finish.max(self.clock);
             class.finish = start + u128::from(head.bytes) * class.per_byte;
         }
     }
 
-    fn pick(&mut self, queues: &[ClassQueue], now_ps: u64) -> Pick {
+    fn pick(&mut self, queues: &B, now_ps: u64) -> Pick {
         if let Some(queue) = self.pick_priority(queues, now_ps) {
             return Pick::Queue(queue);
         }
         let waiting = self.classes.iter_mut();
-        let waiting = waiting.filter(|c| !queues[c.queue].is_empty());
+        let waiting = waiting.filter(|c| queues.waits(c.queue));
         let Some(class) = waiting.min_by_key(|c| c.finish) else {
             return Pick::Empty;
         };
         self.clock = class.finish;
-        if let Some(next) = queues[class.queue].second() {
+        if let Some(next) = queues.second(class.queue) {
             class.finish += u128::from(next.bytes) * class.per_byte;
         }
         Pick::Queue(class.queue)
     }
 
-    fn pick_priority(&mut self, queues: &[ClassQueue], _now_ps: u64) -> Option<usize> {
+    fn pick_priority(&mut self, queues: &B, _now_ps: u64) -> Option<usize> {
         let waiting = (self.priority.iter())
-            .filter_map(|p| queues[p.queue].head().map(|h| (p.level, h.order, p.queue)));
+            .filter_map(|p| queues.head(p.queue).map(|h| (p.level, h.order, p.queue)));
         waiting.min().map(|(_, _, queue)| queue)
     }
 }
@@ -142,14 +142,11 @@ impl Scheduler for Cbwfq {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::queue::ClassQueue;
     use crate::sched::testing::{Feed, served};
 
     fn cbwfq(spec: &str, queues: usize) -> Result<Cbwfq, ScenarioError> {
-        let context = Context {
-            queues,
-            rate_bps: 1_000_000,
-            path: "s",
-        };
+        let context = crate::sched::testing::context(queues);
         Cbwfq::new(serde_json::from_str(spec).unwrap(), context)
     }
 
@@ -159,7 +156,7 @@ mod tests {
         for (queue, size) in sizes.iter().enumerate().filter(|(_, size)| **size > 0) {
             feed.resize(queue, *size);
             feed.push(queue);
-            scheduler.entered(queue, &feed.queues);
+            scheduler.entered(queue, &feed.queues[..]);
             feed.push(queue);
         }
         served(&mut feed, turns, |queues, now| {
@@ -190,7 +187,7 @@ mod tests {
     fn an_idle_class_saves_nothing_up() {
         let mut scheduler = cbwfq(r#"{"weights": [1, 1]}"#, 2).unwrap();
         let mut feed = Feed::new(&[100, 0]);
-        scheduler.entered(0, &feed.queues);
+        scheduler.entered(0, &feed.queues[..]);
         let mut pick = |queues: &[ClassQueue], now| match scheduler.pick(queues, now) {
             Pick::Queue(queue) => Some(queue),
             _ => None,
@@ -198,7 +195,7 @@ mod tests {
         assert_eq!(served(&mut feed, 50, &mut pick), vec![0; 50]);
         feed.resize(1, 100);
         feed.push(1);
-        scheduler.entered(1, &feed.queues);
+        scheduler.entered(1, &feed.queues[..]);
         feed.push(1);
         let after = served(&mut feed, 20, |queues, now| {
             match scheduler.pick(queues, now) {

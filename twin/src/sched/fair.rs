@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use serde::Deserialize;
 
-use super::Context;
+use super::{Bucket, Context};
 use crate::error::ScenarioError;
 use crate::queue::{Counters, Item};
 
@@ -56,10 +56,16 @@ pub struct FairQueue {
     fragmented: u64,
     discard_threshold: usize,
     hold_queue: usize,
+    /// Of the port.
+    shaper: Option<Bucket>,
 }
 
 impl FairQueue {
-    pub fn new(spec: &FairSpec, context: Context) -> Result<Self, ScenarioError> {
+    pub fn new(
+        spec: &FairSpec,
+        shaper: Option<Bucket>,
+        context: Context,
+    ) -> Result<Self, ScenarioError> {
         let positive = [
             (usize::from(spec.dynamic_queues), "dynamic_queues"),
             (
@@ -88,6 +94,7 @@ impl FairQueue {
             fragmented: 0,
             discard_threshold: spec.congestive_discard_threshold,
             hold_queue: spec.hold_queue,
+            shaper,
         })
     }
 
@@ -135,8 +142,20 @@ impl FairQueue {
         self.conversations[usize::from(item.conversation)] = before;
     }
 
-    pub fn take(&mut self) -> Option<Item> {
+    /// The time before which the port's shaper lets nothing go.
+    pub fn held_until(&mut self, now_ps: u64) -> Option<u64> {
+        if self.items.is_empty() {
+            return None;
+        }
+        let ready = self.shaper.as_mut()?.ready_at(now_ps);
+        (ready > now_ps).then_some(ready)
+    }
+
+    pub fn take(&mut self, now_ps: u64) -> Option<Item> {
         let (finish, item) = self.items.pop_front()?;
+        if let Some(shaper) = &mut self.shaper {
+            shaper.charge(item.bytes, now_ps);
+        }
         self.round = finish;
         self.counters.left(item.bytes);
         Some(item)
@@ -155,10 +174,10 @@ impl FairQueue {
     }
 
     /// A packet of at most `carried` IP bytes due before the fragmented one's end.
-    pub fn take_between(&mut self, carried: u32) -> Option<Item> {
+    pub fn take_between(&mut self, carried: u32, now_ps: u64) -> Option<Item> {
         let (finish, item) = self.items.front()?;
         let due = *finish < self.fragmented && item.carried <= carried;
-        if due { self.take() } else { None }
+        if due { self.take(now_ps) } else { None }
     }
 }
 
@@ -171,12 +190,8 @@ mod tests {
             congestive_discard_threshold: threshold,
             ..FairSpec::default()
         };
-        let context = Context {
-            queues: 0,
-            rate_bps: 1_000_000,
-            path: "s",
-        };
-        FairQueue::new(&spec, context).unwrap()
+        let context = crate::sched::testing::context(0);
+        FairQueue::new(&spec, None, context).unwrap()
     }
 
     fn item(packet: u32, conversation: u16, precedence: u8, bytes: u32) -> Item {
@@ -193,7 +208,7 @@ mod tests {
     }
 
     fn drain(queue: &mut FairQueue) -> Vec<u32> {
-        std::iter::from_fn(|| queue.take().map(|i| i.packet)).collect()
+        std::iter::from_fn(|| queue.take(0).map(|i| i.packet)).collect()
     }
 
     #[test]

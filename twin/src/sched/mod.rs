@@ -3,22 +3,34 @@
 //! A scheduler is a file here that reads its own part of the scenario and implements
 //! `Scheduler`; `read` names it.
 
+mod backlog;
 mod cbwfq;
 mod fair;
+mod leaky;
 mod round_robin;
+mod shape;
 mod srr;
 #[cfg(test)]
 mod testing;
 mod tiered;
 mod weights;
+mod wrr;
 
+use backlog::{Backlog, Gated};
 pub use fair::{FairQueue, Offer};
+pub use shape::Bucket;
+use shape::{PortShaper, QueueShaper};
+
+use std::collections::BTreeMap;
 
 use serde_json::Value;
 
 use crate::error::ScenarioError;
 use crate::queue::{ClassQueue, Item};
-use crate::scenario::{parse_kind, parse_part};
+use crate::scenario::{ShapeSpec, parse_kind, parse_part};
+
+/// Bytes; times the largest weight still far inside 64 bits.
+const MAX_QUANTUM: u64 = 65_536;
 
 /// A scheduler's choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +43,7 @@ pub enum Pick {
 }
 
 /// A discipline over class queues.
-pub trait Scheduler: std::fmt::Debug + Send {
+pub trait Scheduler<B: Backlog + ?Sized = [ClassQueue]>: std::fmt::Debug + Send {
     /// Served before all others and never fragmented.
     fn is_priority(&self, queue: usize) -> bool;
 
@@ -41,13 +53,13 @@ pub trait Scheduler: std::fmt::Debug + Send {
     }
 
     /// An item was put into `queue`.
-    fn entered(&mut self, _queue: usize, _queues: &[ClassQueue]) {}
+    fn entered(&mut self, _queue: usize, _queues: &B) {}
 
     /// Chooses and charges a head.
-    fn pick(&mut self, queues: &[ClassQueue], now_ps: u64) -> Pick;
+    fn pick(&mut self, queues: &B, now_ps: u64) -> Pick;
 
     /// Chooses and charges a priority head, if one waits.
-    fn pick_priority(&mut self, queues: &[ClassQueue], now_ps: u64) -> Option<usize>;
+    fn pick_priority(&mut self, queues: &B, now_ps: u64) -> Option<usize>;
 }
 
 /// What a scheduler must know of its port.
@@ -55,6 +67,8 @@ pub trait Scheduler: std::fmt::Debug + Send {
 pub struct Context<'a> {
     pub queues: usize,
     pub rate_bps: u64,
+    /// Frames carry an 802.1Q tag here.
+    pub tagged: bool,
     /// JSON path of the scheduler.
     pub path: &'a str,
 }
@@ -69,6 +83,15 @@ impl Context<'_> {
             &format!("queue {queue} does not exist"),
             &format!("the port has {} queues, counted from 0", self.queues),
         ))
+    }
+
+    /// Refuses a quantum of 0 or one that a weight could lift out of 64 bits.
+    fn check_quantum(&self, bytes: u64, field: &str) -> Result<(), ScenarioError> {
+        if (1..=MAX_QUANTUM).contains(&bytes) {
+            return Ok(());
+        }
+        let mend = format!("use 1 to {MAX_QUANTUM}");
+        Err(self.error(field, "out of range", &mend))
     }
 
     fn error(&self, field: &str, problem: &str, mend: &str) -> ScenarioError {
@@ -88,31 +111,71 @@ pub enum Discipline {
     Fair(FairQueue),
 }
 
-/// Reads a scheduler by its `kind`.
-pub fn read(value: &Value, context: Context) -> Result<Discipline, ScenarioError> {
+/// A discipline that can be told to leave queues out.
+pub trait Gateable: Scheduler + for<'a> Scheduler<Gated<'a>> {}
+
+impl<T: Scheduler + for<'a> Scheduler<Gated<'a>>> Gateable for T {}
+
+const KINDS: &str = "fifo, strict, wrr, drr, strict_wrr, srr, wfq or cbwfq";
+
+/// Reads a scheduler by its `kind`, behind the port's shaper if it has one.
+pub fn read(
+    value: &Value,
+    shaper: Option<Bucket>,
+    context: Context,
+) -> Result<Discipline, ScenarioError> {
     let path = context.path;
-    let (kind, rest) = parse_kind(value, path)?;
-    let classes: Box<dyn Scheduler> = match kind.as_str() {
+    let (kind, mut rest) = parse_kind(value, path)?;
+    let shapes = take_shapes(&mut rest, path)?;
+    if kind == "wfq" {
+        if shapes.is_some() {
+            return Err(not_shaped(&kind, context));
+        }
+        let fair = FairQueue::new(&parse_part(rest, path)?, shaper, context)?;
+        return Ok(Discipline::Fair(fair));
+    }
+    let gateable: Box<dyn Gateable> = match kind.as_str() {
         "fifo" => Box::new(tiered::fifo(parse_part(rest, path)?, context)?),
-        "strict" => Box::new(tiered::strict(parse_part(rest, path)?, context)?),
-        "wrr" => Box::new(tiered::wrr(parse_part(rest, path)?, context)?),
+        "strict" => tiered::strict(parse_part(rest, path)?, context)?,
+        "wrr" => Box::new(wrr::wrr(parse_part(rest, path)?, context)?),
+        "drr" => Box::new(wrr::drr(parse_part(rest, path)?, context)?),
         "strict_wrr" => Box::new(tiered::strict_wrr(parse_part(rest, path)?, context)?),
         "srr" => Box::new(srr::Srr::new(parse_part(rest, path)?, context)?),
         "cbwfq" => Box::new(cbwfq::Cbwfq::new(parse_part(rest, path)?, context)?),
-        "wfq" => {
-            let fair = FairQueue::new(&parse_part(rest, path)?, context)?;
-            return Ok(Discipline::Fair(fair));
-        }
         other => {
-            return Err(context.error(
-                "kind",
-                &format!("unknown scheduler {other:?}"),
-                "use fifo, strict, wrr, strict_wrr, srr, wfq or cbwfq",
-            ));
+            let problem = format!("unknown scheduler {other:?}");
+            return Err(context.error("kind", &problem, &format!("use {KINDS}")));
         }
     };
     if context.queues == 0 {
         return Err(context.error("", "the port has no queues", "list at least one queue"));
     }
-    Ok(Discipline::Classes(classes))
+    let scheduler: Box<dyn Scheduler> = match shapes {
+        Some(shapes) => Box::new(QueueShaper::new(gateable, &shapes, context)?),
+        None => gateable,
+    };
+    Ok(Discipline::Classes(match shaper {
+        Some(bucket) => Box::new(PortShaper {
+            inner: scheduler,
+            bucket,
+        }),
+        None => scheduler,
+    }))
+}
+
+/// Takes `shapes`, which every discipline over class queues may have.
+fn take_shapes(
+    rest: &mut Value,
+    path: &str,
+) -> Result<Option<BTreeMap<String, ShapeSpec>>, ScenarioError> {
+    let shapes = rest
+        .as_object_mut()
+        .and_then(|fields| fields.remove("shapes"));
+    let at = format!("{path}.shapes");
+    shapes.map(|shapes| parse_part(shapes, &at)).transpose()
+}
+
+fn not_shaped(kind: &str, context: Context) -> ScenarioError {
+    let problem = format!("queues of {kind} are not shaped one by one");
+    context.error("shapes", &problem, "leave it out, or shape the port")
 }

@@ -1,7 +1,8 @@
 //! Weighted round robin by packets, and by bytes as deficit round robin (Shreedhar and
 //! Varghese 1996).
 
-use crate::queue::ClassQueue;
+use super::Backlog;
+use crate::queue::Item;
 
 /// Frame bytes the heaviest queue may send per turn when only relative weights are given: one
 /// full frame, so that turns stay short.
@@ -21,6 +22,9 @@ enum Cost {
     Packets,
     /// A packet costs its frame bytes times this scale.
     Bytes(u64),
+    /// A packet costs whole blocks of `size` bytes, begun ones included, for its frame with
+    /// `tag` bytes more.
+    Blocks { size: u64, tag: u64 },
 }
 
 #[derive(Debug)]
@@ -45,6 +49,12 @@ impl RoundRobin {
         Self::new(scaled.collect(), Cost::Bytes(heaviest))
     }
 
+    /// `weight` blocks of `size` bytes per turn; a begun block counts as a whole one. What a
+    /// queue cannot use this turn it keeps.
+    pub fn by_blocks(members: Vec<(usize, u64)>, size: u64, tag: u64) -> Self {
+        Self::new(members, Cost::Blocks { size, tag })
+    }
+
     /// That many bytes per turn.
     pub fn by_quantum(members: Vec<(usize, u64)>) -> Self {
         Self::new(members, Cost::Bytes(1))
@@ -65,8 +75,8 @@ impl RoundRobin {
     }
 
     /// Chooses and charges the next queue.
-    pub fn pick(&mut self, queues: &[ClassQueue]) -> Option<usize> {
-        if self.members.iter().all(|m| queues[m.queue].is_empty()) {
+    pub fn pick<B: Backlog + ?Sized>(&mut self, queues: &B) -> Option<usize> {
+        if !self.members.iter().any(|m| queues.waits(m.queue)) {
             return None;
         }
         loop {
@@ -79,8 +89,8 @@ impl RoundRobin {
         }
     }
 
-    fn visit(&mut self, queues: &[ClassQueue]) -> Option<usize> {
-        let price = self.price(&queues[self.members[self.at].queue]);
+    fn visit<B: Backlog + ?Sized>(&mut self, queues: &B) -> Option<usize> {
+        let price = self.price(queues.head(self.members[self.at].queue));
         let member = &mut self.members[self.at];
         if let Some(price) = price {
             if self.fresh {
@@ -101,23 +111,24 @@ impl RoundRobin {
 
     /// A whole round served nobody: credit at once for all rounds but the last that would not
     /// either, so that tiny weights cost no time.
-    fn skip_rounds(&mut self, queues: &[ClassQueue]) {
+    fn skip_rounds<B: Backlog + ?Sized>(&mut self, queues: &B) {
         let rounds = self.members.iter().filter_map(|m| {
-            let price = self.price(&queues[m.queue])?;
+            let price = self.price(queues.head(m.queue))?;
             Some(price.saturating_sub(m.credit).div_ceil(m.quantum))
         });
         let skipped = rounds.min().unwrap_or(0).saturating_sub(1);
         for member in &mut self.members {
-            if !queues[member.queue].is_empty() {
+            if queues.waits(member.queue) {
                 member.credit += skipped * member.quantum;
             }
         }
     }
 
-    fn price(&self, queue: &ClassQueue) -> Option<u64> {
-        queue.head().map(|item| match self.cost {
+    fn price(&self, head: Option<&Item>) -> Option<u64> {
+        head.map(|item| match self.cost {
             Cost::Packets => 1,
             Cost::Bytes(scale) => u64::from(item.bytes) * scale,
+            Cost::Blocks { size, tag } => (u64::from(item.bytes) + tag).div_ceil(size),
         })
     }
 }

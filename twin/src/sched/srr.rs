@@ -5,10 +5,9 @@ use serde::Deserialize;
 
 use super::round_robin::RoundRobin;
 use super::weights::Weights;
-use super::{Context, Pick, Scheduler};
+use super::{Backlog, Context, Pick, Scheduler};
 use crate::error::ScenarioError;
 use crate::framing::serialisation_ps;
-use crate::queue::ClassQueue;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -68,21 +67,21 @@ impl Srr {
     }
 }
 
-impl Scheduler for Srr {
+impl<B: Backlog + ?Sized> Scheduler<B> for Srr {
     fn is_priority(&self, queue: usize) -> bool {
         self.expedite == Some(queue)
     }
 
-    fn pick(&mut self, queues: &[ClassQueue], now_ps: u64) -> Pick {
+    fn pick(&mut self, queues: &B, now_ps: u64) -> Pick {
         if let Some(queue) = self.pick_priority(queues, now_ps) {
             return Pick::Queue(queue);
         }
         let waiting = self.shaped.iter_mut();
-        let waiting = waiting.filter(|s| !queues[s.queue].is_empty());
+        let waiting = waiting.filter(|s| queues.waits(s.queue));
         let next = waiting.min_by_key(|s| s.eligible_ps);
         if let Some(shaped) = next
             && shaped.eligible_ps <= now_ps
-            && let Some(head) = queues[shaped.queue].head()
+            && let Some(head) = queues.head(shaped.queue)
         {
             let own = serialisation_ps(head.bytes, self.rate_bps).saturating_mul(shaped.divisor);
             shaped.eligible_ps = now_ps.saturating_add(own);
@@ -91,15 +90,15 @@ impl Scheduler for Srr {
         if let Some(queue) = self.shared.pick(queues) {
             return Pick::Queue(queue);
         }
-        let waiting = self.shaped.iter().filter(|s| !queues[s.queue].is_empty());
+        let waiting = self.shaped.iter().filter(|s| queues.waits(s.queue));
         match waiting.map(|s| s.eligible_ps).min() {
             Some(eligible) => Pick::Wait(eligible),
             None => Pick::Empty,
         }
     }
 
-    fn pick_priority(&mut self, queues: &[ClassQueue], _now_ps: u64) -> Option<usize> {
-        self.expedite.filter(|q| !queues[*q].is_empty())
+    fn pick_priority(&mut self, queues: &B, _now_ps: u64) -> Option<usize> {
+        self.expedite.filter(|q| queues.waits(*q))
     }
 }
 
@@ -110,19 +109,15 @@ mod tests {
 
     #[test]
     fn a_shaped_queue_alone_waits_for_its_turn() {
-        let context = Context {
-            queues: 2,
-            rate_bps: 1_000_000,
-            path: "s",
-        };
+        let context = crate::sched::testing::context(2);
         let spec = serde_json::from_str(r#"{"weights": [1, 1], "shape": [10, 0]}"#).unwrap();
         let mut srr = Srr::new(spec, context).unwrap();
         let feed = Feed::new(&[125, 0]);
-        assert_eq!(srr.pick(&feed.queues, 5), Pick::Queue(0));
+        assert_eq!(srr.pick(&feed.queues[..], 5), Pick::Queue(0));
         // 125 bytes take 1 ms of the line and 10 ms of the queue's tenth of it.
-        assert_eq!(srr.pick(&feed.queues, 5), Pick::Wait(10_000_000_005));
+        assert_eq!(srr.pick(&feed.queues[..], 5), Pick::Wait(10_000_000_005));
         let both = Feed::new(&[125, 125]);
-        assert_eq!(srr.pick(&both.queues, 5), Pick::Queue(1));
-        assert_eq!(srr.pick(&both.queues, 10_000_000_005), Pick::Queue(0));
+        assert_eq!(srr.pick(&both.queues[..], 5), Pick::Queue(1));
+        assert_eq!(srr.pick(&both.queues[..], 10_000_000_005), Pick::Queue(0));
     }
 }

@@ -1,5 +1,7 @@
 //! Queues that never run dry, for the schedulers' own tests.
 
+use super::{Context, Pick, Scheduler};
+use crate::framing::{SECOND_PS, serialisation_ps};
 use crate::queue::{ClassQueue, Item};
 use crate::scenario::QueueSpec;
 
@@ -69,4 +71,76 @@ pub fn served(
         order.push(queue);
     }
     order
+}
+
+/// A line of 1 Mb/s with so many queues, its scheduler at the path `s`.
+pub fn context(queues: usize) -> Context<'static> {
+    Context {
+        queues,
+        rate_bps: 1_000_000,
+        tagged: false,
+        path: "s",
+    }
+}
+
+/// Each queue's share of the bytes served in `turns`; size 0: always empty.
+pub fn byte_shares(scheduler: &mut impl Scheduler, sizes: &[u32], turns: usize) -> Vec<f64> {
+    let order = served(
+        &mut Feed::new(sizes),
+        turns,
+        |queues, now| match scheduler.pick(queues, now) {
+            Pick::Queue(queue) => Some(queue),
+            _ => None,
+        },
+    );
+    let mut bytes = vec![0.0; sizes.len()];
+    for queue in order {
+        bytes[queue] += f64::from(sizes[queue]);
+    }
+    let all: f64 = bytes.iter().sum();
+    bytes.iter().map(|b| b / all).collect()
+}
+
+/// A line of 1 Mb/s in front of queues that never run dry.
+pub struct Line {
+    pub feed: Feed,
+    pub now_ps: u64,
+    sizes: Vec<u32>,
+}
+
+impl Line {
+    pub fn new(sizes: &[u32]) -> Self {
+        Self {
+            feed: Feed::new(sizes),
+            now_ps: 0,
+            sizes: sizes.to_vec(),
+        }
+    }
+
+    /// Bits of each queue whose sending begins in the next `seconds`.
+    pub fn run(&mut self, scheduler: &mut dyn Scheduler, seconds: f64) -> Vec<f64> {
+        let end = self.now_ps + (seconds * SECOND_PS as f64) as u64;
+        let mut bits = vec![0.0; self.sizes.len()];
+        for queue in 0..self.sizes.len() {
+            if self.sizes[queue] > 0 {
+                scheduler.entered(queue, &self.feed.queues);
+            }
+        }
+        while self.now_ps < end {
+            match scheduler.pick(&self.feed.queues, self.now_ps) {
+                Pick::Queue(queue) => {
+                    self.feed.queues[queue].pop(self.now_ps);
+                    self.feed.push(queue);
+                    bits[queue] += f64::from(self.sizes[queue]) * 8.0;
+                    self.now_ps += serialisation_ps(self.sizes[queue], 1_000_000);
+                }
+                Pick::Wait(until) => {
+                    assert!(until > self.now_ps, "a wait that ends at once");
+                    self.now_ps = until;
+                }
+                Pick::Empty => break,
+            }
+        }
+        bits
+    }
 }

@@ -1,12 +1,12 @@
-//! Strict queues first, the rest by round robin: `fifo`, `strict`, `wrr` and `strict_wrr`.
+//! Strict queues first, the rest by round robin: `fifo`, `strict` and `strict_wrr`.
 
 use serde::Deserialize;
 
+use super::leaky::{LeaksSpec, Leaky, LevelSpec};
 use super::round_robin::RoundRobin;
 use super::weights::Weights;
-use super::{Context, Pick, Scheduler};
+use super::{Backlog, Context, Gateable, Pick, Scheduler};
 use crate::error::ScenarioError;
-use crate::queue::ClassQueue;
 
 #[derive(Debug)]
 pub struct Tiered {
@@ -17,22 +17,33 @@ pub struct Tiered {
     rest: RoundRobin,
 }
 
-impl Scheduler for Tiered {
+impl Tiered {
+    /// Round robin over every queue.
+    pub fn robin(rest: RoundRobin) -> Self {
+        Self {
+            strict: Vec::new(),
+            priorities: 0,
+            rest,
+        }
+    }
+}
+
+impl<B: Backlog + ?Sized> Scheduler<B> for Tiered {
     fn is_priority(&self, queue: usize) -> bool {
         self.strict[..self.priorities].contains(&queue)
     }
 
-    fn pick(&mut self, queues: &[ClassQueue], _now_ps: u64) -> Pick {
-        let first = self.strict.iter().find(|q| !queues[**q].is_empty());
+    fn pick(&mut self, queues: &B, _now_ps: u64) -> Pick {
+        let first = self.strict.iter().find(|q| queues.waits(**q));
         match first.copied().or_else(|| self.rest.pick(queues)) {
             Some(queue) => Pick::Queue(queue),
             None => Pick::Empty,
         }
     }
 
-    fn pick_priority(&mut self, queues: &[ClassQueue], _now_ps: u64) -> Option<usize> {
+    fn pick_priority(&mut self, queues: &B, _now_ps: u64) -> Option<usize> {
         let mut first = self.strict[..self.priorities].iter();
-        first.find(|q| !queues[**q].is_empty()).copied()
+        first.find(|q| queues.waits(**q)).copied()
     }
 }
 
@@ -56,49 +67,42 @@ pub fn fifo(_spec: FifoSpec, context: Context) -> Result<Tiered, ScenarioError> 
 #[serde(deny_unknown_fields)]
 pub struct StrictSpec {
     /// Every queue, from first served; the first is the priority queue for interleaving.
-    order: Vec<usize>,
+    order: Vec<LevelSpec>,
+    #[serde(default)]
+    leak: Option<LeaksSpec>,
 }
 
-pub fn strict(spec: StrictSpec, context: Context) -> Result<Tiered, ScenarioError> {
-    check_strict(&spec.order, context, "order")?;
-    if spec.order.len() != context.queues {
+impl StrictSpec {
+    /// The queues in order, if each is a level of its own and none leaks.
+    fn plain(&self) -> Option<Vec<usize>> {
+        let queue = |level: &LevelSpec| match level {
+            LevelSpec::Queue(queue) => Some(*queue),
+            LevelSpec::Shared(_) => None,
+        };
+        match self.leak {
+            Some(_) => None,
+            None => self.order.iter().map(queue).collect(),
+        }
+    }
+}
+
+pub fn strict(spec: StrictSpec, context: Context) -> Result<Box<dyn Gateable>, ScenarioError> {
+    let Some(order) = spec.plain() else {
+        return Ok(Box::new(strict_levels(spec, context)?));
+    };
+    check_strict(&order, context, "order")?;
+    if order.len() != context.queues {
         return Err(context.error("order", "not every queue is listed", "list each queue once"));
     }
-    Ok(Tiered {
-        strict: spec.order,
+    Ok(Box::new(Tiered {
+        strict: order,
         priorities: 1,
         rest: RoundRobin::by_packets(Vec::new()),
-    })
+    }))
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct WrrSpec {
-    /// Packets per turn.
-    #[serde(default)]
-    weights: Option<Weights>,
-    /// Frame bytes per turn.
-    #[serde(default)]
-    quantum_bytes: Option<Weights>,
-}
-
-pub fn wrr(spec: WrrSpec, context: Context) -> Result<Tiered, ScenarioError> {
-    let rest = match (&spec.weights, &spec.quantum_bytes) {
-        (Some(w), None) => RoundRobin::by_packets(w.members(&[], context, "weights")?),
-        (None, Some(q)) => RoundRobin::by_quantum(q.members(&[], context, "quantum_bytes")?),
-        _ => {
-            return Err(context.error(
-                "",
-                "wrr needs one kind of share",
-                "give weights or quantum_bytes, not both",
-            ));
-        }
-    };
-    Ok(Tiered {
-        strict: Vec::new(),
-        priorities: 0,
-        rest,
-    })
+pub fn strict_levels(spec: StrictSpec, context: Context) -> Result<Leaky, ScenarioError> {
+    Leaky::new(spec.order, spec.leak, context)
 }
 
 #[derive(Debug, Deserialize)]

@@ -1,0 +1,283 @@
+//! Shaping: a token bucket in front of the line, and one per queue.
+
+use std::collections::BTreeMap;
+
+use super::{Context, Gated, Pick, Scheduler};
+use crate::error::ScenarioError;
+use crate::framing::SECOND_PS;
+use crate::queue::{ClassQueue, Item};
+use crate::scenario::ShapeSpec;
+
+/// A token bucket that a frame may leave in debt: one may start while it is not. In any time t
+/// no more than burst + rate × t + one frame pass; in the long run no more than the rate.
+#[derive(Debug, Clone)]
+pub struct Bucket {
+    rate_bps: u64,
+    /// In bits × 10^12, so that a rate times picoseconds needs no division.
+    level: i128,
+    depth: i128,
+    updated_ps: u64,
+}
+
+impl Bucket {
+    /// Full at the start. Refuses a rate or burst of 0 at `path`.
+    pub fn new(spec: &ShapeSpec, path: &str) -> Result<Self, ScenarioError> {
+        for (value, field) in [
+            (spec.rate_bps, "rate_bps"),
+            (spec.burst_bytes, "burst_bytes"),
+        ] {
+            if value == 0 {
+                let at = format!("{path}.{field}");
+                return Err(ScenarioError::new(at, "is 0", "give a positive number"));
+            }
+        }
+        Ok(Self {
+            rate_bps: spec.rate_bps,
+            level: tokens(spec.burst_bytes),
+            depth: tokens(spec.burst_bytes),
+            updated_ps: 0,
+        })
+    }
+
+    /// When it is out of debt; `now_ps` if it is not in any.
+    pub fn ready_at(&mut self, now_ps: u64) -> u64 {
+        self.refill(now_ps);
+        if self.level >= 0 {
+            return now_ps;
+        }
+        let wait = self.level.unsigned_abs().div_ceil(self.rate_bps.into());
+        now_ps.saturating_add(u64::try_from(wait).unwrap_or(u64::MAX))
+    }
+
+    pub fn charge(&mut self, bytes: u32, now_ps: u64) {
+        self.refill(now_ps);
+        self.level = self.level.saturating_sub(tokens(bytes.into()));
+    }
+
+    fn refill(&mut self, now_ps: u64) {
+        let earned = u128::from(now_ps - self.updated_ps) * u128::from(self.rate_bps);
+        let earned = i128::try_from(earned).unwrap_or(i128::MAX);
+        self.updated_ps = now_ps;
+        self.level = self.level.saturating_add(earned).min(self.depth);
+    }
+}
+
+fn tokens(bytes: u64) -> i128 {
+    i128::from(bytes) * 8 * i128::from(SECOND_PS)
+}
+
+/// A discipline behind one bucket for all its queues. A frame is chosen when it may start, so
+/// that what arrives while the port waits is still served in the discipline's order.
+#[derive(Debug)]
+pub struct PortShaper {
+    pub inner: Box<dyn Scheduler>,
+    pub bucket: Bucket,
+}
+
+impl PortShaper {
+    fn charge(&mut self, queue: usize, queues: &[ClassQueue], now_ps: u64) {
+        if let Some(head) = queues[queue].head() {
+            self.bucket.charge(head.bytes, now_ps);
+        }
+    }
+}
+
+impl Scheduler for PortShaper {
+    fn is_priority(&self, queue: usize) -> bool {
+        self.inner.is_priority(queue)
+    }
+
+    fn admits(&mut self, queue: usize, item: &Item, now_ps: u64, congested: bool) -> bool {
+        // A port that waits for tokens is as congested as one whose line is busy.
+        let congested = congested || self.bucket.ready_at(now_ps) > now_ps;
+        self.inner.admits(queue, item, now_ps, congested)
+    }
+
+    fn entered(&mut self, queue: usize, queues: &[ClassQueue]) {
+        self.inner.entered(queue, queues);
+    }
+
+    fn pick(&mut self, queues: &[ClassQueue], now_ps: u64) -> Pick {
+        let ready = self.bucket.ready_at(now_ps);
+        if ready > now_ps {
+            return if queues.iter().all(ClassQueue::is_empty) {
+                Pick::Empty
+            } else {
+                Pick::Wait(ready)
+            };
+        }
+        let pick = self.inner.pick(queues, now_ps);
+        if let Pick::Queue(queue) = pick {
+            self.charge(queue, queues, now_ps);
+        }
+        pick
+    }
+
+    /// Between fragments of a frame that has its tokens already: only charged.
+    fn pick_priority(&mut self, queues: &[ClassQueue], now_ps: u64) -> Option<usize> {
+        let queue = self.inner.pick_priority(queues, now_ps)?;
+        self.charge(queue, queues, now_ps);
+        Some(queue)
+    }
+}
+
+/// A discipline over queues some of which have a bucket of their own. A queue in debt seems
+/// empty to the discipline: the others share what it leaves.
+#[derive(Debug)]
+pub struct QueueShaper {
+    inner: Box<dyn for<'a> Scheduler<Gated<'a>>>,
+    buckets: Vec<Option<Bucket>>,
+    held: Vec<bool>,
+}
+
+impl QueueShaper {
+    pub fn new(
+        inner: Box<dyn for<'a> Scheduler<Gated<'a>>>,
+        shapes: &BTreeMap<String, ShapeSpec>,
+        context: Context,
+    ) -> Result<Self, ScenarioError> {
+        let mut buckets = vec![None; context.queues];
+        for (key, spec) in shapes {
+            let queue: usize = key.parse().map_err(|_| {
+                let problem = format!("{key:?} is no queue number");
+                context.error("shapes", &problem, "use queue numbers as keys")
+            })?;
+            let field = format!("shapes.{key}");
+            context.check_queue(queue, &field)?;
+            buckets[queue] = Some(Bucket::new(spec, &format!("{}.{field}", context.path))?);
+        }
+        Ok(Self {
+            inner,
+            held: vec![false; buckets.len()],
+            buckets,
+        })
+    }
+
+    /// Holds back what is in debt; the time at which the first waiting of those is not.
+    fn hold(&mut self, queues: &[ClassQueue], now_ps: u64) -> Option<u64> {
+        let mut next = None;
+        let shaped = self.buckets.iter_mut().zip(&mut self.held).zip(queues);
+        for ((bucket, held), queue) in shaped {
+            let Some(bucket) = bucket else { continue };
+            let ready = bucket.ready_at(now_ps);
+            *held = ready > now_ps;
+            if *held && !queue.is_empty() {
+                next = Some(next.map_or(ready, |n: u64| n.min(ready)));
+            }
+        }
+        next
+    }
+
+    fn charge(&mut self, queue: usize, queues: &[ClassQueue], now_ps: u64) {
+        if let Some(bucket) = &mut self.buckets[queue]
+            && let Some(head) = queues[queue].head()
+        {
+            bucket.charge(head.bytes, now_ps);
+        }
+    }
+}
+
+impl Scheduler for QueueShaper {
+    fn is_priority(&self, queue: usize) -> bool {
+        self.inner.is_priority(queue)
+    }
+
+    fn admits(&mut self, queue: usize, item: &Item, now_ps: u64, congested: bool) -> bool {
+        self.inner.admits(queue, item, now_ps, congested)
+    }
+
+    fn entered(&mut self, queue: usize, queues: &[ClassQueue]) {
+        let held = &[];
+        self.inner.entered(queue, &Gated { queues, held });
+    }
+
+    fn pick(&mut self, queues: &[ClassQueue], now_ps: u64) -> Pick {
+        let next = self.hold(queues, now_ps);
+        let held = &self.held;
+        let pick = self.inner.pick(&Gated { queues, held }, now_ps);
+        match (pick, next) {
+            (Pick::Queue(queue), _) => {
+                self.charge(queue, queues, now_ps);
+                pick
+            }
+            (Pick::Wait(until), Some(next)) => Pick::Wait(until.min(next)),
+            (Pick::Empty, Some(next)) => Pick::Wait(next),
+            (_, None) => pick,
+        }
+    }
+
+    fn pick_priority(&mut self, queues: &[ClassQueue], now_ps: u64) -> Option<usize> {
+        self.hold(queues, now_ps);
+        let held = &self.held;
+        let queue = self.inner.pick_priority(&Gated { queues, held }, now_ps)?;
+        self.charge(queue, queues, now_ps);
+        Some(queue)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sched::testing::{Line, context};
+    use crate::sched::{Discipline, read};
+
+    fn scheduler(spec: &str, queues: usize, shape: Option<ShapeSpec>) -> Box<dyn Scheduler> {
+        let bucket = shape.map(|s| Bucket::new(&s, "shape").unwrap());
+        let value = serde_json::from_str(spec).unwrap();
+        match read(&value, bucket, context(queues)).unwrap() {
+            Discipline::Classes(scheduler) => scheduler,
+            Discipline::Fair(_) => panic!("class queues expected"),
+        }
+    }
+
+    #[test]
+    fn a_shaped_port_keeps_its_rate_and_its_order() {
+        let shape = ShapeSpec {
+            rate_bps: 250_000,
+            burst_bytes: 3000,
+        };
+        let mut strict = scheduler(r#"{"kind": "strict", "order": [0, 1]}"#, 2, Some(shape));
+        let mut line = Line::new(&[1000, 1000]);
+        let bits = line.run(&mut *strict, 100.0);
+        // A quarter of the line, the burst and one frame more.
+        assert!((bits[0] - 25_000_000.0).abs() <= 32_000.0, "{bits:?}");
+        assert_eq!(bits[1], 0.0);
+    }
+
+    #[test]
+    fn others_share_what_a_shaped_queue_leaves() {
+        for kind in [
+            r#""kind": "wrr", "weights": [8, 1, 1]"#,
+            r#""kind": "drr", "quantum_bytes": [8000, 1000, 1000]"#,
+            r#""kind": "cbwfq", "weights": [8, 1, 1]"#,
+            r#""kind": "srr", "weights": [8, 1, 1]"#,
+            r#""kind": "strict_wrr", "strict": [0], "weights": [null, 1, 1], "mode": "bytes""#,
+        ] {
+            let shapes = r#""shapes": {"0": {"rate_bps": 100000, "burst_bytes": 1000}}"#;
+            let mut shaped = scheduler(&format!("{{{kind}, {shapes}}}"), 3, None);
+            let bits = Line::new(&[1000, 1000, 1000]).run(&mut *shaped, 100.0);
+            for (queue, expected) in [10e6, 45e6, 45e6].into_iter().enumerate() {
+                assert!((bits[queue] - expected).abs() < 50e3, "{kind}: {bits:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_shaped_queue_alone_leaves_the_line_idle() {
+        let spec = r#"{"kind": "wrr", "weights": [1, 1],
+            "shapes": {"1": {"rate_bps": 300000, "burst_bytes": 1}}}"#;
+        let bits = Line::new(&[0, 500]).run(&mut *scheduler(spec, 2, None), 10.0);
+        assert!((bits[1] - 3e6).abs() < 8e3, "{bits:?}");
+    }
+
+    #[test]
+    fn extremes_do_not_overflow() {
+        let spec = ShapeSpec {
+            rate_bps: u64::MAX,
+            burst_bytes: u64::MAX,
+        };
+        let mut bucket = Bucket::new(&spec, "p").unwrap();
+        bucket.charge(u32::MAX, 0);
+        assert_eq!(bucket.ready_at(u64::MAX), u64::MAX);
+    }
+}
