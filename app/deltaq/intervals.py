@@ -4,11 +4,8 @@ Everything rests on one question, asked of a threshold: which part of all packet
 Clopper and Pearson's (Biometrika 26, 1934), and a quantile lies below a threshold exactly when the part that
 exceeds it is small enough, so the limits of a quantile are the order statistics at which that holds.
 
-Packets in a queue see what their neighbours see. The correction is Korn and Graubard's (Survey Methodology
-24(2), 1998): the counts are scaled to the size of an independent sample that would tell as much, with the
-variance of the ratio estimated from clusters and a Student t for how few those are. The clusters are batches
-of consecutive packets, ``BATCHES`` of them: between 10 and 30 serve any run length (Schmeiser, Operations
-Research 30(3), 1982). The effective size never exceeds the true one.
+Packets in a queue see what their neighbours see: the counts are scaled to the size of an independent sample that
+would tell as much (:mod:`app.deltaq.dependence`).
 
 Every limit is one-sided: it holds at the stated confidence by itself.
 """
@@ -23,8 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-BATCHES = 20
-"""Batches of consecutive packets from which dependence is estimated."""
+from app.deltaq.dependence import effective_size, rank
 
 MOST_PACKETS = 1_000_000_000
 """Above this, more packets are no answer: months of a voice call."""
@@ -37,31 +33,6 @@ class Interval:
     observed: float
     low: float
     high: float
-
-
-def effective_size(exceeds: NDArray[np.bool_], confidence: float) -> float:
-    """Return how many independent packets would tell as much about the mean of this indicator.
-
-    ``exceeds`` holds one truth value per packet in the order of sending; ``confidence`` (above 0.5) is that
-    of the limit it serves. A constant indicator, or fewer than
-    two packets per batch, shows no dependence: the size is then the number of packets. Never above it, and at
-    least 1 unless the sample is empty.
-    """
-    n = exceeds.size
-    if n < 2 * BATCHES:
-        return float(n)
-    ratio = float(exceeds.mean())
-    if ratio in (0.0, 1.0):
-        return float(n)
-    sizes = np.array([part.size for part in np.array_split(exceeds, BATCHES)])
-    sums = np.array([part.sum() for part in np.array_split(exceeds, BATCHES)])
-    # Variance of the ratio from batch totals; batches differ by one packet at most.
-    variance = float(((sums - ratio * sizes) ** 2).sum()) * BATCHES / (BATCHES - 1) / n**2
-    if variance == 0:
-        return float(n)
-    independent = ratio * (1 - ratio) / variance
-    few = float(special.stdtrit(n - 1, confidence) / special.stdtrit(BATCHES - 1, confidence)) ** 2
-    return min(float(n), max(1.0, independent * few))
 
 
 def ratio_upper(exceedances: float, size: float, confidence: float) -> float:
@@ -123,11 +94,6 @@ def quantile_interval(
         low=0.0 if many >= n else float(ordered[n - many - 1]),
         high=math.inf if few < 0 else float(ordered[n - few - 1]),
     )
-
-
-def rank(n: int, probability: float) -> int:
-    """Rank (from 1) of the sample quantile: the smallest with at most ``1 - probability`` above it."""
-    return min(n, max(1, math.ceil(n * probability - 1e-9)))
 
 
 def packets_to_decide(

@@ -18,12 +18,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from app.deltaq.dependence import effective_size, effective_size_at_quantile
 from app.deltaq.distribution import LOST
 from app.deltaq.intervals import (
-    effective_size,
     packets_to_decide,
     quantile_interval,
-    rank,
     ratio_interval,
     ratio_lower,
     ratio_upper,
@@ -164,10 +163,9 @@ def _size(bound: _Bound, delays_ps: NDArray[np.float64], beyond: NDArray[np.bool
     observed value, where the indicator varies, and the smaller number counts.
     """
     size = effective_size(beyond, levels.broken)
-    if bound.quantile is None or not delays_ps.size:
+    if bound.quantile is None:
         return size
-    observed = np.sort(delays_ps)[rank(delays_ps.size, bound.quantile) - 1]
-    return min(size, effective_size(delays_ps > observed, levels.broken))
+    return min(size, effective_size_at_quantile(delays_ps, bound.quantile, levels.broken))
 
 
 def _seen(

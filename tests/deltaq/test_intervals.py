@@ -9,9 +9,9 @@ import pytest
 from numpy.typing import NDArray
 from scipy import signal, stats
 
+from app.deltaq.dependence import effective_size
 from app.deltaq.intervals import (
     cdf_band,
-    effective_size,
     packets_to_decide,
     quantile_interval,
     ratio_interval,
