@@ -13,7 +13,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,16 +20,19 @@ from numpy.typing import NDArray
 from app.deltaq.dependence import effective_size, effective_size_at_quantile
 from app.deltaq.distribution import LOST
 from app.deltaq.intervals import (
+    MOST_PACKETS,
     packets_to_decide,
     quantile_interval,
     ratio_interval,
     ratio_lower,
     ratio_upper,
 )
+from app.deltaq.mean import LEAST_PACKETS, MeanInterval, mean_interval
 from app.deltaq.objective import (
     DEFAULT_CONFIDENCE,
     BoundVerdict,
     Evidence,
+    Kind,
     Objective,
     Outcome,
     Quantity,
@@ -50,7 +52,7 @@ class _Bound:
     ``asked`` is in the unit of the objective; ``offset_ps`` is what a delay stands above zero there.
     """
 
-    kind: Literal["delay", "variation", "loss"]
+    kind: Kind
     label: str
     quantile: float | None
     asked: float
@@ -105,6 +107,9 @@ def _bounds(objective: Objective, shortest_ps: float) -> list[_Bound]:
         quantile = quantile_of(label)
         threshold = round(asked * PS_PER_SECOND)
         bounds.append(_Bound("delay", f"delay {label}", quantile, asked, threshold, 1 - quantile))
+    if objective.mean is not None:
+        threshold = round(objective.mean * PS_PER_SECOND)
+        bounds.append(_Bound("mean", "mean delay", None, objective.mean, threshold, math.nan))
     if objective.variation is not None:
         quantile = objective.variation_quantile
         label = f"variation p{quantile * 100:g} − min"
@@ -119,6 +124,8 @@ def _bounds(objective: Objective, shortest_ps: float) -> list[_Bound]:
 
 def _judge_bound(bound: _Bound, delays_ps: NDArray[np.float64], levels: _Levels) -> BoundVerdict:
     """Judge one bound on delays in the order of sending, lost packets as ``inf``."""
+    if bound.kind == "mean":
+        return _judge_mean(bound, delays_ps, levels)
     n = int(delays_ps.size)
     beyond = np.isinf(delays_ps) if bound.kind == "loss" else delays_ps > bound.threshold_ps
     exceedances = int(beyond.sum())
@@ -154,6 +161,44 @@ def _judge_bound(bound: _Bound, delays_ps: NDArray[np.float64], levels: _Levels)
         exceedances=exceedances,
         more_packets=None if needed is None else max(1, needed - n),
     )
+
+
+def _judge_mean(bound: _Bound, delays_ps: NDArray[np.float64], levels: _Levels) -> BoundVerdict:
+    """Judge a bound on the mean of what arrives; of nothing there is no mean to judge."""
+    arrived = delays_ps[np.isfinite(delays_ps)]
+    seen = mean_interval(arrived, levels.met, levels.broken) if arrived.size else None
+    outcome: Outcome = "inconclusive"
+    if seen is not None and seen.high <= bound.threshold_ps:
+        outcome = "met"
+    elif seen is not None and seen.low > bound.threshold_ps:
+        outcome = "broken"
+    figures = (seen.observed, seen.low, seen.high) if seen else (None, None, None)
+    observed, low, high = (Quantity.of(None if each is None else each / PS_PER_SECOND) for each in figures)
+    return BoundVerdict(
+        kind=bound.kind,
+        quantile=None,
+        label=bound.label,
+        asked=bound.asked,
+        observed=observed,
+        low=low,
+        high=high,
+        outcome=outcome,
+        n=int(delays_ps.size),
+        n_effective=seen.size if seen else 0.0,
+        exceedances=int((arrived > bound.threshold_ps).sum()),
+        more_packets=_more_for_mean(bound, int(arrived.size), seen) if outcome == "inconclusive" else None,
+    )
+
+
+def _more_for_mean(bound: _Bound, arrived: int, seen: MeanInterval | None) -> int | None:
+    """Estimate how many further packets would decide a bound on the mean; ``None`` where no number would."""
+    if arrived < LEAST_PACKETS or seen is None:
+        return LEAST_PACKETS - arrived
+    away = bound.threshold_ps - seen.observed
+    half = (seen.high if away > 0 else seen.low) - seen.observed
+    # The width of the interval falls with the root of the number of packets.
+    needed = arrived * (half / away) ** 2 if away else math.inf
+    return None if needed > MOST_PACKETS else max(1, math.ceil(needed) - arrived)
 
 
 def _size(bound: _Bound, delays_ps: NDArray[np.float64], beyond: NDArray[np.bool_], levels: _Levels) -> float:

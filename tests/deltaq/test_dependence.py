@@ -51,7 +51,7 @@ def test_limits_of_a_queues_quantiles_hold_nearly_as_often_as_they_say(
 
 
 def test_a_rare_burst_is_worth_less_than_its_batches_alone_say() -> None:
-    """Uncorrected for rare bursts, one upper limit in nine was too low here, and the size was half as large again."""
+    """Uncorrected for rare bursts, one upper limit in nine was too low here, the size half as large again."""
     generator = np.random.default_rng(22)
     sizes = [effective_size_at_quantile(waits(generator, 20_000, 0.7), 0.99, CONFIDENCE) for _ in range(40)]
     assert 350 < np.mean(sizes) < 800

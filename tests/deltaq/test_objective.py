@@ -32,7 +32,8 @@ def test_what_is_no_quantile_is_refused(label: str) -> None:
         ({"loss": 1}, "less than 1"),
         ({"variation": -1}, "greater than 0"),
         ({"variation": 1, "variation_quantile": 1}, "less than 1"),
-        ({"loss": 0.1, "mean": 3}, "Extra inputs"),
+        ({"loss": 0.1, "median": 3}, "Extra inputs"),
+        ({"mean": 0}, "greater than 0"),
     ],
 )
 def test_what_cannot_be_asked_is_refused(asked: dict[str, object], message: str) -> None:
