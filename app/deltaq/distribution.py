@@ -145,6 +145,10 @@ class DeltaQ:
         spread = np.average((self.delays_ps - self.mean_delivered_ps()) ** 2, weights=self.masses)
         return math.sqrt(float(spread))
 
+    def given_delivery(self) -> DeltaQ:
+        """Return the distribution of the packets that arrive, without loss; that of none stays :meth:`lost`."""
+        return DeltaQ(self.delays_ps, self.masses / self.masses.sum()) if self.masses.size else self
+
     def shifted(self, delay_ps: int) -> DeltaQ:
         """Add a constant delay to every packet; ``ValueError`` where that made one arrive before it was sent."""
         if self.delays_ps.size and self.delays_ps[0] + delay_ps < 0:
