@@ -66,9 +66,7 @@ class Requirement(BaseModel):
         for label in self.latency:
             quantile_of(label)
         if self.loss.unacceptable > 1:
-            raise ValueError(
-                f"a loss of {self.loss.unacceptable:g} is above 1: everything is lost before"
-            )
+            raise ValueError(f"a loss of {self.loss.unacceptable:g} is above 1: everything is lost before")
         return self
 
 

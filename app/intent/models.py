@@ -183,12 +183,13 @@ class Intent(Model):
         return frozenset({name, *(c.name for c in below if c.name != RESERVED_CLASS)})
 
     def objective_of(self, check: Verify, name: str) -> ObjectiveSpec | None:
-        """What the class of this name must keep on the path of a check.
+        """What the class of this name must keep on the path of a check, presets resolved.
 
         Raises:
             KeyError: there is no such class.
         """
-        return check.objective.get(name) or self.traffic_class(name).objective
+        asked = check.objective.get(name) or self.traffic_class(name).objective
+        return asked.resolved() if asked else None
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

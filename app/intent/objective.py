@@ -6,10 +6,17 @@ import itertools
 import re
 from typing import Annotated, Self
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, GetJsonSchemaHandler, model_validator
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
+from app.deltaq.objective import DEFAULT_VARIATION_QUANTILE
+from app.deltaq.presets import preset, presets
 from app.intent.base import Duration, Model
 from app.units import Ratio, format_seconds, shortened
+
+MEAN = "mean"
+"""The key beside quantiles of delay that bounds the mean of the packets that arrive."""
 
 _QUANTILE = re.compile(r"p[0-9]{1,2}(\.[0-9]{1,6})?")
 
@@ -20,8 +27,15 @@ def _quantile(value: str) -> str:
     return value
 
 
+def _statistic(value: str) -> str:
+    if value != MEAN and _QUANTILE.fullmatch(value) is None:
+        raise ValueError(f"{shortened(value)} is neither a quantile nor the mean: write p50, p99, p99.9 or mean")
+    return value if value == MEAN else _quantile(value)
+
+
 def _rising(delay: dict[str, float]) -> dict[str, float]:
-    ordered = sorted(delay.items(), key=lambda entry: float(entry[0][1:]))
+    quantiles = (entry for entry in delay.items() if entry[0] != MEAN)
+    ordered = sorted(quantiles, key=lambda entry: float(entry[0][1:]))
     for (low, shorter), (high, longer) in itertools.pairwise(ordered):
         if longer < shorter:
             raise ValueError(
@@ -40,18 +54,69 @@ def _some_loss(value: float) -> float:
     return value
 
 
+def _by_quantile(value: object) -> object:
+    return {f"p{DEFAULT_VARIATION_QUANTILE * 100:g}": value} if isinstance(value, str | int | float) else value
+
+
+def _one_quantile(variation: dict[str, float]) -> dict[str, float]:
+    if len(variation) != 1:
+        raise ValueError(
+            f"a variation has {len(variation)} quantiles: give one, as in {{p99: 30 ms}}, or a time alone for p99.9"
+        )
+    return variation
+
+
+class _PresetNames:
+    """Tells the JSON Schema which names there are."""
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return {**handler(schema), "enum": [name for name, each in presets().items() if each.objective()]}
+
+
+def _preset(name: str) -> str:
+    if preset(name).objective() is None:
+        raise ValueError(f"the preset {name} bounds nothing: leave it out, and the class without an objective")
+    return name
+
+
+Preset = Annotated[str, AfterValidator(_preset), _PresetNames()]
+"""The name of what a recommendation asks (:mod:`app.deltaq.presets`)."""
 Quantile = Annotated[str, AfterValidator(_quantile)]
+Statistic = Annotated[str, AfterValidator(_statistic)]
+Variation = Annotated[
+    dict[Quantile, Duration],
+    BeforeValidator(_by_quantile, json_schema_input_type=str | dict[Quantile, Duration]),
+    AfterValidator(_one_quantile),
+]
+"""Delay variation by the one quantile of delay from which the smallest delay is subtracted."""
 
 
 class ObjectiveSpec(Model):
-    """What ΔQ a class must keep: one-way delay quantiles, delay variation, loss."""
+    """What ΔQ a class must keep: one-way delay (quantiles, mean), delay variation, loss.
 
-    delay: Annotated[dict[Quantile, Duration], AfterValidator(_rising)] = Field(default_factory=dict)
-    variation: Duration | None = None
+    A ``preset`` gives what a recommendation asks; what stands beside it counts in its place.
+    """
+
+    preset: Preset | None = None
+    delay: Annotated[dict[Statistic, Duration], AfterValidator(_rising)] = Field(default_factory=dict)
+    variation: Variation | None = None
     loss: Annotated[Ratio, AfterValidator(_some_loss)] | None = None
 
     @model_validator(mode="after")
     def _some(self) -> Self:
-        if not self.delay and self.variation is None and self.loss is None:
-            raise ValueError("an empty objective: give delay, variation or loss")
+        if not self.delay and all(bound is None for bound in (self.preset, self.variation, self.loss)):
+            raise ValueError("an empty objective: give delay, variation or loss, or a preset")
         return self
+
+    def resolved(self) -> ObjectiveSpec:
+        """The same with the preset's bounds in place of its name."""
+        named = preset(self.preset).objective() if self.preset else None
+        if named is None:
+            return self
+        mean = {} if named.mean is None else {MEAN: named.mean}
+        variation = {f"p{named.variation_quantile * 100:g}": named.variation} if named.variation else None
+        return ObjectiveSpec(
+            delay={**mean, **self.delay},
+            variation=self.variation or variation,
+            loss=named.loss if self.loss is None else self.loss,
+        )

@@ -7,9 +7,17 @@ from heapq import merge
 
 from pydantic import BaseModel, ConfigDict
 
-from app.deltaq.objective import Objective, Outcome, Verdict, combine
+from app.deltaq.objective import (
+    DEFAULT_VARIATION_QUANTILE,
+    Objective,
+    Outcome,
+    Verdict,
+    combine,
+    quantile_of,
+)
 from app.deltaq.verdict import judge
 from app.intent.models import Intent, ObjectiveSpec
+from app.intent.objective import MEAN
 from app.inventory.models import Network
 from app.tester.measurement import Measurement, class_samples
 from app.tester.traffic import scenario_of
@@ -56,8 +64,16 @@ def verdicts(intent: Intent, network: Network, measurement: Measurement) -> tupl
 
 
 def objective(spec: ObjectiveSpec) -> Objective:
-    """The judge's form of an intent's objective."""
-    return Objective(delay=dict(spec.delay), variation=spec.variation, loss=spec.loss)
+    """The judge's form of an objective without a preset, as :meth:`Intent.objective_of` gives it."""
+    quantiles = {label: bound for label, bound in spec.delay.items() if label != MEAN}
+    label, variation = next(iter(spec.variation.items())) if spec.variation else (None, None)
+    return Objective(
+        delay=quantiles,
+        mean=spec.delay.get(MEAN),
+        variation=variation,
+        variation_quantile=quantile_of(label) if label else DEFAULT_VARIATION_QUANTILE,
+        loss=spec.loss,
+    )
 
 
 def overall(found: Iterable[ClassVerdict]) -> Outcome:
