@@ -15,10 +15,11 @@ def asked_shares(classes: Sequence[ClassRequest], rate: int) -> dict[str, float]
     """Share of the link (0–1) that each class asks for when all have traffic.
 
     ``rate`` is the link's rate in bits per second. Priority classes ask for their cap, those without one for
-    nothing that can be told; classes without a bandwidth share what the guarantees leave.
+    nothing that can be told; classes without a bandwidth share what the guarantees leave. One that is bounded or
+    shaped asks for no more than that, and what it leaves goes to the others.
     """
     asked = tuple(classes)
-    # The rate of the link says something of shares given as rates alone.
+    # The rate of the link says something of shares and shapes given as rates alone.
     shares = _shares(asked, rate if _by_rate(asked) else 1)
     return {c.name: share for c, share in zip(asked, shares, strict=True)}
 
@@ -31,7 +32,9 @@ def _first(treatment: Treatment) -> bool | None:
 @shared
 def _by_rate(classes: tuple[ClassRequest, ...]) -> bool:
     shares = [asked_share(c.treatment) for c in classes]
-    return any(share is not None and share.unit is ShareUnit.KBPS for share in shares)
+    return any(share is not None and share.unit is ShareUnit.KBPS for share in shares) or any(
+        c.treatment.shape is not None for c in classes
+    )
 
 
 @shared
@@ -42,18 +45,31 @@ def _shares(classes: tuple[ClassRequest, ...], rate: int) -> tuple[float, ...]:
         for number, (first, share) in enumerate(asked)
     )
     scheduler = Scheduler(discipline=Discipline.LLQ_CBWFQ, queues=queues)
-    return expected_shares(scheduler, rate, priority_load=0.0)
+    free = expected_shares(scheduler, rate, priority_load=0.0)
+    left = 1 - sum(part for part, (first, _) in zip(free, asked, strict=True) if first is not None)
+    bounds: dict[int, float] = {}
+    for number, (c, part) in enumerate(zip(classes, free, strict=True)):
+        if c.treatment.priority:
+            continue
+        own = [_guarantee(asked[number][1], part, left, rate)] if c.treatment.bounded else []
+        own += [c.treatment.shape.rate / rate] if c.treatment.shape else []
+        bounds |= {number: min(own)} if own else {}
+    return expected_shares(scheduler, rate, priority_load=0.0, bounds=bounds) if bounds else free
 
 
 def guaranteed_share(classes: Sequence[ClassRequest], wanted: ClassRequest, rate: int) -> float:
     """The share of a link (0–1) that a class is given by its own words, however much the others ask for."""
     asked = asked_shares(classes, rate)
-    share = asked_share(wanted.treatment)
+    left = 1 - sum(asked[c.name] for c in classes if c.treatment.priority)
+    return _guarantee(asked_share(wanted.treatment), asked[wanted.name], left, rate)
+
+
+def _guarantee(share: Share | None, nominal: float, left: float, rate: int) -> float:
+    """A share as part of the link; ``nominal`` is that of a class whose own words give none."""
     if share is None or share.unit is ShareUnit.WEIGHT:
-        return asked[wanted.name]
+        return nominal
     if share.unit is ShareUnit.KBPS:
         return share.value * 1000 / rate
-    left = 1 - sum(asked[c.name] for c in classes if c.treatment.priority)
     return share.value / 100 * (left if share.unit is ShareUnit.REMAINING_PERCENT else 1.0)
 
 

@@ -19,7 +19,7 @@ class Division(StrEnum):
 
     ``WEIGHT``: weighted max-min, what one leaves goes to the others by weight. ``OFFERED``: in proportion to what
     is offered, as in one queue served in order of arrival. ``LEVEL``: by weight up to what the weights guarantee,
-    and what is left by level: class-based queuing as ns-2 has it, and the kernel's HTB (rate, then excess by ``prio``).
+    and what is left by level: class-based queuing as ns-2 has it, and the kernel's HTB (rate, then by ``prio``).
     """
 
     WEIGHT = "weight"

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
-from app.plan.fluid import Division, FluidClass, throughput
+from app.plan.fluid import FluidClass, throughput
 from app.plan.model import Discipline, Queue, Scheduler, Share, ShareUnit
 
 Path = tuple[int, ...]
 """A queue by the numbers that lead to it: its own, after those of the queues that it divides."""
 
 Load = float | tuple[FluidClass, ...]
-"""What is offered to a queue: bits per second, or the streams that share it (names of their own)."""
+"""What is offered to a queue: bits per second, or the streams that share it.
+
+Those with a priority share it in order of arrival, those without by weight what that leaves; by weight all of them
+where the queue is fair among flows.
+"""
 
 _BY_FLOW = frozenset({Discipline.FIFO, Discipline.FLOW_WFQ})
 
@@ -35,8 +40,9 @@ def expected_shares(
     for queue in scheduler.queues:
         idle = backlogged is not None and queue.number not in backlogged
         load |= _backlog(queue, (), 0.0 if idle else _wish(queue, rate, priority_load))
-    found = throughput(scheduler_tree(scheduler, rate, load, bounds=bounds or {}), rate)
-    return tuple(found[path_name((queue.number,))] / rate for queue in scheduler.queues)
+    # In parts of the link, so that shares that say nothing of its rate come out the same at any.
+    found = throughput(scheduler_tree(scheduler, rate, load, bounds=bounds or {}, unit=rate), 1.0)
+    return tuple(found[path_name((queue.number,))] for queue in scheduler.queues)
 
 
 def scheduler_tree(
@@ -46,29 +52,40 @@ def scheduler_tree(
     *,
     path: Path = (),
     bounds: Mapping[int, float] | None = None,
+    packet_bytes: Mapping[Path, float] | None = None,
+    unit: float = 1.0,
 ) -> FluidClass:
     """The link-sharing tree of a scheduler on ``rate`` bits per second, with every innermost queue's load.
 
     Queues are named by `path_name`. Guarantees in kb/s or per cent are of the rate, remaining per cents of what
     capped priority leaves; a class without one takes what they leave, and all are weights of what is divided (IOS
-    QoS guide, CBWFQ). A capped priority queue is policed under congestion (LLQ). Shaped SRR queues get their part of
-    the rate and no share (Catalyst 2970 guide, SRR). Queues with a policer or a shaper take no more than it lets
-    through, and what they are divided into divides that.
+    QoS guide, CBWFQ). A capped priority queue is policed under congestion (LLQ). Shaped SRR queues get their part
+    of the rate and no share (Catalyst 2970 guide, SRR). Queues with a policer or a shaper take no more than it
+    lets through, and what they are divided into divides that. ``packet_bytes`` are mean frame sizes of queues, by
+    which round robin by packets weighs them. The tree's rates, and those of ``load``, are multiples of ``unit`` bits
+    per second.
     """
     limit = 1.0 if scheduler.limit_percent is None else scheduler.limit_percent / 100
-    weights = _weights(scheduler, rate, limit, load, path)
+    whole = rate / unit
+    weights = _weights(scheduler, rate, load, path, whole=whole, limit=limit)
     limits = bounds or {}
+    if scheduler.discipline is Discipline.WRR and packet_bytes:
+        usual = max(packet_bytes.values())
+        sizes = [packet_bytes.get((*path, q.number), usual) for q in scheduler.queues]
+        weights = [weight * size for weight, size in zip(weights, sizes, strict=True)]
     children = []
     for position, (queue, weight) in enumerate(zip(scheduler.queues, weights, strict=True)):
         place = (*path, queue.number)
         inside = queue.child.dividing.scheduler if queue.child else None
         own = min((r for r in (queue.shape_rate, _policed(queue)) if r is not None), default=math.inf)
-        ceiling = min(own, limits.get(queue.number, math.inf) * rate)
+        ceiling = min(own / unit, limits.get(queue.number, math.inf) * whole)
         if queue.shape_weight and not queue.priority:
-            ceiling = min(ceiling, rate / queue.shape_weight)
-        guaranteed = rate * _absolute(queue.share, rate)
+            ceiling = min(ceiling, whole / queue.shape_weight)
+        guaranteed = whole * _absolute(queue.share, rate)
         below = (
-            scheduler_tree(inside, min(ceiling, guaranteed), load, path=place)
+            scheduler_tree(
+                inside, min(ceiling, guaranteed) * unit, load, path=place, packet_bytes=packet_bytes, unit=unit
+            )
             if inside
             else _leaf(place, load.get(place, 0.0), fair=queue.fair or scheduler.discipline is Discipline.FLOW_WFQ)
         )
@@ -84,7 +101,8 @@ def scheduler_tree(
                 division=below.division,
             )
         )
-    return FluidClass(path_name(path), ceiling=limit * rate, children=tuple(children))
+    ceiling = math.inf if scheduler.limit_percent is None else limit * whole
+    return FluidClass(path_name(path), ceiling=ceiling, children=tuple(children))
 
 
 def path_name(path: Path) -> str:
@@ -94,8 +112,9 @@ def path_name(path: Path) -> str:
 
 def _leaf(path: Path, load: Load, *, fair: bool) -> FluidClass:
     if isinstance(load, tuple):
-        division = Division.WEIGHT if fair else Division.OFFERED
-        return FluidClass(path_name(path), children=load, division=division)
+        # Flow-based queueing knows no order of arrival among flows.
+        streams = tuple(replace(stream, priority=None) for stream in load) if fair else load
+        return FluidClass(path_name(path), children=streams)
     return FluidClass(path_name(path), offered=load)
 
 
@@ -110,9 +129,10 @@ def _backlog(queue: Queue, above: Path, wish: float) -> dict[Path, Load]:
 
 
 def _wish(queue: Queue, rate: float, priority_load: float) -> float:
+    """What a backlogged queue is offered, as a part of the link."""
     if not queue.priority:
         return math.inf
-    return rate * (_absolute(queue.share, rate) if queue.capped else priority_load)
+    return _absolute(queue.share, rate) if queue.capped else priority_load
 
 
 def _policed(queue: Queue) -> int | None:
@@ -140,23 +160,23 @@ def _absolute(share: Share | None, rate: float) -> float:
 
 
 def _weights(
-    scheduler: Scheduler, rate: float, limit: float, load: Mapping[Path, Load], path: Path
+    scheduler: Scheduler, rate: float, load: Mapping[Path, Load], path: Path, *, whole: float, limit: float
 ) -> Sequence[float]:
     if scheduler.discipline in _BY_FLOW:
         return [1.0] * len(scheduler.queues)
     left = limit
     for queue in scheduler.queues:
         if queue.priority:
-            left -= min(left, _reserved(queue, rate, load.get((*path, queue.number), 0.0)))
+            left -= min(left, _reserved(queue, rate, whole, load.get((*path, queue.number), 0.0)))
     weights = [0.0 if q.priority or q.shape_weight else _weight(q.share, rate, left) for q in scheduler.queues]
     return _with_default(scheduler, weights, left) if scheduler.discipline is Discipline.LLQ_CBWFQ else weights
 
 
-def _reserved(queue: Queue, rate: float, load: Load) -> float:
+def _reserved(queue: Queue, rate: float, whole: float, load: Load) -> float:
     """Part of the link that a priority queue leaves to nobody: its cap, or what is offered to it."""
     if queue.capped:
         return _absolute(queue.share, rate)
-    return (math.fsum(s.demand for s in load) if isinstance(load, tuple) else load) / rate
+    return (math.fsum(s.demand for s in load) if isinstance(load, tuple) else load) / whole
 
 
 def _weight(share: Share | None, rate: float, left: float) -> float:
@@ -174,3 +194,13 @@ def _with_default(scheduler: Scheduler, weights: list[float], left: float) -> li
         return [1.0 if i in unset else w for i, w in enumerate(weights)]
     free = max(left - sum(weights), 0.0)
     return [free / len(unset) if i in unset else w for i, w in enumerate(weights)]
+
+
+def leaf_paths(scheduler: Scheduler, above: Path = ()) -> tuple[Path, ...]:
+    """The innermost queues of a scheduler, in its order, each after those of the classes before it."""
+    found: list[Path] = []
+    for queue in scheduler.queues:
+        inside = queue.child.dividing.scheduler if queue.child else None
+        path = (*above, queue.number)
+        found += leaf_paths(inside, path) if inside and inside.queues else [path]
+    return tuple(found)

@@ -144,7 +144,9 @@ class OutputPolicies:
             return queue
         if wanted.treatment.bounded:
             part = guaranteed_share(level.classes, wanted, level.rate)
-        rate = shape_rate(level, min(queue.shape_rate or level.rate, int(part * level.rate)), wanted, self.findings)
+        # Down to whole bits per second, but not for the last digit of a fraction.
+        own = int(round(part * level.rate, 3))
+        rate = shape_rate(level, min(queue.shape_rate or level.rate, own), wanted, self.findings)
         if rate is None:
             return queue
         asked = f"{part * 100:.4g} % of {format_rate(level.rate)}"

@@ -1,0 +1,147 @@
+"""What throughput is to be expected of every stream of a network: the fluid model, line after line."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from app.plan.fluid import FluidClass, in_proportion, throughput
+from app.plan.model import Discipline, Scheduler
+from app.plan.shares import Load, Path, leaf_paths, scheduler_tree
+from app.tester.streams import Line, Meter, Stage, Stream
+
+ROUNDS = 40
+_SETTLED = 1e-6
+"""Part of a rate that no stream changes by once the rates agree with each other."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Visit:
+    """A stream at one of its stages; ``cost`` is the bits that one IP bit of it takes there."""
+
+    stream: int
+    stage: int
+    queue: int
+    cost: float
+
+
+def expected_throughput(streams: Sequence[Stream]) -> dict[str, float]:
+    """IP bits per second that reach the destination, of one flow of each stream, by the stream's name.
+
+    Every line and policer divides what comes in; streams of constant load carry what the stage before let through,
+    greedy ones what all their stages grant them beside the others. Rates are found by rounds until they agree.
+    Acknowledgements, windows and losses of TCP are not modelled: a greedy stream gets all that it is left.
+    """
+    places = _places(streams)
+    # What each stage lets through, of all flows of a stream together, in IP bits per second.
+    carried = [[stream.offered * stream.count] * len(stream.stages) for stream in streams]
+    for _ in range(ROUNDS):
+        before = [list(stages) for stages in carried]
+        for stage, visits in places:
+            demands = [_demand(streams, before, visit) for visit in visits]
+            for visit, granted in zip(visits, _granted(stage, streams, visits, demands), strict=True):
+                carried[visit.stream][visit.stage] = granted
+        if all(
+            new == old or abs(new - old) <= _SETTLED * old
+            for stages, earlier in zip(carried, before, strict=True)
+            for new, old in zip(stages, earlier, strict=True)
+        ):
+            break
+    return {
+        stream.name: min(stages, default=stream.offered) / stream.count
+        for stream, stages in zip(streams, carried, strict=True)
+    }
+
+
+def _places(streams: Sequence[Stream]) -> list[tuple[Stage, list[_Visit]]]:
+    """Every line and policer with the streams that meet in it."""
+    found: dict[object, tuple[Stage, list[_Visit]]] = {}
+    for number, stream in enumerate(streams):
+        for position, stage in enumerate(stream.stages):
+            if isinstance(stage, Meter):
+                key: object = stage.place
+                bits, queue = 8 * stage.line.frame_bytes(stream.ip_bytes, stream.rtp), 0
+            else:
+                key = (stage.line.node, stage.line.port)
+                bits, queue = stage.line.wire_bits(stream.ip_bytes, stream.rtp), stage.queue
+            visit = _Visit(number, position, queue, bits / (8 * stream.ip_bytes))
+            found.setdefault(key, (stage, []))[1].append(visit)
+    return list(found.values())
+
+
+def _demand(streams: Sequence[Stream], carried: Sequence[Sequence[float]], visit: _Visit) -> float:
+    """What a stream wants of a stage, in IP bits per second."""
+    stream, stages = streams[visit.stream], carried[visit.stream]
+    if not stream.greedy:
+        return stages[visit.stage - 1] if visit.stage else stream.offered * stream.count
+    return min((rate for at, rate in enumerate(stages) if at != visit.stage), default=math.inf)
+
+
+def _granted(
+    stage: Stage, streams: Sequence[Stream], visits: Sequence[_Visit], demands: Sequence[float]
+) -> list[float]:
+    granted = _divided(stage, streams, visits, demands)
+    for position, visit in enumerate(visits):
+        if streams[visit.stream].greedy and not math.isinf(demands[position]):
+            # What it could have here: what holds it elsewhere may hold it less in the next round.
+            wishes = [*demands[:position], math.inf, *demands[position + 1 :]]
+            granted[position] = _divided(stage, streams, visits, wishes)[position]
+    return granted
+
+
+def _divided(
+    stage: Stage, streams: Sequence[Stream], visits: Sequence[_Visit], demands: Sequence[float]
+) -> list[float]:
+    costs = [visit.cost for visit in visits]
+    wanted = [demand * cost for demand, cost in zip(demands, costs, strict=True)]
+    if isinstance(stage, Meter):
+        given = in_proportion(stage.rate, wanted)
+    else:
+        found = _shared(stage.line, streams, visits, wanted)
+        given = [found[_name(visit)] for visit in visits]
+    return [part / cost for part, cost in zip(given, costs, strict=True)]
+
+
+def _shared(
+    line: Line, streams: Sequence[Stream], visits: Sequence[_Visit], wanted: Sequence[float]
+) -> dict[str, float]:
+    scheduler = line.scheduler or _ONE_QUEUE
+    paths = leaf_paths(scheduler) or ((0,),)
+    load: dict[Path, Load] = {}
+    sizes: dict[Path, float] = {}
+    for path, members in _by_queue(paths, visits).items():
+        load[path] = tuple(_class(streams[visits[i].stream], visits[i], wanted[i]) for i in members)
+        sizes[path] = _mean_packet(line, [streams[visits[i].stream] for i in members])
+    tree = scheduler_tree(scheduler, line.believed, load, packet_bytes=sizes)
+    return throughput(replace(tree, name="line"), line.rate)
+
+
+_ONE_QUEUE = Scheduler.model_validate({"discipline": Discipline.FIFO, "queues": [{"number": 0}]})
+
+
+def _by_queue(paths: Sequence[Path], visits: Sequence[_Visit]) -> dict[Path, list[int]]:
+    found: dict[Path, list[int]] = {}
+    for position, visit in enumerate(visits):
+        found.setdefault(paths[min(visit.queue, len(paths) - 1)], []).append(position)
+    return found
+
+
+def _class(stream: Stream, visit: _Visit, wanted: float) -> FluidClass:
+    """A stream in its queue: constant load as it arrives, greedy flows alike of what that leaves."""
+    priority = None if stream.greedy else 1
+    return FluidClass(_name(visit), offered=wanted, weight=stream.weight * stream.count, priority=priority)
+
+
+def _name(visit: _Visit) -> str:
+    return f"stream {visit.stream} stage {visit.stage}"
+
+
+def _mean_packet(line: Line, members: Iterable[Stream]) -> float:
+    """Mean frame bytes of a queue's packets; a greedy stream counts as the largest load of the others, or one."""
+    known = [(s, s.offered * s.count / s.ip_bytes) for s in members if not s.greedy]
+    greedy = [s for s in members if isinstance(s, Stream) and s.greedy]
+    most = max((rate for _, rate in known), default=1.0)
+    pairs = [*known, *((s, most) for s in greedy)]
+    total = math.fsum(rate for _, rate in pairs)
+    return math.fsum(line.frame_bytes(s.ip_bytes, s.rtp) * rate for s, rate in pairs) / total if total else 1.0
