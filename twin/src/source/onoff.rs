@@ -1,8 +1,10 @@
 //! `onoff`: bursts at a peak rate between silences, both exponentially long.
 
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::pace::Pace;
+use super::size::{Layer, Sizes};
 use super::{Context, OpenSource, Source};
 use crate::error::ScenarioError;
 use crate::rng::Stream;
@@ -10,9 +12,14 @@ use crate::rng::Stream;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OnOffSpec {
-    /// While on; counts IP bits.
+    /// While on.
     rate_bps: u64,
-    ip_bytes: u32,
+    #[serde(default)]
+    rate_layer: Layer,
+    #[serde(default)]
+    ip_bytes: Option<Value>,
+    #[serde(default)]
+    frame_bytes: Option<Value>,
     /// Mean lengths.
     on_ps: u64,
     off_ps: u64,
@@ -26,7 +33,7 @@ pub struct OnOffSpec {
 
 #[derive(Debug)]
 struct OnOff {
-    ip_bytes: u32,
+    sizes: Sizes,
     pace: Pace,
     on_ps: f64,
     off_ps: f64,
@@ -36,7 +43,8 @@ struct OnOff {
 }
 
 pub fn read(spec: &OnOffSpec, context: Context) -> Result<Source, ScenarioError> {
-    context.bit_rate(spec.rate_bps, spec.ip_bytes)?;
+    let sizes = Sizes::read(spec.ip_bytes.as_ref(), spec.frame_bytes.as_ref(), context)?;
+    context.bit_rate(spec.rate_bps, spec.rate_layer, &sizes)?;
     context.positive(spec.on_ps, "on_ps")?;
     context.positive(spec.off_ps, "off_ps")?;
     let cycle = u128::from(spec.on_ps) + u128::from(spec.off_ps);
@@ -44,8 +52,8 @@ pub fn read(spec: &OnOffSpec, context: Context) -> Result<Source, ScenarioError>
     Ok(Source::Open {
         stop_ps: context.stop(spec.stop_ps),
         source: Box::new(OnOff {
-            ip_bytes: spec.ip_bytes,
-            pace: Pace::new(spec.ip_bytes, spec.rate_bps),
+            pace: Pace::new(&sizes, spec.rate_bps, spec.rate_layer, context.framing, 0),
+            sizes,
             on_ps: spec.on_ps as f64,
             off_ps: spec.off_ps as f64,
             start_ps: spec.start_ps,
@@ -71,8 +79,9 @@ impl OpenSource for OnOff {
 
     /// A burst sends at least one packet: at its start.
     fn send(&mut self, now_ps: u64, stream: &mut Stream, sizes: &mut Vec<u32>) -> u64 {
-        sizes.push(self.ip_bytes);
-        let next = now_ps.saturating_add(self.pace.gap());
+        let place = self.sizes.draw(stream);
+        sizes.push(self.sizes.ip_bytes[place]);
+        let next = now_ps.saturating_add(self.pace.gap(place));
         if next <= self.burst_end_ps {
             return next;
         }
