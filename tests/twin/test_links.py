@@ -18,8 +18,9 @@ def plain(limit=100, **rest):
         ("hdlc", {}, 107),
         ("ppp", {}, 107),
         ("mlppp", {}, 111),
-        ("ethernet", {}, 138),
-        ("ethernet", {"tagged": True}, 142),
+        # The gap of 12 bytes comes after the last bit.
+        ("ethernet", {}, 138 - 12),
+        ("ethernet", {"tagged": True}, 142 - 12),
     ],
 )
 def test_least_delay_is_serialisation_and_propagation(framing, link, wire):

@@ -27,8 +27,7 @@ def switch(frame_bytes, percent, phase, seconds=0.05):
         "phase": phase,
     }
     flows = [
-        {"name": f"f{i}", "path": [[f"s{i}", "nic"], ["box", "out"]], "source": source, **rest}
-        for i in range(SENDERS)
+        {"name": f"f{i}", "path": [[f"s{i}", "nic"], ["box", "out"]], "source": source} for i in range(SENDERS)
     ]
     return {
         "version": 1,

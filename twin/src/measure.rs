@@ -52,6 +52,14 @@ impl Moments {
 pub type Sample = (u64, i64);
 pub const LOST: i64 = -1;
 
+/// Bytes of packets as they travelled on the last link.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct LayerBytes {
+    pub ip: u64,
+    pub frame: u64,
+    pub wire: u64,
+}
+
 /// The record of one flow.
 #[derive(Debug, Default)]
 pub struct Meter {
@@ -60,8 +68,8 @@ pub struct Meter {
     pub lost: u64,
     /// IP bytes of measured packets delivered.
     pub bytes_delivered: u64,
-    /// IP bytes received inside the measured window, whenever sent.
-    pub window_bytes: u64,
+    /// Received inside the measured window, whenever sent.
+    pub window: LayerBytes,
     pub reordered: u64,
     pub delay: Moments,
     pub gaps: Moments,

@@ -1,5 +1,7 @@
 //! The result as JSON.
 
+mod window;
+
 use serde::Serialize;
 
 use crate::measure::{Moments, Sample};
@@ -8,6 +10,7 @@ use crate::scenario::VERSION;
 use crate::sim::{Flow, NamedPort, Simulation};
 use crate::source::Source;
 use crate::step::Hits;
+use window::{FlowWindow, LineReport, QueueWindow, SeriesReport, queue_window};
 
 const ARRIVAL: &str = "arrival to end of transmission";
 const FIRST_BIT: &str = "first bit to first bit";
@@ -29,12 +32,21 @@ struct FlowReport<'a> {
     lost: u64,
     bytes_delivered: u64,
     throughput_bps: f64,
+    throughput_by_layer_bps: LayerReport,
     delay_ps: DelayReport,
     interarrival_ps: GapReport,
     reordered: u64,
     histogram: Vec<(u64, u64)>,
     samples: Option<&'a [Sample]>,
     tcp: Option<TcpReport>,
+}
+
+/// On the last link.
+#[derive(Debug, Serialize)]
+struct LayerReport {
+    ip: f64,
+    frame: f64,
+    wire: f64,
 }
 
 #[derive(Debug, Serialize)]
@@ -64,6 +76,8 @@ struct PortReport<'a> {
     node: &'a str,
     port: &'a str,
     queues: Vec<QueueReport<'a>>,
+    line: LineReport,
+    series: Option<SeriesReport<'a>>,
     busy_ps: u64,
     utilisation: f64,
     rules: RuleReports,
@@ -80,6 +94,7 @@ struct QueueReport<'a> {
     dropped_red: u64,
     dropped_police: u64,
     max_depth: u64,
+    window: Option<QueueWindow>,
 }
 
 /// One entry per rule and a last one for `otherwise`.
@@ -111,6 +126,7 @@ struct ShareReport<'a> {
     queue: &'a str,
     packets_in: u64,
     dropped: u64,
+    window: FlowWindow,
 }
 
 /// Sums a finished run up.
@@ -137,14 +153,19 @@ pub fn report(simulation: &Simulation) -> Report<'_> {
 
 fn flow_report(flow: &Flow, measured_ps: u64) -> FlowReport<'_> {
     let meter = &flow.meter;
-    let bits = meter.window_bytes as f64 * 8.0;
+    let rate = |bytes: u64| bytes as f64 * 8.0 * 1e12 / measured_ps as f64;
     FlowReport {
         name: &flow.name,
         sent: meter.sent,
         delivered: meter.delivered,
         lost: meter.lost,
         bytes_delivered: meter.bytes_delivered,
-        throughput_bps: bits * 1e12 / measured_ps as f64,
+        throughput_bps: rate(meter.window.ip),
+        throughput_by_layer_bps: LayerReport {
+            ip: rate(meter.window.ip),
+            frame: rate(meter.window.frame),
+            wire: rate(meter.window.wire),
+        },
         delay_ps: delay_report(&meter.delay),
         interarrival_ps: GapReport {
             mean: meter.gaps.mean(),
@@ -180,7 +201,7 @@ fn port_report<'a>(
     named: &'a NamedPort,
     measured_ps: u64,
 ) -> PortReport<'a> {
-    let queues: Vec<_> = match named.port.fair() {
+    let mut queues: Vec<_> = match named.port.fair() {
         Some(fair) => vec![queue_report(&named.fair_name, &fair.counters)],
         None => {
             let queues = named.port.queues.iter();
@@ -191,8 +212,8 @@ fn port_report<'a>(
         ingress: vec![RuleReport::default(); named.ingress_rules],
         egress: vec![RuleReport::default(); named.egress_rules],
     };
-    let mut by_flow: Vec<((u32, u16), u64, u64)> = Vec::new();
-    for step in &simulation.steps {
+    let mut by_flow: Vec<((u32, u16), u64, u64, FlowWindow)> = Vec::new();
+    for (number, step) in simulation.steps.iter().enumerate() {
         if step.reception.port == index {
             rules.ingress[step.reception.rule].add(step.reception.hits);
         }
@@ -200,30 +221,44 @@ fn port_report<'a>(
             rules.egress[step.rule].add(step.hits);
             let key = (step.flow, step.queue);
             match by_flow.iter_mut().find(|(k, ..)| *k == key) {
-                Some((_, packets, dropped)) => {
+                Some((_, packets, dropped, window)) => {
                     *packets += step.hits.packets;
                     *dropped += step.dropped;
+                    window.add(simulation, number);
                 }
-                None => by_flow.push((key, step.hits.packets, step.dropped)),
+                None => {
+                    let mut window = FlowWindow::default();
+                    window.add(simulation, number);
+                    by_flow.push((key, step.hits.packets, step.dropped, window));
+                }
             }
         }
     }
-    by_flow.sort_unstable();
+    by_flow.sort_unstable_by_key(|(key, ..)| *key);
+    for (i, (report, waits)) in queues.iter_mut().zip(named.port.waits()).enumerate() {
+        let of_queue = by_flow.iter().filter(|((_, q), ..)| usize::from(*q) == i);
+        let shares: Vec<_> = of_queue.map(|(.., window)| *window).collect();
+        report.window = queue_window(simulation, index, i, waits, &shares);
+    }
+    let mut series = simulation.observer.series.iter();
     let shares = by_flow
         .iter()
-        .map(|((flow, queue), packets, dropped)| ShareReport {
+        .map(|((flow, queue), packets, dropped, window)| ShareReport {
             flow: &simulation.flows[*flow as usize].name,
             queue: queues[usize::from(*queue)].name,
             packets_in: *packets,
             dropped: *dropped,
+            window: *window,
         });
     PortReport {
         node: &named.node,
         port: &named.name,
         by_flow: shares.collect(),
         queues,
-        busy_ps: named.port.busy_ps,
-        utilisation: named.port.busy_ps as f64 / measured_ps as f64,
+        line: LineReport::new(&named.port, measured_ps),
+        series: series.find(|s| s.port == index).map(SeriesReport::from),
+        busy_ps: named.port.usage.busy_ps,
+        utilisation: named.port.usage.busy_ps as f64 / measured_ps as f64,
         rules,
     }
 }
@@ -238,5 +273,6 @@ fn queue_report<'a>(name: &'a str, counters: &Counters) -> QueueReport<'a> {
         dropped_red: counters.dropped_red,
         dropped_police: counters.dropped_police,
         max_depth: counters.max_depth,
+        window: None,
     }
 }

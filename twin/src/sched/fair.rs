@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use super::Context;
 use crate::error::ScenarioError;
-use crate::queue::{Counters, Item};
+use crate::queue::{Counters, Item, Waits};
 
 /// IOS: weight of a conversation of precedence 0.
 const WEIGHT: u64 = 32_384;
@@ -47,6 +47,7 @@ pub enum Offer {
 #[derive(Debug)]
 pub struct FairQueue {
     pub counters: Counters,
+    pub waits: Waits,
     /// By finish number.
     items: VecDeque<(u64, Item)>,
     /// Finish number of each conversation's newest packet.
@@ -82,6 +83,7 @@ impl FairQueue {
         }
         Ok(Self {
             counters: Counters::default(),
+            waits: Waits::default(),
             items: VecDeque::new(),
             conversations: vec![0; spec.dynamic_queues.into()],
             round: 0,
@@ -135,10 +137,15 @@ impl FairQueue {
         self.conversations[usize::from(item.conversation)] = before;
     }
 
-    pub fn take(&mut self) -> Option<Item> {
+    pub fn items(&self) -> impl Iterator<Item = &Item> {
+        self.items.iter().map(|(_, item)| item)
+    }
+
+    pub fn take(&mut self, now_ps: u64) -> Option<Item> {
         let (finish, item) = self.items.pop_front()?;
         self.round = finish;
-        self.counters.left(item.bytes);
+        self.counters.left(&item, now_ps);
+        self.waits.left(&item, now_ps);
         Some(item)
     }
 
@@ -155,10 +162,10 @@ impl FairQueue {
     }
 
     /// A packet of at most `carried` IP bytes due before the fragmented one's end.
-    pub fn take_between(&mut self, carried: u32) -> Option<Item> {
+    pub fn take_between(&mut self, carried: u32, now_ps: u64) -> Option<Item> {
         let (finish, item) = self.items.front()?;
         let due = *finish < self.fragmented && item.carried <= carried;
-        if due { self.take() } else { None }
+        if due { self.take(now_ps) } else { None }
     }
 }
 
@@ -185,6 +192,7 @@ mod tests {
             bytes,
             carried: bytes,
             order: 0,
+            entered_ps: 0,
             queue: 0,
             conversation,
             precedence,
@@ -193,7 +201,7 @@ mod tests {
     }
 
     fn drain(queue: &mut FairQueue) -> Vec<u32> {
-        std::iter::from_fn(|| queue.take().map(|i| i.packet)).collect()
+        std::iter::from_fn(|| queue.take(0).map(|i| i.packet)).collect()
     }
 
     #[test]
