@@ -13,6 +13,7 @@ mod first_bit;
 mod framing;
 mod histogram;
 mod measure;
+mod moments;
 mod observe;
 mod packet;
 mod police;

@@ -4,7 +4,7 @@ mod window;
 
 use serde::Serialize;
 
-use crate::measure::{Moments, Sample};
+use crate::measure::{Meter, Sample};
 use crate::queue::Counters;
 use crate::scenario::VERSION;
 use crate::sim::{Flow, NamedPort, Simulation};
@@ -55,6 +55,11 @@ struct DelayReport {
     sd: Option<f64>,
     min: Option<u64>,
     max: Option<u64>,
+    p50: Option<u64>,
+    p90: Option<u64>,
+    p95: Option<u64>,
+    p99: Option<u64>,
+    p999: Option<u64>,
 }
 
 #[derive(Debug, Serialize)]
@@ -166,7 +171,7 @@ fn flow_report(flow: &Flow, measured_ps: u64) -> FlowReport<'_> {
             frame: rate(meter.window.frame),
             wire: rate(meter.window.wire),
         },
-        delay_ps: delay_report(&meter.delay),
+        delay_ps: delay_report(meter),
         interarrival_ps: GapReport {
             mean: meter.gaps.mean(),
             sd: meter.gaps.sd(),
@@ -186,12 +191,21 @@ fn flow_report(flow: &Flow, measured_ps: u64) -> FlowReport<'_> {
     }
 }
 
-fn delay_report(delay: &Moments) -> DelayReport {
+fn delay_report(meter: &Meter) -> DelayReport {
+    let delay = &meter.delay;
+    let quantiles = meter.histogram.quantiles([500, 900, 950, 990, 999]);
+    // No more than the largest delay, which is exact.
+    let [p50, p90, p95, p99, p999] = quantiles.map(|q| q.min(delay.max()));
     DelayReport {
         mean: delay.mean(),
         sd: delay.sd(),
         min: delay.min(),
         max: delay.max(),
+        p50,
+        p90,
+        p95,
+        p99,
+        p999,
     }
 }
 
