@@ -2,12 +2,14 @@
 //!
 //! An open-loop source is a file here that implements `OpenSource`; `read` names it.
 
+mod bucket;
 mod onoff;
 mod pace;
 mod phase;
 mod regular;
 mod size;
 mod tcp;
+mod trace;
 mod video;
 
 pub use phase::Groups;
@@ -36,6 +38,9 @@ const MAX_RATE_BPS: u64 = 100_000_000_000_000;
 
 /// A source that awaits no answer.
 pub trait OpenSource: std::fmt::Debug + Send {
+    /// IP bytes of its largest packet.
+    fn largest(&self) -> u32;
+
     /// Time of the first packet.
     fn first(&mut self, stream: &mut Stream) -> u64;
 
@@ -124,17 +129,25 @@ impl Context<'_> {
 /// Reads a source by its `kind`.
 pub fn read(value: &Value, context: Context, stream: &mut Stream) -> Result<Source, ScenarioError> {
     let path = context.path;
-    let (kind, rest) = parse_kind(value, path)?;
-    match kind.as_str() {
+    let (kind, mut rest) = parse_kind(value, path)?;
+    let bucket = rest
+        .as_object_mut()
+        .and_then(|fields| fields.remove("bucket"));
+    let source = match kind.as_str() {
         "cbr" => regular::cbr(parse_part(rest, path)?, context, stream),
         "poisson" => regular::poisson(&parse_part(rest, path)?, context),
         "onoff" => onoff::read(&parse_part(rest, path)?, context),
+        "trace" => trace::read(parse_part(rest, path)?, context),
         "video" => video::read(parse_part(rest, path)?, context),
         "tcp" => tcp::read(&parse_part(rest, path)?, context, stream),
         other => Err(context.error(
             "kind",
             &format!("unknown source {other:?}"),
-            "use cbr, poisson, onoff, video or tcp",
+            "use cbr, poisson, onoff, video, trace or tcp",
         )),
+    }?;
+    match bucket {
+        Some(spec) => bucket::shape(source, spec, context),
+        None => Ok(source),
     }
 }

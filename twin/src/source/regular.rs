@@ -113,6 +113,10 @@ impl Cbr {
 }
 
 impl OpenSource for Cbr {
+    fn largest(&self) -> u32 {
+        self.sizes.largest()
+    }
+
     fn first(&mut self, stream: &mut Stream) -> u64 {
         let phase = stream.up_to(self.within_ps);
         self.due_ps = self.start_ps.saturating_add(phase);
@@ -156,6 +160,10 @@ pub fn poisson(spec: &RegularSpec, context: Context) -> Result<Source, ScenarioE
 }
 
 impl OpenSource for Poisson {
+    fn largest(&self) -> u32 {
+        self.sizes.largest()
+    }
+
     fn first(&mut self, stream: &mut Stream) -> u64 {
         let wait = stream.up_to(self.phase_ps);
         let gap = stream.exponential(self.mean_gap_ps) as u64;

@@ -108,6 +108,10 @@ impl Sizes {
         }
         sum / below as f64
     }
+
+    pub fn largest(&self) -> u32 {
+        self.ip_bytes.iter().copied().max().unwrap_or(MIN_IP_BYTES)
+    }
 }
 
 /// (path below the source, size, weight) of each size.
