@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+import pytest
 import qosforge_twin
 
 SECOND = 10**12
@@ -12,6 +13,13 @@ MILLISECOND = 10**9
 def run(scenario: dict[str, Any], seed: int = 1) -> dict[str, Any]:
     """The result of a scenario."""
     return json.loads(qosforge_twin.run(json.dumps(scenario), seed))
+
+
+def refusal(scenario: dict[str, Any]) -> qosforge_twin.ScenarioError:
+    """The error that a scenario is refused with."""
+    with pytest.raises(qosforge_twin.ScenarioError) as caught:
+        qosforge_twin.run(json.dumps(scenario), 1)
+    return caught.value
 
 
 def queues(count: int, limit: int = 100) -> list[dict[str, Any]]:

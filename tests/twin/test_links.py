@@ -1,5 +1,8 @@
 """Time on the line: serialisation, framing, fragments, compression, queueing theory."""
 
+import math
+from fractions import Fraction
+
 import pytest
 
 from .scenarios import MILLISECOND, SECOND, egress, flow, flows_of, one_port, port_of, run
@@ -18,8 +21,9 @@ def plain(limit=100, **rest):
         ("hdlc", {}, 107),
         ("ppp", {}, 107),
         ("mlppp", {}, 111),
-        ("ethernet", {}, 138),
-        ("ethernet", {"tagged": True}, 142),
+        # The gap of 12 bytes comes after the last bit.
+        ("ethernet", {}, 138 - 12),
+        ("ethernet", {"tagged": True}, 142 - 12),
     ],
 )
 def test_least_delay_is_serialisation_and_propagation(framing, link, wire):
@@ -144,3 +148,23 @@ def test_histogram_is_within_a_thousandth():
     edges = [edge for edge, count in report["histogram"] for _ in range(count)]
     assert len(edges) == len(delays) > 1000
     assert all(d <= e <= d * 1.001 for d, e in zip(delays, edges, strict=True))
+
+
+def test_quantiles_are_within_a_thousandth_of_the_samples():
+    sent = [flow("f", kind="poisson", rate_bps=800_000, ip_bytes=500) | {"samples": True}]
+    report = flows_of(run(one_port(plain(1000), sent, 10**6, 40)))["f"]
+    delays = sorted(delay for _, delay in report["samples"])
+    for key, part in (("p50", 500), ("p90", 900), ("p95", 950), ("p99", 990), ("p999", 999)):
+        exact = delays[-(-len(delays) * part // 1000) - 1]
+        assert exact <= report["delay_ps"][key] <= min(exact * 1.001, delays[-1])
+
+
+def test_moments_are_those_of_the_samples():
+    sent = [flow("f", kind="poisson", rate_bps=800_000, ip_bytes=500) | {"samples": True}]
+    scenario = one_port(plain(1000), sent, 10**6, 20, delay_ps=10**15 // 2)
+    report = flows_of(run(scenario))["f"]
+    delays = [Fraction(delay) for _, delay in report["samples"]]
+    mean = sum(delays) / len(delays)
+    assert report["delay_ps"]["mean"] == float(mean)
+    variance = sum((delay - mean) ** 2 for delay in delays) / len(delays)
+    assert report["delay_ps"]["sd"] == pytest.approx(math.sqrt(variance), rel=1e-12)

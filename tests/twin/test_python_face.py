@@ -15,6 +15,7 @@ LONG = one_port(
     [flow("f", rate_bps=9_000_000, ip_bytes=100)],
     seconds=100_000,
 )
+QUANTILES = ("p50", "p90", "p95", "p99", "p999")
 
 
 class AlarmError(Exception):
@@ -62,6 +63,7 @@ def test_the_result_has_the_promised_shape():
         "lost",
         "bytes_delivered",
         "throughput_bps",
+        "throughput_by_layer_bps",
         "delay_ps",
         "interarrival_ps",
         "reordered",
@@ -69,11 +71,13 @@ def test_the_result_has_the_promised_shape():
         "samples",
         "tcp",
     }
-    assert set(result["flows"][0]["delay_ps"]) == {"mean", "sd", "min", "max"}
+    assert set(result["flows"][0]["delay_ps"]) == {"mean", "sd", "min", "max", *QUANTILES}
     assert set(result["ports"][0]) == {
         "node",
         "port",
         "queues",
+        "line",
+        "series",
         "busy_ps",
         "utilisation",
         "rules",
@@ -85,5 +89,5 @@ def test_a_flow_that_sends_nothing_has_no_delay():
     sent = [flow("f", rate_bps=80_000, ip_bytes=100, start_ps=10**13)]
     report = run(one_port(egress(1, {"kind": "fifo"}), sent))["flows"][0]
     assert (report["sent"], report["delivered"], report["histogram"]) == (0, 0, [])
-    assert report["delay_ps"] == {"mean": None, "sd": None, "min": None, "max": None}
+    assert report["delay_ps"] == dict.fromkeys(("mean", "sd", "min", "max", *QUANTILES))
     assert report["interarrival_ps"] == {"mean": None, "sd": None}

@@ -74,8 +74,13 @@ impl Framing {
     }
 }
 
+/// IP bytes of a packet on a line that compresses its header or not.
+pub fn carried(ip: u32, compress: bool) -> u32 {
+    if compress { compressed(ip) } else { ip }
+}
+
 /// IP bytes left of an RTP packet after header compression.
-pub fn compressed(ip: u32) -> u32 {
+fn compressed(ip: u32) -> u32 {
     if ip > RTP_HEADERS {
         ip - RTP_HEADERS + COMPRESSED_HEADERS
     } else {

@@ -37,6 +37,25 @@ impl Histogram {
         }
         found
     }
+
+    /// The least value that so many thousandths of all values do not exceed (nearest rank), as
+    /// its bucket's largest; `thousandths` ascend.
+    pub fn quantiles<const N: usize>(&self, thousandths: [u64; N]) -> [Option<u64>; N] {
+        let buckets = self.buckets();
+        let total: u128 = buckets.iter().map(|(_, count)| u128::from(*count)).sum();
+        let mut below = 0u128;
+        let mut at = buckets.iter();
+        let mut edge = None;
+        thousandths.map(|part| {
+            let rank = (total * u128::from(part)).div_ceil(1000).max(1);
+            while below < rank {
+                let (value, count) = at.next()?;
+                below += u128::from(*count);
+                edge = Some(*value);
+            }
+            edge
+        })
+    }
 }
 
 fn bucket(value: u64) -> (usize, usize) {
@@ -74,6 +93,17 @@ mod tests {
             value = value * 3 / 2 + 1;
         }
         assert_eq!(bucket(u64::MAX).0, OCTAVES);
+    }
+
+    #[test]
+    fn quantiles_are_the_nearest_ranks() {
+        let mut histogram = Histogram::default();
+        assert_eq!(histogram.quantiles([500, 999]), [None, None]);
+        for value in 1..=1000 {
+            histogram.add(value);
+        }
+        let found = histogram.quantiles([1, 500, 900, 990, 999, 1000]);
+        assert_eq!(found, [1, 500, 900, 990, 999, 1000].map(Some));
     }
 
     #[test]

@@ -14,6 +14,8 @@ mod first_bit;
 mod framing;
 mod histogram;
 mod measure;
+mod moments;
+mod observe;
 mod packet;
 mod police;
 mod port;

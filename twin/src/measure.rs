@@ -1,56 +1,19 @@
 //! What is kept of every measured packet of a flow.
 
 use crate::histogram::Histogram;
-
-/// Count, mean, variance and extremes of a stream of times.
-#[derive(Debug, Default)]
-pub struct Moments {
-    count: u64,
-    sum: u128,
-    mean: f64,
-    squares: f64,
-    min: u64,
-    max: u64,
-}
-
-impl Moments {
-    pub fn add(&mut self, value: u64) {
-        self.min = if self.count == 0 {
-            value
-        } else {
-            self.min.min(value)
-        };
-        self.max = self.max.max(value);
-        self.count += 1;
-        self.sum += u128::from(value);
-        // Welford's update keeps the variance exact where squares would cancel.
-        let value = value as f64;
-        let before = value - self.mean;
-        self.mean += before / self.count as f64;
-        self.squares += before * (value - self.mean);
-    }
-
-    pub fn mean(&self) -> Option<f64> {
-        (self.count > 0).then(|| self.sum as f64 / self.count as f64)
-    }
-
-    /// Standard deviation of the values seen (divisor n).
-    pub fn sd(&self) -> Option<f64> {
-        (self.count > 0).then(|| (self.squares / self.count as f64).max(0.0).sqrt())
-    }
-
-    pub fn min(&self) -> Option<u64> {
-        (self.count > 0).then_some(self.min)
-    }
-
-    pub fn max(&self) -> Option<u64> {
-        (self.count > 0).then_some(self.max)
-    }
-}
+use crate::moments::Moments;
 
 /// Time sent and delay; the delay of a lost packet is `LOST`.
 pub type Sample = (u64, i64);
 pub const LOST: i64 = -1;
+
+/// Bytes of packets as they travelled on the last link.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct LayerBytes {
+    pub ip: u64,
+    pub frame: u64,
+    pub wire: u64,
+}
 
 /// The record of one flow.
 #[derive(Debug, Default)]
@@ -60,8 +23,8 @@ pub struct Meter {
     pub lost: u64,
     /// IP bytes of measured packets delivered.
     pub bytes_delivered: u64,
-    /// IP bytes received inside the measured window, whenever sent.
-    pub window_bytes: u64,
+    /// Received inside the measured window, whenever sent.
+    pub window: LayerBytes,
     pub reordered: u64,
     pub delay: Moments,
     pub gaps: Moments,
@@ -121,17 +84,6 @@ impl Meter {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn moments() {
-        let mut m = Moments::default();
-        assert_eq!((m.mean(), m.sd(), m.min()), (None, None, None));
-        for v in [2, 4, 4, 4, 5, 5, 7, 9] {
-            m.add(v);
-        }
-        assert_eq!((m.mean(), m.sd()), (Some(5.0), Some(2.0)));
-        assert_eq!((m.min(), m.max()), (Some(2), Some(9)));
-    }
 
     #[test]
     fn late_packets_are_reordered_and_lost_ones_stay_marked() {

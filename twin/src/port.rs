@@ -2,9 +2,10 @@
 
 use std::collections::VecDeque;
 
-use crate::framing::{Clock, Framing};
+use crate::framing::{Clock, Framing, carried};
+use crate::observe::QueueState;
 use crate::packet::PacketId;
-use crate::queue::{ClassQueue, Item, Loss};
+use crate::queue::{ClassQueue, Counters, Item, Loss, Waits};
 use crate::rng::Stream;
 use crate::sched::{Discipline, FairQueue, Offer, Pick};
 
@@ -12,6 +13,9 @@ use crate::sched::{Discipline, FairQueue, Offer, Pick};
 #[derive(Debug, Clone, Copy)]
 pub struct Unit {
     pub packet: PacketId,
+    /// IP bytes, after header compression.
+    carried: u32,
+    frame_bytes: u32,
     wire_bytes: u32,
     /// The packet begins with it.
     pub first: bool,
@@ -54,13 +58,34 @@ pub struct Line {
     pub compression: bool,
 }
 
+/// What the line carried inside the measured window; frames across its edges count in part.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Usage {
+    pub busy_ps: u64,
+    pub ip_bytes: u64,
+    pub frame_bytes: u64,
+    pub wire_bytes: u64,
+}
+
+impl Usage {
+    fn add(&mut self, unit: Unit, time_ps: u64, inside_ps: u64) {
+        self.busy_ps += inside_ps;
+        let part = |bytes: u32| match inside_ps {
+            whole if whole == time_ps => u64::from(bytes),
+            part => (u128::from(bytes) * u128::from(part) / u128::from(time_ps)) as u64,
+        };
+        self.ip_bytes += part(unit.carried);
+        self.frame_bytes += part(unit.frame_bytes);
+        self.wire_bytes += part(unit.wire_bytes);
+    }
+}
+
 #[derive(Debug)]
 pub struct Port {
     pub line: Line,
     pub queues: Vec<ClassQueue>,
     pub discipline: Discipline,
-    /// Line time used inside the measured window.
-    pub busy_ps: u64,
+    pub usage: Usage,
     window: (u64, u64),
     clock: Clock,
     hardware: VecDeque<Unit>,
@@ -83,7 +108,7 @@ impl Port {
             line,
             queues,
             discipline,
-            busy_ps: 0,
+            usage: Usage::default(),
             window,
             hardware: VecDeque::new(),
             fragmenting: None,
@@ -99,6 +124,12 @@ impl Port {
             0 => (self.line.framing).frame_bytes(carried, self.line.interleave),
             n => carried + n * self.line.framing.frame_bytes(0, false),
         }
+    }
+
+    /// Frame and wire bytes of a packet of so many IP bytes before compression.
+    pub fn layers(&self, ip_bytes: u32, compress: bool, queue: u16) -> (u32, u32) {
+        let frame = self.frame_bytes(carried(ip_bytes, compress), queue.into());
+        (frame, self.line.framing.wire_bytes(frame))
     }
 
     /// How many fragments; 0: sent whole.
@@ -145,6 +176,9 @@ impl Port {
                 let offer = fair.offer(item);
                 if !matches!(offer, Offer::Kept) {
                     fair.counters.lost(Loss::Tail);
+                }
+                if let Offer::Displaced(old) = &offer {
+                    fair.counters.displaced_ps += u128::from(now_ps - old.entered_ps);
                 }
                 offer
             }
@@ -199,7 +233,8 @@ impl Port {
         let time = self.clock.serialisation_ps(unit.wire_bytes);
         let end_ps = now_ps.saturating_add(time);
         let (open, close) = self.window;
-        self.busy_ps += end_ps.min(close).saturating_sub(now_ps.max(open));
+        let inside = end_ps.min(close).saturating_sub(now_ps.max(open));
+        self.usage.add(unit, time, inside);
         Action::Transmit { unit, end_ps }
     }
 
@@ -256,6 +291,8 @@ impl Port {
     fn whole(&self, item: &Item) -> Unit {
         Unit {
             packet: item.packet,
+            carried: item.carried,
+            frame_bytes: item.bytes,
             wire_bytes: self.line.framing.wire_bytes(item.bytes),
             first: true,
             last: true,
@@ -278,10 +315,49 @@ impl Port {
         let frame = self.line.framing.frame_bytes(size, false);
         Unit {
             packet: partial.packet,
+            carried: size,
+            frame_bytes: frame,
             wire_bytes: self.line.framing.wire_bytes(frame),
             first: !partial.begun,
             last: remaining == 0,
         }
+    }
+
+    /// Counters of each queue; a flow-based discipline has one.
+    pub fn counters(&self) -> impl Iterator<Item = &Counters> {
+        let fair = self.fair().map(|fair| &fair.counters);
+        self.queues.iter().map(|q| &q.counters).chain(fair)
+    }
+
+    /// Longest waits and histograms of each queue.
+    pub fn waits(&self) -> impl Iterator<Item = &Waits> {
+        let fair = self.fair().map(|fair| &fair.waits);
+        self.queues.iter().map(|q| &q.waits).chain(fair)
+    }
+
+    pub fn waits_mut(&mut self) -> impl Iterator<Item = &mut Waits> {
+        let fair = match &mut self.discipline {
+            Discipline::Fair(fair) => Some(&mut fair.waits),
+            Discipline::Classes(_) => None,
+        };
+        self.queues.iter_mut().map(|q| &mut q.waits).chain(fair)
+    }
+
+    /// While on, waits are recorded.
+    pub fn record_waits(&mut self, on: bool) {
+        self.waits_mut().for_each(|waits| waits.recording = on);
+    }
+
+    /// Each queue as it stands now.
+    pub fn queue_states(&self, now_ps: u64) -> Vec<QueueState> {
+        let state = |counters: &Counters, waiting: u128| QueueState {
+            packet_ps: counters.waited_ps + counters.displaced_ps + waiting,
+            counters: counters.clone(),
+        };
+        let since = |item: &Item| u128::from(now_ps - item.entered_ps);
+        let classes = (self.queues.iter()).map(|q| state(&q.counters, q.items().map(since).sum()));
+        let fair = (self.fair()).map(|f| state(&f.counters, f.items().map(since).sum()));
+        classes.chain(fair).collect()
     }
 
     /// The flow-based discipline, if this port has it.

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::error::ScenarioError;
+use crate::histogram::Histogram;
 use crate::packet::PacketId;
 use crate::red::{ProfileIndex, Red};
 use crate::rng::Stream;
@@ -18,6 +19,8 @@ pub struct Item {
     pub carried: u32,
     /// Arrivals at this port in order.
     pub order: u64,
+    /// Time of arrival here.
+    pub entered_ps: u64,
     pub queue: u16,
     /// Flow-based fair queueing's conversation.
     pub conversation: u16,
@@ -43,6 +46,9 @@ pub struct Counters {
     pub dropped_red: u64,
     pub dropped_police: u64,
     pub max_depth: u64,
+    /// Time that those which left have waited, and those which were displaced.
+    pub waited_ps: u128,
+    pub displaced_ps: u128,
 }
 
 impl Counters {
@@ -54,9 +60,31 @@ impl Counters {
         }
     }
 
-    pub fn left(&mut self, bytes: u32) {
+    pub fn left(&mut self, item: &Item, now_ps: u64) {
         self.packets_out += 1;
-        self.bytes_out += u64::from(bytes);
+        self.bytes_out += u64::from(item.bytes);
+        self.waited_ps += u128::from(now_ps - item.entered_ps);
+    }
+}
+
+/// Waits of the packets that leave a queue while the measured window is open.
+#[derive(Debug, Default)]
+pub struct Waits {
+    pub recording: bool,
+    pub longest_ps: u64,
+    /// Present if it was asked for.
+    pub histogram: Option<Box<Histogram>>,
+}
+
+impl Waits {
+    pub fn left(&mut self, item: &Item, now_ps: u64) {
+        if self.recording {
+            let waited = now_ps - item.entered_ps;
+            self.longest_ps = self.longest_ps.max(waited);
+            if let Some(histogram) = &mut self.histogram {
+                histogram.add(waited);
+            }
+        }
     }
 }
 
@@ -64,6 +92,7 @@ impl Counters {
 pub struct ClassQueue {
     pub name: String,
     pub counters: Counters,
+    pub waits: Waits,
     items: VecDeque<Item>,
     bytes: u64,
     limit_packets: u64,
@@ -87,6 +116,7 @@ impl ClassQueue {
         Ok(Self {
             name: spec.name.clone(),
             counters: Counters::default(),
+            waits: Waits::default(),
             items: VecDeque::new(),
             bytes: 0,
             limit_packets: spec.limit_packets.unwrap_or(u64::MAX),
@@ -125,13 +155,18 @@ impl ClassQueue {
     pub fn pop(&mut self, now_ps: u64) -> Option<Item> {
         let item = self.items.pop_front()?;
         self.bytes -= u64::from(item.bytes);
-        self.counters.left(item.bytes);
+        self.counters.left(&item, now_ps);
+        self.waits.left(&item, now_ps);
         if self.items.is_empty()
             && let Some(red) = &mut self.red
         {
             red.left_idle(now_ps);
         }
         Some(item)
+    }
+
+    pub fn items(&self) -> impl Iterator<Item = &Item> {
+        self.items.iter()
     }
 
     pub fn head(&self) -> Option<&Item> {

@@ -1,16 +1,19 @@
 //! The result as JSON.
 
+mod window;
+
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::measure::{Moments, Sample};
+use crate::measure::{Meter, Sample};
 use crate::packet::FlowId;
 use crate::queue::Counters;
 use crate::scenario::VERSION;
 use crate::sim::{Flow, NamedPort, Simulation};
 use crate::source::Source;
 use crate::step::Hits;
+use window::{FlowWindow, LineReport, QueueWindow, SeriesReport, queue_window};
 
 const ARRIVAL: &str = "arrival to end of transmission";
 const FIRST_BIT: &str = "first bit to first bit";
@@ -32,6 +35,7 @@ struct FlowReport<'a> {
     lost: u64,
     bytes_delivered: u64,
     throughput_bps: f64,
+    throughput_by_layer_bps: LayerReport,
     delay_ps: DelayReport,
     interarrival_ps: GapReport,
     reordered: u64,
@@ -40,12 +44,25 @@ struct FlowReport<'a> {
     tcp: Option<TcpReport>,
 }
 
+/// On the last link.
+#[derive(Debug, Serialize)]
+struct LayerReport {
+    ip: f64,
+    frame: f64,
+    wire: f64,
+}
+
 #[derive(Debug, Serialize)]
 struct DelayReport {
     mean: Option<f64>,
     sd: Option<f64>,
     min: Option<u64>,
     max: Option<u64>,
+    p50: Option<u64>,
+    p90: Option<u64>,
+    p95: Option<u64>,
+    p99: Option<u64>,
+    p999: Option<u64>,
 }
 
 #[derive(Debug, Serialize)]
@@ -67,6 +84,8 @@ struct PortReport<'a> {
     node: &'a str,
     port: &'a str,
     queues: Vec<QueueReport<'a>>,
+    line: LineReport,
+    series: Option<SeriesReport<'a>>,
     busy_ps: u64,
     utilisation: f64,
     rules: RuleReports,
@@ -83,6 +102,7 @@ struct QueueReport<'a> {
     dropped_red: u64,
     dropped_police: u64,
     max_depth: u64,
+    window: Option<QueueWindow>,
 }
 
 /// One entry per rule and a last one for `otherwise`.
@@ -114,6 +134,7 @@ struct ShareReport<'a> {
     queue: &'a str,
     packets_in: u64,
     dropped: u64,
+    window: FlowWindow,
 }
 
 /// Sums a finished run up.
@@ -141,15 +162,20 @@ pub fn report(simulation: &Simulation) -> Report<'_> {
 
 fn flow_report(flow: &Flow, measured_ps: u64) -> FlowReport<'_> {
     let meter = &flow.meter;
-    let bits = meter.window_bytes as f64 * 8.0;
+    let rate = |bytes: u64| bytes as f64 * 8.0 * 1e12 / measured_ps as f64;
     FlowReport {
         name: &flow.name,
         sent: meter.sent,
         delivered: meter.delivered,
         lost: meter.lost,
         bytes_delivered: meter.bytes_delivered,
-        throughput_bps: bits * 1e12 / measured_ps as f64,
-        delay_ps: delay_report(&meter.delay),
+        throughput_bps: rate(meter.window.ip),
+        throughput_by_layer_bps: LayerReport {
+            ip: rate(meter.window.ip),
+            frame: rate(meter.window.frame),
+            wire: rate(meter.window.wire),
+        },
+        delay_ps: delay_report(meter),
         interarrival_ps: GapReport {
             mean: meter.gaps.mean(),
             sd: meter.gaps.sd(),
@@ -169,12 +195,21 @@ fn flow_report(flow: &Flow, measured_ps: u64) -> FlowReport<'_> {
     }
 }
 
-fn delay_report(delay: &Moments) -> DelayReport {
+fn delay_report(meter: &Meter) -> DelayReport {
+    let delay = &meter.delay;
+    let quantiles = meter.histogram.quantiles([500, 900, 950, 990, 999]);
+    // No more than the largest delay, which is exact.
+    let [p50, p90, p95, p99, p999] = quantiles.map(|q| q.min(delay.max()));
     DelayReport {
         mean: delay.mean(),
         sd: delay.sd(),
         min: delay.min(),
         max: delay.max(),
+        p50,
+        p90,
+        p95,
+        p99,
+        p999,
     }
 }
 
@@ -197,7 +232,7 @@ fn port_report<'a>(
     touching: &[usize],
     measured_ps: u64,
 ) -> PortReport<'a> {
-    let queues: Vec<_> = match named.port.fair() {
+    let mut queues: Vec<_> = match named.port.fair() {
         Some(fair) => vec![queue_report(&named.fair_name, &fair.counters)],
         None => {
             let queues = named.port.queues.iter();
@@ -208,33 +243,43 @@ fn port_report<'a>(
         ingress: vec![RuleReport::default(); named.ingress_rules],
         egress: vec![RuleReport::default(); named.egress_rules],
     };
-    let mut by_flow: BTreeMap<(FlowId, u16), (u64, u64)> = BTreeMap::new();
-    for step in touching.iter().map(|id| &simulation.steps[*id]) {
+    let mut by_flow: BTreeMap<(FlowId, u16), (u64, u64, FlowWindow)> = BTreeMap::new();
+    for (number, step) in touching.iter().map(|id| (*id, &simulation.steps[*id])) {
         if step.reception.port == index {
             rules.ingress[step.reception.rule].add(step.reception.hits);
         }
         if step.port == index {
             rules.egress[step.rule].add(step.hits);
-            let (packets, dropped) = by_flow.entry((step.flow, step.queue)).or_default();
-            *packets += step.hits.packets;
-            *dropped += step.dropped;
+            let entry = by_flow.entry((step.flow, step.queue)).or_default();
+            entry.0 += step.hits.packets;
+            entry.1 += step.dropped;
+            entry.2.add(simulation, number);
         }
     }
+    for (i, (report, waits)) in queues.iter_mut().zip(named.port.waits()).enumerate() {
+        let of_queue = by_flow.iter().filter(|((_, q), _)| usize::from(*q) == i);
+        let shares: Vec<_> = of_queue.map(|(_, (.., window))| *window).collect();
+        report.window = queue_window(simulation, index, i, waits, &shares);
+    }
+    let mut series = simulation.observer.series.iter();
     let shares = by_flow
         .iter()
-        .map(|((flow, queue), (packets, dropped))| ShareReport {
+        .map(|((flow, queue), (packets, dropped, window))| ShareReport {
             flow: &simulation.flows[*flow as usize].name,
             queue: queues[usize::from(*queue)].name,
             packets_in: *packets,
             dropped: *dropped,
+            window: *window,
         });
     PortReport {
         node: &named.node,
         port: &named.name,
         by_flow: shares.collect(),
         queues,
-        busy_ps: named.port.busy_ps,
-        utilisation: named.port.busy_ps as f64 / measured_ps as f64,
+        line: LineReport::new(&named.port, measured_ps),
+        series: series.find(|s| s.port == index).map(SeriesReport::from),
+        busy_ps: named.port.usage.busy_ps,
+        utilisation: named.port.usage.busy_ps as f64 / measured_ps as f64,
         rules,
     }
 }
@@ -249,5 +294,6 @@ fn queue_report<'a>(name: &'a str, counters: &Counters) -> QueueReport<'a> {
         dropped_red: counters.dropped_red,
         dropped_police: counters.dropped_police,
         max_depth: counters.max_depth,
+        window: None,
     }
 }

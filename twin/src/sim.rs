@@ -3,8 +3,9 @@
 use crate::error::{RunError, ScenarioError};
 use crate::event::{Event, EventQueue};
 use crate::first_bit::FirstBits;
-use crate::framing::{compressed, serialisation_ps};
+use crate::framing::{carried, serialisation_ps};
 use crate::measure::Meter;
+use crate::observe::Observer;
 use crate::packet::{FlowId, Packet, PacketId, Role, Slab, StepId};
 use crate::police::TokenBucket;
 use crate::port::{Action, Port};
@@ -51,6 +52,7 @@ pub struct Simulation {
     pub steps: Vec<Step>,
     pub ports: Vec<NamedPort>,
     policers: Vec<TokenBucket>,
+    pub observer: Observer,
     packets: Slab,
     /// Present if delays count from the first bit.
     pub first_bits: Option<FirstBits>,
@@ -63,20 +65,21 @@ pub struct Simulation {
 impl Simulation {
     pub fn new(
         seed: u64,
-        window: (u64, u64),
         reference: DelayReference,
         flows: Vec<Flow>,
         steps: Vec<Step>,
         policers: Vec<TokenBucket>,
         ports: Vec<NamedPort>,
+        observer: Observer,
     ) -> Self {
         Self {
             seed,
-            window,
+            window: observer.window,
             flows,
             steps,
             ports,
             policers,
+            observer,
             packets: Slab::default(),
             first_bits: (reference == DelayReference::FirstBit).then(FirstBits::default),
             events: EventQueue::default(),
@@ -108,6 +111,9 @@ impl Simulation {
                 let mend = "raise the lowest line rate or shorten its queues";
                 return Err(ScenarioError::new("links", problem, mend).into());
             }
+            if at >= self.observer.boundary_ps {
+                self.observer.advance(at, &mut self.ports, &self.steps);
+            }
             self.now_ps = at;
             self.handle(event);
             handled += 1;
@@ -115,6 +121,7 @@ impl Simulation {
                 return Err(RunError::Interrupted);
             }
         }
+        (self.observer).advance(u64::MAX, &mut self.ports, &self.steps);
         Ok(())
     }
 
@@ -250,11 +257,7 @@ impl Simulation {
         let mut step = &mut self.steps[step_id as usize];
         let index = step.port;
         let port = &mut self.ports[index].port;
-        let carried = if step.compress {
-            compressed(ip_bytes)
-        } else {
-            ip_bytes
-        };
+        let carried = carried(ip_bytes, step.compress);
         let bytes = port.frame_bytes(carried, step.queue.into());
         step.hits.packets += 1;
         step.hits.bytes += u64::from(bytes);
@@ -277,6 +280,7 @@ impl Simulation {
                 bytes,
                 carried,
                 order: 0,
+                entered_ps: now,
                 queue: step.queue,
                 conversation: step.conversation,
                 precedence: step.precedence,
@@ -335,9 +339,11 @@ impl Simulation {
                     first_bits.started(unit.packet, at, line.delay_ps);
                 }
                 if unit.last {
-                    let step = self.packets.get(unit.packet).step;
-                    let after = self.steps[step as usize].reception.after_line_ps;
-                    let at = end_ps.saturating_add_signed(after);
+                    let packet = self.packets.get(unit.packet);
+                    let step = &mut self.steps[packet.step as usize];
+                    step.packets_out += 1;
+                    step.bytes_out += u64::from(packet.ip_bytes);
+                    let at = end_ps.saturating_add_signed(step.reception.after_line_ps);
                     self.events.push(at, Event::Arrival(unit.packet));
                 }
             }
@@ -380,7 +386,13 @@ impl Simulation {
         let flow = &mut self.flows[packet.flow as usize];
         let acknowledges = matches!(packet.role, Role::Ack(_));
         if !acknowledges && now > open && now <= close {
-            flow.meter.window_bytes += u64::from(packet.ip_bytes);
+            let step = &self.steps[packet.step as usize];
+            let (frame, wire) =
+                (self.ports[step.port].port).layers(packet.ip_bytes, step.compress, step.queue);
+            let window = &mut flow.meter.window;
+            window.ip += u64::from(packet.ip_bytes);
+            window.frame += u64::from(frame);
+            window.wire += u64::from(wire);
         }
         if let Some(number) = packet.measured {
             let delay = match &self.first_bits {

@@ -1,6 +1,7 @@
 //! Steps: what happens to one flow's packets, with one set of marks, at one port and at the far
 //! end of its link. All classification is done when they are made.
 
+use crate::observe::StepState;
 use crate::packet::{FlowId, StepId};
 use crate::red::ProfileIndex;
 
@@ -51,5 +52,20 @@ pub struct Step {
     pub compress: bool,
     pub hits: Hits,
     pub dropped: u64,
+    /// Sent onto the line: packets and IP bytes.
+    pub packets_out: u64,
+    pub bytes_out: u64,
     pub reception: Reception,
+}
+
+impl Step {
+    /// What it has counted so far.
+    pub fn state(&self) -> StepState {
+        StepState {
+            packets_in: self.hits.packets,
+            dropped: self.dropped,
+            packets_out: self.packets_out,
+            bytes_out: self.bytes_out,
+        }
+    }
 }

@@ -4,6 +4,7 @@ mod network;
 mod routes;
 mod rules;
 
+use std::cell::RefCell;
 use std::collections::HashSet;
 
 use crate::classify::Header;
@@ -13,7 +14,7 @@ use crate::packet::StepId;
 use crate::rng::Stream;
 use crate::scenario::{FlowSpec, Scenario, VERSION};
 use crate::sim::{Flow, Simulation};
-use crate::source::{self, Source};
+use crate::source::{self, Groups, Source};
 use network::Network;
 use routes::Routes;
 
@@ -30,6 +31,7 @@ pub fn build(scenario: &Scenario, seed: u64) -> Result<Simulation, ScenarioError
     let window = (scenario.warmup_ps, scenario.duration_ps);
     let mut network = Network::new(scenario, window, seed)?;
     let mut routes = Routes::default();
+    let groups = RefCell::new(Groups::new(seed));
     let mut flows = Vec::new();
     let mut names = HashSet::new();
     for (index, spec) in scenario.flows.iter().enumerate() {
@@ -37,17 +39,25 @@ pub fn build(scenario: &Scenario, seed: u64) -> Result<Simulation, ScenarioError
         if !names.insert(spec.name.as_str()) {
             return Err(twice(&path, &spec.name));
         }
-        let flow = flow(spec, &path, scenario, seed, &mut network, &mut routes)?;
+        let flow = flow(
+            spec,
+            &path,
+            scenario,
+            seed,
+            &groups,
+            &mut network,
+            &mut routes,
+        )?;
         flows.push(flow);
     }
     Ok(Simulation::new(
         seed,
-        window,
         scenario.delay_reference,
         flows,
         routes.steps,
         network.policers,
         network.ports,
+        network.observer,
     ))
 }
 
@@ -80,6 +90,7 @@ fn flow(
     path: &str,
     scenario: &Scenario,
     seed: u64,
+    groups: &RefCell<Groups>,
     network: &mut Network,
     routes: &mut Routes,
 ) -> Result<Flow, ScenarioError> {
@@ -92,9 +103,12 @@ fn flow(
         ));
     }
     let mut stream = Stream::new(seed, &format!("flow {}", spec.name));
+    let there = network.route(&spec.path, &format!("{path}.path"))?;
     let context = source::Context {
         duration_ps: scenario.duration_ps,
         samples: spec.samples,
+        framing: network.ports[there.ports[0]].port.line.framing,
+        groups,
         path: &format!("{path}.source"),
     };
     let source = source::read(&spec.source, context, &mut stream)?;
@@ -104,7 +118,6 @@ fn flow(
     };
     let (header, mark) = Header::read(&spec.packet, protocol, &format!("{path}.packet"))?;
     let id = routes.next_flow();
-    let there = network.route(&spec.path, &format!("{path}.path"))?;
     let first = routes.add(id, network, &there, &header, mark)?;
     let back_at = format!("{path}.return_path");
     let back: Option<StepId> = match (&spec.return_path, &source) {

@@ -6,13 +6,14 @@ use super::rules::{Rule, RuleReader};
 use super::twice;
 use crate::error::ScenarioError;
 use crate::framing::Framing;
+use crate::observe::Observer;
 use crate::police::TokenBucket;
 use crate::port::{Line, Port};
 use crate::queue::ClassQueue;
 use crate::rng::Stream;
 use crate::scenario::{
     EgressOtherwise, EgressSpec, FramingSpec, IngressSpec, LinkSpec, PortSpec, QueueSpec, RedSpec,
-    Scenario,
+    Scenario, SeriesSpec,
 };
 use crate::sched;
 use crate::sim::NamedPort;
@@ -54,6 +55,7 @@ pub struct Network<'a> {
     pub latency_ps: Vec<u64>,
     index: HashMap<(&'a str, &'a str), usize>,
     node_names: Vec<&'a str>,
+    pub observer: Observer,
 }
 
 impl<'a> Network<'a> {
@@ -69,6 +71,7 @@ impl<'a> Network<'a> {
             latency_ps: Vec::new(),
             index: HashMap::new(),
             node_names: Vec::new(),
+            observer: Observer::new(window),
         };
         let specs = network.index(scenario)?;
         let ends = network.links(&scenario.links)?;
@@ -80,7 +83,14 @@ impl<'a> Network<'a> {
             let egress = spec.egress.as_ref().unwrap_or(&fallback);
             let at = format!("{path}.egress");
             let end = ends.get(&index);
-            let (port, names) = read_port(egress, end.copied(), &at, window, stream)?;
+            let (mut port, names) = read_port(egress, end.copied(), &at, window, stream)?;
+            if egress.wait_histogram {
+                (port.waits_mut()).for_each(|w| w.histogram = Some(Box::default()));
+            }
+            if let Some(SeriesSpec { every_ps }) = egress.series {
+                let observer = &mut network.observer;
+                observer.add_series(index, every_ps, names.len(), &format!("{at}.series"))?;
+            }
             let facts = &mut network.facts[index];
             facts.peer = end.map(|e| e.peer);
             facts.red = egress.queues.iter().map(|q| q.red.clone()).collect();
@@ -264,6 +274,8 @@ fn default_egress() -> EgressSpec {
         fragment_bytes: None,
         interleave: false,
         header_compression: false,
+        wait_histogram: false,
+        series: None,
     }
 }
 

@@ -96,6 +96,8 @@ impl Routes {
             compress: running.line.compression && rtp,
             hits: Hits::default(),
             dropped: 0,
+            packets_out: 0,
+            bytes_out: 0,
             reception,
         };
         self.steps.push(step);

@@ -11,7 +11,7 @@ pub use matching::MatchSpec;
 pub use parse::{parse_kind, parse_part, parse_scenario};
 pub use port::{
     EgressOtherwise, EgressSpec, IngressSpec, MarkSpec, PoliceSpec, PortSpec, QueueSpec,
-    RedProfileSpec, RedSpec, RedUnit, ShapeSpec,
+    RedProfileSpec, RedSpec, RedUnit, SeriesSpec, ShapeSpec,
 };
 
 use serde::Deserialize;

@@ -90,6 +90,18 @@ pub struct EgressSpec {
     pub interleave: bool,
     #[serde(default)]
     pub header_compression: bool,
+    /// Report each queue's waits as a histogram.
+    #[serde(default)]
+    pub wait_histogram: bool,
+    /// Report what left each queue by interval.
+    #[serde(default)]
+    pub series: Option<SeriesSpec>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SeriesSpec {
+    pub every_ps: u64,
 }
 
 fn one() -> u32 {

@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use super::{Bucket, Context};
 use crate::error::ScenarioError;
-use crate::queue::{Counters, Item};
+use crate::queue::{Counters, Item, Waits};
 
 /// IOS: weight of a conversation of precedence 0.
 const WEIGHT: u64 = 32_384;
@@ -47,6 +47,7 @@ pub enum Offer {
 #[derive(Debug)]
 pub struct FairQueue {
     pub counters: Counters,
+    pub waits: Waits,
     /// By finish number.
     items: VecDeque<(u64, Item)>,
     /// Finish number of each conversation's newest packet.
@@ -88,6 +89,7 @@ impl FairQueue {
         }
         Ok(Self {
             counters: Counters::default(),
+            waits: Waits::default(),
             items: VecDeque::new(),
             conversations: vec![0; spec.dynamic_queues.into()],
             round: 0,
@@ -151,13 +153,18 @@ impl FairQueue {
         (ready > now_ps).then_some(ready)
     }
 
+    pub fn items(&self) -> impl Iterator<Item = &Item> {
+        self.items.iter().map(|(_, item)| item)
+    }
+
     pub fn take(&mut self, now_ps: u64) -> Option<Item> {
         let (finish, item) = self.items.pop_front()?;
         if let Some(shaper) = &mut self.shaper {
             shaper.charge(item.bytes, now_ps);
         }
         self.round = finish;
-        self.counters.left(item.bytes);
+        self.counters.left(&item, now_ps);
+        self.waits.left(&item, now_ps);
         Some(item)
     }
 
@@ -200,6 +207,7 @@ mod tests {
             bytes,
             carried: bytes,
             order: 0,
+            entered_ps: 0,
             queue: 0,
             conversation,
             precedence,

@@ -47,6 +47,7 @@ impl Feed {
             bytes: self.sizes[queue],
             carried: self.sizes[queue],
             order: self.order,
+            entered_ps: 0,
             queue: queue as u16,
             conversation: 0,
             precedence: 0,

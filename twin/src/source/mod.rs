@@ -2,20 +2,28 @@
 //!
 //! An open-loop source is a file here that implements `OpenSource`; `read` names it.
 
+mod bucket;
 mod onoff;
 mod pace;
+mod phase;
 mod regular;
+mod size;
 mod tcp;
+mod trace;
 mod video;
 
+pub use phase::Groups;
 pub use tcp::{Receiver, Reply, Sender};
+
+use std::cell::RefCell;
 
 use serde_json::Value;
 
 use crate::error::ScenarioError;
-use crate::framing::SECOND_PS;
+use crate::framing::{Framing, SECOND_PS};
 use crate::rng::Stream;
 use crate::scenario::{parse_kind, parse_part};
+use size::{Layer, Sizes};
 
 /// IP and TCP headers: the size of an acknowledgement.
 pub const ACK_BYTES: u32 = 40;
@@ -30,6 +38,9 @@ const MAX_RATE_BPS: u64 = 100_000_000_000_000;
 
 /// A source that awaits no answer.
 pub trait OpenSource: std::fmt::Debug + Send {
+    /// IP bytes of its largest packet.
+    fn largest(&self) -> u32;
+
     /// Time of the first packet.
     fn first(&mut self, stream: &mut Stream) -> u64;
 
@@ -58,6 +69,9 @@ pub struct Context<'a> {
     pub duration_ps: u64,
     /// Every packet will be kept.
     pub samples: bool,
+    /// Of the first link.
+    pub framing: Framing,
+    pub groups: &'a RefCell<Groups>,
     /// JSON path of the source.
     pub path: &'a str,
 }
@@ -82,18 +96,14 @@ impl Context<'_> {
         Err(self.error(field, &format!("{bytes} is no packet size"), &mend))
     }
 
-    fn ip_size(&self, bytes: u32) -> Result<(), ScenarioError> {
-        self.packet_size(bytes, MIN_IP_BYTES, "ip_bytes")
-    }
-
-    /// Refuses a rate of IP bits that is 0, beyond any line, or would never end.
-    fn bit_rate(&self, rate_bps: u64, ip_bytes: u32) -> Result<(), ScenarioError> {
+    /// Refuses a rate that is 0, beyond any line, or would never end.
+    fn bit_rate(&self, rate_bps: u64, layer: Layer, sizes: &Sizes) -> Result<(), ScenarioError> {
         if !(1..=MAX_RATE_BPS).contains(&rate_bps) {
             let mend = format!("use 1 to {MAX_RATE_BPS}");
             return Err(self.error("rate_bps", "is no rate", &mend));
         }
-        self.ip_size(ip_bytes)?;
-        let bits = u128::from(ip_bytes) * 8 * u128::from(SECOND_PS);
+        let bytes = sizes.mean_bytes(layer, self.framing) as u128;
+        let bits = bytes * 8 * u128::from(SECOND_PS);
         self.bounded(rate_bps.into(), bits, "rate_bps")
     }
 
@@ -119,17 +129,25 @@ impl Context<'_> {
 /// Reads a source by its `kind`.
 pub fn read(value: &Value, context: Context, stream: &mut Stream) -> Result<Source, ScenarioError> {
     let path = context.path;
-    let (kind, rest) = parse_kind(value, path)?;
-    match kind.as_str() {
-        "cbr" => regular::cbr(parse_part(rest, path)?, context),
-        "poisson" => regular::poisson(parse_part(rest, path)?, context),
+    let (kind, mut rest) = parse_kind(value, path)?;
+    let bucket = rest
+        .as_object_mut()
+        .and_then(|fields| fields.remove("bucket"));
+    let source = match kind.as_str() {
+        "cbr" => regular::cbr(parse_part(rest, path)?, context, stream),
+        "poisson" => regular::poisson(&parse_part(rest, path)?, context),
         "onoff" => onoff::read(&parse_part(rest, path)?, context),
+        "trace" => trace::read(parse_part(rest, path)?, context),
         "video" => video::read(parse_part(rest, path)?, context),
         "tcp" => tcp::read(&parse_part(rest, path)?, context, stream),
         other => Err(context.error(
             "kind",
             &format!("unknown source {other:?}"),
-            "use cbr, poisson, onoff, video or tcp",
+            "use cbr, poisson, onoff, video, trace or tcp",
         )),
+    }?;
+    match bucket {
+        Some(spec) => bucket::shape(source, spec, context),
+        None => Ok(source),
     }
 }

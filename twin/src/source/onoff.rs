@@ -1,8 +1,10 @@
-//! `onoff`: bursts at a peak rate between silences, both exponentially long.
+//! `onoff`: bursts at a peak rate between silences, of random or fixed lengths.
 
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::pace::Pace;
+use super::size::{Layer, Sizes};
 use super::{Context, OpenSource, Source};
 use crate::error::ScenarioError;
 use crate::rng::Stream;
@@ -10,12 +12,19 @@ use crate::rng::Stream;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OnOffSpec {
-    /// While on; counts IP bits.
+    /// While on.
     rate_bps: u64,
-    ip_bytes: u32,
+    #[serde(default)]
+    rate_layer: Layer,
+    #[serde(default)]
+    ip_bytes: Option<Value>,
+    #[serde(default)]
+    frame_bytes: Option<Value>,
     /// Mean lengths.
     on_ps: u64,
     off_ps: u64,
+    #[serde(default)]
+    lengths: Lengths,
     #[serde(default)]
     start_ps: u64,
     #[serde(default)]
@@ -24,19 +33,39 @@ pub struct OnOffSpec {
     phase_ps: u64,
 }
 
+/// How the lengths of bursts and silences spread about their means.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Lengths {
+    #[default]
+    Exponential,
+    Deterministic,
+}
+
+impl Lengths {
+    fn draw(self, mean_ps: u64, stream: &mut Stream) -> u64 {
+        match self {
+            Self::Exponential => stream.exponential(mean_ps as f64) as u64,
+            Self::Deterministic => mean_ps,
+        }
+    }
+}
+
 #[derive(Debug)]
 struct OnOff {
-    ip_bytes: u32,
+    sizes: Sizes,
     pace: Pace,
-    on_ps: f64,
-    off_ps: f64,
+    on_ps: u64,
+    off_ps: u64,
+    lengths: Lengths,
     start_ps: u64,
     phase_ps: u64,
     burst_end_ps: u64,
 }
 
 pub fn read(spec: &OnOffSpec, context: Context) -> Result<Source, ScenarioError> {
-    context.bit_rate(spec.rate_bps, spec.ip_bytes)?;
+    let sizes = Sizes::read(spec.ip_bytes.as_ref(), spec.frame_bytes.as_ref(), context)?;
+    context.bit_rate(spec.rate_bps, spec.rate_layer, &sizes)?;
     context.positive(spec.on_ps, "on_ps")?;
     context.positive(spec.off_ps, "off_ps")?;
     let cycle = u128::from(spec.on_ps) + u128::from(spec.off_ps);
@@ -44,10 +73,11 @@ pub fn read(spec: &OnOffSpec, context: Context) -> Result<Source, ScenarioError>
     Ok(Source::Open {
         stop_ps: context.stop(spec.stop_ps),
         source: Box::new(OnOff {
-            ip_bytes: spec.ip_bytes,
-            pace: Pace::new(spec.ip_bytes, spec.rate_bps),
-            on_ps: spec.on_ps as f64,
-            off_ps: spec.off_ps as f64,
+            pace: Pace::new(&sizes, spec.rate_bps, spec.rate_layer, context.framing, 0),
+            sizes,
+            on_ps: spec.on_ps,
+            off_ps: spec.off_ps,
+            lengths: spec.lengths,
             start_ps: spec.start_ps,
             phase_ps: spec.phase_ps,
             burst_end_ps: 0,
@@ -57,26 +87,31 @@ pub fn read(spec: &OnOffSpec, context: Context) -> Result<Source, ScenarioError>
 
 impl OnOff {
     fn burst(&mut self, from_ps: u64, stream: &mut Stream) -> u64 {
-        let length = stream.exponential(self.on_ps) as u64;
+        let length = self.lengths.draw(self.on_ps, stream);
         self.burst_end_ps = from_ps.saturating_add(length);
         from_ps
     }
 }
 
 impl OpenSource for OnOff {
+    fn largest(&self) -> u32 {
+        self.sizes.largest()
+    }
+
     fn first(&mut self, stream: &mut Stream) -> u64 {
         let from = self.start_ps.saturating_add(stream.up_to(self.phase_ps));
         self.burst(from, stream)
     }
 
-    /// A burst sends at least one packet: at its start.
+    /// A burst sends at least one packet: at its start. Its end is not in it.
     fn send(&mut self, now_ps: u64, stream: &mut Stream, sizes: &mut Vec<u32>) -> u64 {
-        sizes.push(self.ip_bytes);
-        let next = now_ps.saturating_add(self.pace.gap());
-        if next <= self.burst_end_ps {
+        let place = self.sizes.draw(stream);
+        sizes.push(self.sizes.ip_bytes[place]);
+        let next = now_ps.saturating_add(self.pace.gap(place));
+        if next < self.burst_end_ps {
             return next;
         }
-        let silence = stream.exponential(self.off_ps) as u64;
+        let silence = self.lengths.draw(self.off_ps, stream);
         let from = self.burst_end_ps.saturating_add(silence);
         self.burst(from.max(next), stream)
     }

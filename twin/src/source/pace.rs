@@ -1,51 +1,92 @@
 //! A constant bit rate kept without drift.
 
-use crate::framing::SECOND_PS;
+use super::size::{Layer, Sizes};
+use crate::framing::{Framing, SECOND_PS};
+
+/// Parts of 10^9 that a clock's rate is given in.
+const BILLION: i64 = 1_000_000_000;
 
 /// Successive gaps between packets that add up to the exact rate.
 #[derive(Debug, Clone)]
 pub struct Pace {
-    gap: u64,
-    remainder: u64,
-    carry: u64,
-    rate_bps: u64,
+    /// Whole picoseconds and the rest in parts of `denominator`, by size.
+    gaps: Vec<(u64, u128)>,
+    carry: u128,
+    denominator: u128,
 }
 
 impl Pace {
-    /// For packets of `ip_bytes` (at most 65,535) at `rate_bps` (not 0).
-    pub fn new(ip_bytes: u32, rate_bps: u64) -> Self {
-        let bits = u64::from(ip_bytes) * 8 * SECOND_PS;
+    /// For packets of `sizes` at `rate_bps` (not 0) of a layer, by a clock that runs
+    /// `ppb` parts in 10^9 fast.
+    pub fn new(sizes: &Sizes, rate_bps: u64, layer: Layer, framing: Framing, ppb: i64) -> Self {
+        let speed = (BILLION + ppb).max(1) as u128;
+        let denominator = u128::from(rate_bps) * speed;
+        let gap = |ip: &u32| {
+            let bits = u128::from(layer.bytes(*ip, framing)) * 8;
+            let time = bits * u128::from(SECOND_PS) * BILLION as u128;
+            let whole = u64::try_from(time / denominator).unwrap_or(u64::MAX);
+            (whole, time % denominator)
+        };
         Self {
-            gap: bits / rate_bps,
-            remainder: bits % rate_bps,
+            gaps: sizes.ip_bytes.iter().map(gap).collect(),
             carry: 0,
-            rate_bps,
+            denominator,
         }
     }
 
-    pub fn gap(&mut self) -> u64 {
-        self.carry += self.remainder;
-        if self.carry >= self.rate_bps {
-            self.carry -= self.rate_bps;
-            return self.gap + 1;
+    /// The time that a packet of the size at this place takes.
+    pub fn gap(&mut self, place: usize) -> u64 {
+        let (gap, remainder) = self.gaps[place];
+        self.carry += remainder;
+        if self.carry >= self.denominator {
+            self.carry -= self.denominator;
+            return gap + 1;
         }
-        self.gap
+        gap
     }
 
-    /// The gap as a mean.
-    pub fn mean(&self) -> f64 {
-        self.gap as f64 + self.remainder as f64 / self.rate_bps as f64
+    /// The gaps of a source with one size, exactly; equal for equal periods.
+    pub fn period(&self) -> Option<(u64, u128, u128)> {
+        match self.gaps[..] {
+            // A fraction that compares: the remainder over the denominator in lowest terms.
+            [(gap, remainder)] => {
+                let divisor = greatest_common(remainder, self.denominator);
+                Some((gap, remainder / divisor, self.denominator / divisor))
+            }
+            _ => None,
+        }
     }
+}
+
+fn greatest_common(mut a: u128, mut b: u128) -> u128 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scenario::FramingSpec;
+
+    const PLAIN: Framing = Framing {
+        kind: FramingSpec::None,
+        tagged: false,
+    };
 
     #[test]
     fn does_not_drift() {
-        let mut pace = Pace::new(100, 7);
-        let total: u64 = (0..7).map(|_| pace.gap()).sum();
+        let sizes = Sizes::one(100);
+        let mut pace = Pace::new(&sizes, 7, Layer::Ip, PLAIN, 0);
+        let total: u64 = (0..7).map(|_| pace.gap(0)).sum();
         assert_eq!(total, 800 * SECOND_PS);
+    }
+
+    #[test]
+    fn a_fast_clock_has_shorter_gaps() {
+        let sizes = Sizes::one(100);
+        let mut pace = Pace::new(&sizes, 800, Layer::Ip, PLAIN, 250_000_000);
+        assert_eq!(pace.gap(0), SECOND_PS * 4 / 5);
     }
 }

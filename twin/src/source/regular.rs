@@ -1,18 +1,26 @@
-//! `cbr` and `poisson`: packets of one size at a mean rate.
+//! `cbr` and `poisson`: packets at a mean rate.
 
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::pace::Pace;
+use super::phase::{Member, PhaseSpec};
+use super::size::{Layer, Sizes};
 use super::{Context, OpenSource, Source};
 use crate::error::ScenarioError;
+use crate::framing::SECOND_PS;
 use crate::rng::Stream;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RegularSpec {
-    /// Counts IP bits.
     rate_bps: u64,
-    ip_bytes: u32,
+    #[serde(default)]
+    rate_layer: Layer,
+    #[serde(default)]
+    ip_bytes: Option<Value>,
+    #[serde(default)]
+    frame_bytes: Option<Value>,
     #[serde(default)]
     start_ps: u64,
     #[serde(default)]
@@ -20,26 +28,72 @@ pub struct RegularSpec {
     /// The start is drawn from this long after `start_ps`.
     #[serde(default)]
     phase_ps: u64,
+    /// cbr: how its clock stands to those of others.
+    #[serde(default)]
+    phase: Option<PhaseSpec>,
     /// cbr: each packet is late by up to this, never overtaking.
     #[serde(default)]
     jitter_ps: u64,
 }
 
+impl RegularSpec {
+    fn sizes(&self, context: Context) -> Result<Sizes, ScenarioError> {
+        let sizes = Sizes::read(self.ip_bytes.as_ref(), self.frame_bytes.as_ref(), context)?;
+        context.bit_rate(self.rate_bps, self.rate_layer, &sizes)?;
+        Ok(sizes)
+    }
+}
+
 #[derive(Debug)]
 struct Cbr {
-    spec: RegularSpec,
+    sizes: Sizes,
     pace: Pace,
+    start_ps: u64,
+    /// Of the random start.
+    within_ps: u64,
+    jitter_ps: u64,
+    member: Option<Member>,
     /// Undelayed time of the packet to come.
     due_ps: u64,
 }
 
-pub fn cbr(spec: RegularSpec, context: Context) -> Result<Source, ScenarioError> {
-    context.bit_rate(spec.rate_bps, spec.ip_bytes)?;
+pub fn cbr(
+    spec: RegularSpec,
+    context: Context,
+    stream: &mut Stream,
+) -> Result<Source, ScenarioError> {
+    let sizes = spec.sizes(context)?;
+    if spec.phase.is_some() && spec.phase_ps != 0 {
+        let mend = "leave phase_ps or phase out";
+        return Err(context.error("phase_ps", "the phase is given twice", mend));
+    }
+    let ppb = match &spec.phase {
+        Some(phase) => phase.clock_ppb(context, stream)?,
+        None => 0,
+    };
+    let pace = Pace::new(&sizes, spec.rate_bps, spec.rate_layer, context.framing, ppb);
+    let mut member = None;
+    let within_ps = match &spec.phase {
+        None => spec.phase_ps,
+        Some(PhaseSpec::Synchronised { group }) => {
+            let mut groups = context.groups.borrow_mut();
+            member = Some(groups.join(group, &pace, spec.start_ps, context)?);
+            0
+        }
+        Some(PhaseSpec::Independent { .. } | PhaseSpec::Random {}) => {
+            let bits = sizes.mean_bytes(spec.rate_layer, context.framing) * 8.0;
+            (bits * SECOND_PS as f64 / spec.rate_bps as f64) as u64
+        }
+    };
     Ok(Source::Open {
         stop_ps: context.stop(spec.stop_ps),
         source: Box::new(Cbr {
-            pace: Pace::new(spec.ip_bytes, spec.rate_bps),
-            spec,
+            sizes,
+            pace,
+            start_ps: spec.start_ps,
+            within_ps,
+            jitter_ps: spec.jitter_ps,
+            member,
             due_ps: 0,
         }),
     })
@@ -47,57 +101,78 @@ pub fn cbr(spec: RegularSpec, context: Context) -> Result<Source, ScenarioError>
 
 impl Cbr {
     fn late(&self, stream: &mut Stream) -> u64 {
-        let late = match self.spec.jitter_ps {
+        let mut late = match self.jitter_ps {
             0 => 0,
             jitter => stream.up_to(jitter),
         };
+        if let Some(member) = &self.member {
+            late = late.saturating_add(member.rank_ps(self.due_ps));
+        }
         self.due_ps.saturating_add(late)
     }
 }
 
 impl OpenSource for Cbr {
+    fn largest(&self) -> u32 {
+        self.sizes.largest()
+    }
+
     fn first(&mut self, stream: &mut Stream) -> u64 {
-        let phase = stream.up_to(self.spec.phase_ps);
-        self.due_ps = self.spec.start_ps.saturating_add(phase);
+        let phase = stream.up_to(self.within_ps);
+        self.due_ps = self.start_ps.saturating_add(phase);
         self.late(stream)
     }
 
     fn send(&mut self, now_ps: u64, stream: &mut Stream, sizes: &mut Vec<u32>) -> u64 {
-        sizes.push(self.spec.ip_bytes);
-        self.due_ps = self.due_ps.saturating_add(self.pace.gap());
+        let place = self.sizes.draw(stream);
+        sizes.push(self.sizes.ip_bytes[place]);
+        self.due_ps = self.due_ps.saturating_add(self.pace.gap(place));
         self.late(stream).max(now_ps)
     }
 }
 
 #[derive(Debug)]
 struct Poisson {
-    spec: RegularSpec,
+    sizes: Sizes,
     mean_gap_ps: f64,
+    start_ps: u64,
+    phase_ps: u64,
 }
 
-pub fn poisson(spec: RegularSpec, context: Context) -> Result<Source, ScenarioError> {
-    context.bit_rate(spec.rate_bps, spec.ip_bytes)?;
+pub fn poisson(spec: &RegularSpec, context: Context) -> Result<Source, ScenarioError> {
+    let sizes = spec.sizes(context)?;
     if spec.jitter_ps != 0 {
         return Err(context.error("jitter_ps", "a poisson source has none", "leave it out"));
     }
+    if spec.phase.is_some() {
+        return Err(context.error("phase", "a poisson source has none", "leave it out"));
+    }
+    let bits = sizes.mean_bytes(spec.rate_layer, context.framing) * 8.0;
     Ok(Source::Open {
         stop_ps: context.stop(spec.stop_ps),
         source: Box::new(Poisson {
-            mean_gap_ps: Pace::new(spec.ip_bytes, spec.rate_bps).mean(),
-            spec,
+            sizes,
+            mean_gap_ps: bits * SECOND_PS as f64 / spec.rate_bps as f64,
+            start_ps: spec.start_ps,
+            phase_ps: spec.phase_ps,
         }),
     })
 }
 
 impl OpenSource for Poisson {
+    fn largest(&self) -> u32 {
+        self.sizes.largest()
+    }
+
     fn first(&mut self, stream: &mut Stream) -> u64 {
-        let wait = stream.up_to(self.spec.phase_ps);
+        let wait = stream.up_to(self.phase_ps);
         let gap = stream.exponential(self.mean_gap_ps) as u64;
-        self.spec.start_ps.saturating_add(wait).saturating_add(gap)
+        self.start_ps.saturating_add(wait).saturating_add(gap)
     }
 
     fn send(&mut self, now_ps: u64, stream: &mut Stream, sizes: &mut Vec<u32>) -> u64 {
-        sizes.push(self.spec.ip_bytes);
+        let place = self.sizes.draw(stream);
+        sizes.push(self.sizes.ip_bytes[place]);
         let gap = stream.exponential(self.mean_gap_ps).round();
         now_ps.saturating_add(gap as u64)
     }
