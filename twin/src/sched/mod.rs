@@ -108,7 +108,7 @@ impl Context<'_> {
 #[derive(Debug)]
 pub enum Discipline {
     Classes(Box<dyn Scheduler>),
-    Fair(FairQueue),
+    Fair(Box<FairQueue>),
 }
 
 /// A discipline that can be told to leave queues out.
@@ -132,7 +132,7 @@ pub fn read(
             return Err(not_shaped(&kind, context));
         }
         let fair = FairQueue::new(&parse_part(rest, path)?, shaper, context)?;
-        return Ok(Discipline::Fair(fair));
+        return Ok(Discipline::Fair(Box::new(fair)));
     }
     let gateable: Box<dyn Gateable> = match kind.as_str() {
         "fifo" => Box::new(tiered::fifo(parse_part(rest, path)?, context)?),
