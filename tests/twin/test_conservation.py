@@ -170,3 +170,15 @@ def test_the_published_strict_priority_vector():
     assert len(delays) == 82_345
     # Arrivals and departures meet at the same picosecond here; their order moves the mean by 0.2 %.
     assert sum(delays) / len(delays) == pytest.approx(1217e6, rel=1e-3)
+
+
+def test_without_draining_what_is_under_way_is_unfinished():
+    document = one_port(egress(1, {"kind": "fifo"}), [flow("a", rate_bps=20_000_000, ip_bytes=1000)])
+    drained = run(document)["flows"][0]
+    cut = run({**document, "drain": False})["flows"][0]
+    assert drained["unfinished"] == 0
+    # A full queue, and the one in transmission.
+    assert 100 <= cut["unfinished"] <= 101
+    assert cut["sent"] == cut["delivered"] + cut["lost"] + cut["unfinished"] == drained["sent"]
+    assert cut["lost"] == drained["lost"]
+    assert cut["offered_by_layer_bps"]["ip"] == pytest.approx(20_000_000, rel=0.01)

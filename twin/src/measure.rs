@@ -7,12 +7,20 @@ use crate::moments::Moments;
 pub type Sample = (u64, i64);
 pub const LOST: i64 = -1;
 
-/// Bytes of packets as they travelled on the last link.
+/// Bytes of packets as they travelled on one link.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LayerBytes {
     pub ip: u64,
     pub frame: u64,
     pub wire: u64,
+}
+
+impl LayerBytes {
+    pub fn add(&mut self, ip: u32, frame: u32, wire: u32) {
+        self.ip += u64::from(ip);
+        self.frame += u64::from(frame);
+        self.wire += u64::from(wire);
+    }
 }
 
 /// The record of one flow.
@@ -23,6 +31,8 @@ pub struct Meter {
     pub lost: u64,
     /// IP bytes of measured packets delivered.
     pub bytes_delivered: u64,
+    /// Sent inside the measured window, as on the first link.
+    pub offered: LayerBytes,
     /// Received inside the measured window, whenever sent.
     pub window: LayerBytes,
     pub reordered: u64,

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::measure::{Meter, Sample};
+use crate::measure::{LayerBytes, Meter, Sample};
 use crate::packet::FlowId;
 use crate::queue::Counters;
 use crate::scenario::VERSION;
@@ -33,7 +33,9 @@ struct FlowReport<'a> {
     sent: u64,
     delivered: u64,
     lost: u64,
+    unfinished: u64,
     bytes_delivered: u64,
+    offered_by_layer_bps: LayerReport,
     throughput_bps: f64,
     throughput_by_layer_bps: LayerReport,
     delay_ps: DelayReport,
@@ -44,12 +46,22 @@ struct FlowReport<'a> {
     tcp: Option<TcpReport>,
 }
 
-/// On the last link.
+/// On the first link (offered) or the last one (received).
 #[derive(Debug, Serialize)]
 struct LayerReport {
     ip: f64,
     frame: f64,
     wire: f64,
+}
+
+impl LayerReport {
+    fn new(bytes: LayerBytes, rate: impl Fn(u64) -> f64) -> Self {
+        Self {
+            ip: rate(bytes.ip),
+            frame: rate(bytes.frame),
+            wire: rate(bytes.wire),
+        }
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -168,13 +180,11 @@ fn flow_report(flow: &Flow, measured_ps: u64) -> FlowReport<'_> {
         sent: meter.sent,
         delivered: meter.delivered,
         lost: meter.lost,
+        unfinished: meter.sent - meter.delivered - meter.lost,
         bytes_delivered: meter.bytes_delivered,
+        offered_by_layer_bps: LayerReport::new(meter.offered, rate),
         throughput_bps: rate(meter.window.ip),
-        throughput_by_layer_bps: LayerReport {
-            ip: rate(meter.window.ip),
-            frame: rate(meter.window.frame),
-            wire: rate(meter.window.wire),
-        },
+        throughput_by_layer_bps: LayerReport::new(meter.window, rate),
         delay_ps: delay_report(meter),
         interarrival_ps: GapReport {
             mean: meter.gaps.mean(),

@@ -58,6 +58,8 @@ pub struct Simulation {
     pub first_bits: Option<FirstBits>,
     events: EventQueue,
     now_ps: u64,
+    /// Nothing happens after this.
+    until_ps: u64,
     sizes: Vec<u32>,
     segments: Vec<u64>,
 }
@@ -84,9 +86,15 @@ impl Simulation {
             first_bits: (reference == DelayReference::FirstBit).then(FirstBits::default),
             events: EventQueue::default(),
             now_ps: 0,
+            until_ps: u64::MAX,
             sizes: Vec::new(),
             segments: Vec::new(),
         }
+    }
+
+    /// Ends the run at `until_ps`, whatever is under way then.
+    pub fn cut_off(&mut self, until_ps: u64) {
+        self.until_ps = until_ps;
     }
 
     /// Runs until sources have stopped and the network is empty. `interrupted` is asked now
@@ -111,6 +119,9 @@ impl Simulation {
                 let mend = "raise the lowest line rate or shorten its queues";
                 return Err(ScenarioError::new("links", problem, mend).into());
             }
+            if at > self.until_ps {
+                break;
+            }
             if at >= self.observer.boundary_ps {
                 self.observer.advance(at, &mut self.ports, &self.steps);
             }
@@ -125,7 +136,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// Packets neither delivered nor lost: none after a run.
+    /// Packets neither delivered nor lost: none after a run that drains.
     pub fn under_way(&self) -> usize {
         self.packets.under_way()
     }
@@ -229,10 +240,14 @@ impl Simulation {
         let flow = &mut self.flows[id as usize];
         let (first, measured) = match role {
             Role::Ack(_) => (flow.back.unwrap_or(flow.first), None),
-            _ => {
-                let counts = now >= self.window.0;
-                (flow.first, counts.then(|| flow.meter.sent(now)))
+            _ if now >= self.window.0 => {
+                let step = &self.steps[flow.first as usize];
+                let port = &self.ports[step.port].port;
+                let (frame, wire) = port.layers(ip_bytes, step.compress, step.queue);
+                flow.meter.offered.add(ip_bytes, frame, wire);
+                (flow.first, Some(flow.meter.sent(now)))
             }
+            _ => (flow.first, None),
         };
         let packet = self.packets.insert(Packet {
             flow: id,
@@ -389,10 +404,7 @@ impl Simulation {
             let step = &self.steps[packet.step as usize];
             let (frame, wire) =
                 (self.ports[step.port].port).layers(packet.ip_bytes, step.compress, step.queue);
-            let window = &mut flow.meter.window;
-            window.ip += u64::from(packet.ip_bytes);
-            window.frame += u64::from(frame);
-            window.wire += u64::from(wire);
+            flow.meter.window.add(packet.ip_bytes, frame, wire);
         }
         if let Some(number) = packet.measured {
             let delay = match &self.first_bits {

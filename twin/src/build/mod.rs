@@ -50,7 +50,7 @@ pub fn build(scenario: &Scenario, seed: u64) -> Result<Simulation, ScenarioError
         )?;
         flows.push(flow);
     }
-    Ok(Simulation::new(
+    let mut simulation = Simulation::new(
         seed,
         scenario.delay_reference,
         flows,
@@ -58,7 +58,11 @@ pub fn build(scenario: &Scenario, seed: u64) -> Result<Simulation, ScenarioError
         network.policers,
         network.ports,
         network.observer,
-    ))
+    );
+    if !scenario.drain {
+        simulation.cut_off(scenario.duration_ps);
+    }
+    Ok(simulation)
 }
 
 fn check_frame(scenario: &Scenario) -> Result<(), ScenarioError> {

@@ -30,6 +30,9 @@ pub struct Scenario {
     /// Packets sent before this are carried but not measured.
     #[serde(default)]
     pub warmup_ps: u64,
+    /// Let the network drain after the end; else what is under way then is reported as unfinished.
+    #[serde(default = "drains")]
+    pub drain: bool,
     #[serde(default)]
     pub delay_reference: DelayReference,
     pub nodes: Vec<NodeSpec>,
@@ -106,6 +109,10 @@ pub struct FlowSpec {
     /// With `samples`: one packet in this many, beginning with the first.
     #[serde(default = "every_packet")]
     pub sample_every: u64,
+}
+
+fn drains() -> bool {
+    true
 }
 
 fn every_packet() -> u64 {
