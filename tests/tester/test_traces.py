@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import socket
 import struct
 from contextlib import suppress
@@ -12,7 +13,11 @@ import pytest
 import qosforge_twin
 
 from app.errors import InputError
+from app.inventory.loader import load_network
+from app.resources import root
+from app.runs.live import plans_held
 from app.tester.traces import read_traces
+from app.tester.twin import TwinTester
 
 EPOCH = 1_700_000_000
 """Capture times count from 1970: a float would lose nanoseconds."""
@@ -177,6 +182,41 @@ def test_every_cut_of_a_capture_is_read_or_named(tmp_path: Path) -> None:
             path = saved(tmp_path, whole[:end])
             with suppress(InputError):
                 assert read_traces(path)[0].ip_bytes in ((100,), (100, 100))
+
+
+CBR = "{kind: cbr, rate: 80 kb/s, ip_bytes: 200}"
+
+
+def with_recording(tmp_path: Path, table: str, source: str) -> TwinTester:
+    """The campus, its first voice flow recorded."""
+    folder = tmp_path / "campus"
+    shutil.copytree(root() / "inventories" / "campus", folder)
+    traffic = folder / "traffic.yaml"
+    traffic.write_text(traffic.read_text().replace(CBR, source, 1))
+    (folder / "calls.csv").write_text(table)
+    network = load_network(folder)
+    held = {d.name: (folder / "startup" / f"{d.name}.cfg").read_text() for d in network.devices}
+    return TwinTester(network, plans_held(network, held))
+
+
+CALLS = "time,bytes,flow\n10,200,a\n10.5,60,b\n11,100,a\n"
+
+
+def test_a_network_sends_its_recordings(tmp_path: Path) -> None:
+    tester = with_recording(tmp_path, CALLS, "{kind: trace, file: calls.csv, flow: a}")
+    document = tester.scenario(tester.network.traffic[0], 1, set())
+    source = {"kind": "trace", "start_ps": 0, "times_ps": [0, 10**12], "ip_bytes": [200, 100]}
+    assert document["flows"][0]["source"] == source
+    voice = json.loads(qosforge_twin.run(json.dumps(document | {"warmup_ps": 0}), 1))["flows"][0]
+    assert (voice["name"], voice["sent"]) == ("voice", 2)
+
+
+@pytest.mark.parametrize(("flow", "count"), [("", 2), (", flow: c", 0)])
+def test_a_recording_of_several_flows_needs_the_name_of_one(tmp_path: Path, flow: str, count: int) -> None:
+    tester = with_recording(tmp_path, CALLS, f"{{kind: trace, file: calls.csv{flow}}}")
+    with pytest.raises(InputError, match=f"flow voice: {count} recorded flows are meant") as caught:
+        tester.scenario(tester.network.traffic[0], 1, set())
+    assert "'a', 'b'" in caught.value.mend
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
