@@ -27,6 +27,10 @@ Parameters = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Treat warnings as errors.")]
 RequireBatfish = Annotated[bool, typer.Option("--require-batfish", help="Fail when Batfish does not check.")]
+Packets = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Write the packets measured one by one: CSV, or Parquet by its name."),
+]
 Seed = Annotated[int, typer.Option("--seed", min=0, max=2**64 - 1, help="Seed of the tester's random streams.")]
 
 

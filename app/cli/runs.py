@@ -13,6 +13,7 @@ from rich.text import Text
 from app.cli.options import (
     AsJson,
     NetworkFolder,
+    Packets,
     Parameters,
     Policy,
     RequireBatfish,
@@ -43,6 +44,7 @@ from app.runs.report import run_report
 from app.runs.service import Finished, Request, open_service
 from app.runs.store import RunStore
 from app.settings import load_settings
+from app.tester.export import measured_packets, write_packets
 
 
 def register(app: typer.Typer) -> None:
@@ -155,6 +157,7 @@ def measure(
     network: NetworkFolder = None,
     parameters: Parameters = None,
     seed: Seed = 1,
+    packets: Packets = None,
     as_json: AsJson = False,
 ) -> None:
     """Measure what the boxes do now against an intent's objectives. The boxes are only read."""
@@ -166,6 +169,8 @@ def measure(
         texts = live.read_running(fleet)
     progress("measure", "twin of the configuration read back")
     judged = live.measure(loaded.intent, net, texts, seed=seed)
+    if packets is not None:
+        write_packets(measured_packets(judged.measurement), packets)
     if as_json:
         print_json(
             {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from difflib import get_close_matches
+from pathlib import Path
 
 from app.errors import InputError
 from app.intent.applications import load_catalogue
@@ -104,10 +105,19 @@ def _flow(flow: TrafficFlow, stations: list[str], document: Document, path: Path
     place = document.place((*path, "source"))
     if source.kind == "tcp" and flow.protocol != "tcp":
         yield InputError(f"flow {flow.name}: a tcp source cannot be {flow.protocol}", place, "write protocol: tcp")
-    needs = {"cbr": ("rate",), "poisson": ("rate",), "video": ("frames_per_second", "frame_bytes"), "tcp": ()}
+    needs = {
+        "cbr": ("rate",),
+        "poisson": ("rate",),
+        "video": ("frames_per_second", "frame_bytes"),
+        "tcp": (),
+        "trace": ("file",),
+    }
     for need in needs[source.kind]:
         if getattr(source, need) is None:
             yield InputError(f"flow {flow.name}: a {source.kind} source needs {need}", place, f"add {need}")
+    if source.file is not None and not Path(source.file).is_file():
+        message = f"flow {flow.name}: there is no file {source.file}"
+        yield InputError(message, place, "name it as seen from the network's folder")
 
 
 def _twice(names: list[str], what: str, document: Document, *path: str | int) -> Iterator[InputError]:

@@ -43,7 +43,10 @@ def load_network(folder: Path) -> Network:
         ),
         links=_entries(links, "links", Link, problems),
         stations=_entries(links, "stations", Station, problems),
-        traffic=_entries(traffic, "scenarios", TrafficScenario, problems) if traffic else (),
+        traffic=tuple(
+            _with_files(scenario, folder)
+            for scenario in (_entries(traffic, "scenarios", TrafficScenario, problems) if traffic else ())
+        ),
     )
     # Positions and names are those of the files only where every entry could be read.
     problems = problems or list(inconsistencies(network, links, traffic))
@@ -141,6 +144,17 @@ def _entries(document: Document, key: str, model: type[Entry], problems: list[In
         return ()
     read = [_validated(model, entry, document, (key, i), problems) for i, entry in enumerate(entries)]
     return tuple(entry for entry in read if entry is not None)
+
+
+def _with_files(scenario: TrafficScenario, folder: Path) -> TrafficScenario:
+    """The scenario with its recordings found from anywhere, not only from the network's folder."""
+    flows = tuple(
+        flow.model_copy(update={"source": flow.source.model_copy(update={"file": str(folder / flow.source.file)})})
+        if flow.source.file is not None
+        else flow
+        for flow in scenario.flows
+    )
+    return scenario.model_copy(update={"flows": flows})
 
 
 def _validated(

@@ -178,14 +178,19 @@ class Station(Model):
 
 
 class Source(Model):
-    """How a flow offers packets; sizes are IP bytes, ``frame_*`` belong to video."""
+    """How a flow offers packets; sizes are IP bytes, ``frame_*`` belong to video.
 
-    kind: Literal["cbr", "poisson", "video", "tcp"]
+    A trace sends what ``file`` recorded, a path from the network's folder; ``flow`` picks one of its flows.
+    """
+
+    kind: Literal["cbr", "poisson", "video", "tcp", "trace"]
     rate: Rate | None = None
     ip_bytes: Annotated[int, Field(ge=20, le=65535, strict=True)] = 1500
     frames_per_second: Count | None = None
     frame_bytes: Count | None = None
     frame_bytes_sd: Annotated[int, Field(ge=0, strict=True)] | None = None
+    file: str | None = None
+    flow: str | None = None
 
 
 class TrafficFlow(Model):

@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import qosforge_twin
 
-from app.errors import TesterError
+from app.errors import InputError, Place, TesterError
 from app.intent.models import Intent
 from app.inventory.models import Network, Station, TrafficFlow, TrafficScenario
 from app.plan.model import Efficiency, InterfacePlan, Plan
 from app.platforms.base import platform
 from app.tester.measurement import FlowResult, Measurement, ScenarioResult, When
 from app.tester.ports import port
+from app.tester.traces import Trace, read_traces
 from app.tester.traffic import flow_class, scenario_of
 
 Json = dict[str, Any]
@@ -207,6 +209,8 @@ def _source(flow: TrafficFlow) -> Json:
     match source.kind:
         case "tcp":
             return {"kind": "tcp", "receive_window_bytes": RECEIVE_WINDOW_BYTES, **common}
+        case "trace":
+            return {**_recorded(flow).source(), "start_ps": common["start_ps"]}
         case "video":
             return {
                 "kind": "video",
@@ -217,6 +221,22 @@ def _source(flow: TrafficFlow) -> Json:
                 **common,
             }
     return {"kind": source.kind, "rate_bps": source.rate, "ip_bytes": source.ip_bytes, **common}
+
+
+def _recorded(flow: TrafficFlow) -> Trace:
+    """What a trace source sends.
+
+    Raises:
+        InputError: the file cannot be read, or does not say which of its flows is meant.
+    """
+    path = Path(flow.source.file or "")
+    traces = read_traces(path)
+    wanted = [t for t in traces if flow.source.flow in (None, t.flow)]
+    if len(wanted) != 1:
+        names = ", ".join(repr(t.flow) for t in traces)
+        problem = f"flow {flow.name}: {len(wanted)} recorded flows are meant"
+        raise InputError(problem, Place(file=str(path)), f"name one of {names} as the source's flow")
+    return wanted[0]
 
 
 def _flow_result(flow: TrafficFlow, traffic_class: str, entry: Json, seconds: int) -> FlowResult:

@@ -155,6 +155,16 @@ CASES: dict[str, tuple[Change, str, str]] = {
         "needs frames_per_second",
         "add frames_per_second",
     ),
+    "trace without a file": (
+        ("traffic.yaml", "{kind: cbr, rate: 80 kb/s, ip_bytes: 200}", "{kind: trace}"),
+        "needs file",
+        "add file",
+    ),
+    "no such recording": (
+        ("traffic.yaml", "{kind: cbr, rate: 80 kb/s, ip_bytes: 200}", "{kind: trace, file: calls.csv}"),
+        "calls.csv",
+        "from the network's folder",
+    ),
     "unknown source": (("traffic.yaml", "kind: cbr", "kind: cbrr"), "'cbrr'", "'cbr', 'poisson'"),
     "unknown application": (
         ("traffic.yaml", "application: rtp-audio", "application: rtp-audo"),

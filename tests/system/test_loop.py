@@ -150,13 +150,17 @@ def test_diff_is_empty_and_shows_what_somebody_took_away(campus: Campus, holding
 
 def test_measure_judges_what_the_boxes_do_now(campus: Campus, holding: Mapping[str, str], tmp_path: Path) -> None:
     short = with_checks(POLICY, tmp_path / "short.yaml", CONFERENCE, BRANCH)
-    met = campus.command("measure", short, "--json")
+    packets = tmp_path / "packets.csv"
+    met = campus.command("measure", short, "--json", "--packets", str(packets))
     assert met.code == 0, met.stderr
     document = json.loads(met.stdout)
     assert document["outcome"] == "met"
     assert {flow["traffic_class"] for flow in document["measurement"]["scenarios"][0]["flows"]} == {
         "voice-video", "web-and-file", "default",
     }  # fmt: skip
+    measured = document["measurement"]["scenarios"]
+    kept = sum(len(flow["samples"]) for scenario in measured for flow in scenario["flows"])
+    assert len(packets.read_text().splitlines()) == 1 + kept > 1
     impossible = campus.command("measure", with_checks(IMPOSSIBLE, tmp_path / "not.yaml", CONFERENCE))
     assert impossible.code == 1
     assert "broken" in impossible.stdout
