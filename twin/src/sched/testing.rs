@@ -130,7 +130,8 @@ impl Line {
         while self.now_ps < end {
             match scheduler.pick(&self.feed.queues, self.now_ps) {
                 Pick::Queue(queue) => {
-                    self.feed.queues[queue].pop(self.now_ps);
+                    let item = self.feed.queues[queue].pop(self.now_ps);
+                    scheduler.admits(queue, &item.unwrap(), self.now_ps, true);
                     self.feed.push(queue);
                     bits[queue] += f64::from(self.sizes[queue]) * 8.0;
                     self.now_ps += serialisation_ps(self.sizes[queue], 1_000_000);
