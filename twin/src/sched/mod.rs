@@ -7,6 +7,8 @@ mod backlog;
 mod cbq;
 mod cbwfq;
 mod fair;
+mod hierarchy;
+mod htb;
 mod leaky;
 mod round_robin;
 mod shape;
@@ -117,7 +119,7 @@ pub trait Gateable: Scheduler + for<'a> Scheduler<Gated<'a>> {}
 
 impl<T: Scheduler + for<'a> Scheduler<Gated<'a>>> Gateable for T {}
 
-const KINDS: &str = "fifo, strict, wrr, drr, strict_wrr, srr, wfq, cbwfq, cbq, dcbq or dcbqe";
+const KINDS: &str = "fifo, strict, wrr, drr, strict_wrr, srr, wfq, cbwfq, cbq, dcbq, dcbqe or htb";
 
 /// Reads a scheduler by its `kind`, behind the port's shaper if it has one.
 pub fn read(
@@ -144,6 +146,7 @@ pub fn read(
         "srr" => Box::new(srr::Srr::new(parse_part(rest, path)?, context)?),
         "cbwfq" => Box::new(cbwfq::Cbwfq::new(parse_part(rest, path)?, context)?),
         "cbq" => Box::new(cbq::Cbq::new(&parse_part(rest, path)?, context)?),
+        "htb" => Box::new(htb::Htb::new(&parse_part(rest, path)?, context)?),
         "dcbq" | "dcbqe" => {
             let efficient = kind == "dcbqe";
             let spec = parse_part(rest, path)?;

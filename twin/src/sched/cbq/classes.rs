@@ -5,12 +5,11 @@ use serde::Deserialize;
 use super::estimator::{Estimator, EstimatorSpec};
 use super::ring::Ring;
 use crate::error::ScenarioError;
+use crate::sched::hierarchy::{Node, parents};
 use crate::sched::{Backlog, Context};
 
 /// Shares are rounded in print: children may exceed their parent by this much of the link.
 const SHARE_SLACK: f64 = 1e-9;
-/// The levels of borrowing are walked for every packet.
-const MAX_CLASSES: usize = 4096;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -29,6 +28,20 @@ pub struct ClassSpec {
     /// A leaf's queue.
     #[serde(default)]
     queue: Option<usize>,
+}
+
+impl Node for ClassSpec {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn parent(&self) -> Option<&str> {
+        self.parent.as_deref()
+    }
+
+    fn queue(&self) -> Option<usize> {
+        self.queue
+    }
 }
 
 fn yes() -> bool {
@@ -97,27 +110,9 @@ impl Classes {
         context: Context,
     ) -> Result<Self, ScenarioError> {
         estimator.check(context)?;
-        if !(1..=MAX_CLASSES).contains(&specs.len()) {
-            let mend = format!("list 1 to {MAX_CLASSES}");
-            return Err(context.error("classes", "too few or too many classes", &mend));
-        }
         let mut all: Vec<Class> = Vec::new();
-        let mut queues = vec![false; context.queues];
-        for (i, spec) in specs.iter().enumerate() {
-            let class = class(spec, i, specs, estimator, context)?;
-            if let Some(queue) = class.queue {
-                let field = format!("classes[{i}].queue");
-                context.check_queue(queue, &field)?;
-                if std::mem::replace(&mut queues[queue], true) {
-                    let problem = "another class has this queue";
-                    return Err(context.error(&field, problem, "give each leaf its own"));
-                }
-            }
-            all.push(class);
-        }
-        if let Some(queue) = queues.iter().position(|taken| !taken) {
-            let problem = format!("queue {queue} belongs to no class");
-            return Err(context.error("classes", &problem, "add a leaf with it"));
+        for (i, parent) in parents(specs, context)?.into_iter().enumerate() {
+            all.push(class(&specs[i], i, parent, estimator, context)?);
         }
         check_sums(&all, context)?;
         for i in (0..all.len()).rev() {
@@ -186,37 +181,13 @@ impl Classes {
 fn class(
     spec: &ClassSpec,
     index: usize,
-    specs: &[ClassSpec],
+    parent: Option<usize>,
     estimator: &EstimatorSpec,
     context: Context,
 ) -> Result<Class, ScenarioError> {
     let wrong = |field: &str, problem: &str, mend: &str| {
         Err(context.error(&format!("classes[{index}].{field}"), problem, mend))
     };
-    if specs[..index].iter().any(|s| s.name == spec.name) {
-        return wrong("name", "used twice", "give each class its own name");
-    }
-    let parent = match &spec.parent {
-        None => None,
-        Some(name) => match specs[..index].iter().position(|s| s.name == *name) {
-            Some(parent) if specs[parent].queue.is_some() => {
-                return wrong("parent", "is a leaf", "take the parent's queue away");
-            }
-            Some(parent) => Some(parent),
-            None => {
-                let problem = format!("no class before it is called {name:?}");
-                return wrong("parent", &problem, "list parents before children");
-            }
-        },
-    };
-    let has_children = specs.iter().any(|s| s.parent.as_ref() == Some(&spec.name));
-    if spec.queue.is_none() && !has_children {
-        return wrong(
-            "queue",
-            "neither a queue nor a child",
-            "give a leaf its queue",
-        );
-    }
     if !(spec.share > 0.0 && spec.share <= 1.0) {
         return wrong(
             "share",
