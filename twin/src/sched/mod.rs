@@ -16,6 +16,7 @@ mod srr;
 #[cfg(test)]
 mod testing;
 mod tiered;
+mod tree;
 mod weights;
 mod wrr;
 
@@ -119,7 +120,8 @@ pub trait Gateable: Scheduler + for<'a> Scheduler<Gated<'a>> {}
 
 impl<T: Scheduler + for<'a> Scheduler<Gated<'a>>> Gateable for T {}
 
-const KINDS: &str = "fifo, strict, wrr, drr, strict_wrr, srr, wfq, cbwfq, cbq, dcbq, dcbqe or htb";
+const KINDS: &str =
+    "fifo, strict, wrr, drr, strict_wrr, srr, wfq, cbwfq, cbq, dcbq, dcbqe, htb or tree";
 
 /// Reads a scheduler by its `kind`, behind the port's shaper if it has one.
 pub fn read(
@@ -146,6 +148,7 @@ pub fn read(
         "srr" => Box::new(srr::Srr::new(parse_part(rest, path)?, context)?),
         "cbwfq" => Box::new(cbwfq::Cbwfq::new(parse_part(rest, path)?, context)?),
         "cbq" => Box::new(cbq::Cbq::new(&parse_part(rest, path)?, context)?),
+        "tree" => Box::new(tree::Tree::new(&parse_part(rest, path)?, context)?),
         "htb" => Box::new(htb::Htb::new(&parse_part(rest, path)?, context)?),
         "dcbq" | "dcbqe" => {
             let efficient = kind == "dcbqe";

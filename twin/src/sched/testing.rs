@@ -118,6 +118,14 @@ impl Line {
         }
     }
 
+    /// A queue that was empty is not any longer.
+    pub fn resize(&mut self, queue: usize, bytes: u32) {
+        self.sizes[queue] = bytes;
+        self.feed.resize(queue, bytes);
+        self.feed.push(queue);
+        self.feed.push(queue);
+    }
+
     /// Bits of each queue whose sending begins in the next `seconds`.
     pub fn run(&mut self, scheduler: &mut dyn Scheduler, seconds: f64) -> Vec<f64> {
         let end = self.now_ps + (seconds * SECOND_PS as f64) as u64;
