@@ -111,7 +111,7 @@ def test_no_packet_is_later_than_its_bound(kind: str, seed: int) -> None:
         "fifo": {"kind": "fifo"},
         "strict": {"kind": "strict", "order": list(range(classes))},
         "wrr": {"kind": "wrr", "weights": weights},
-        "drr": {"kind": "wrr", "quantum_bytes": quanta},
+        "drr": {"kind": "drr", "quantum_bytes": quanta},
         "cbwfq": {"kind": "cbwfq", "priority": [], "weights": weights},
     }[kind]
     found = run(scheduler, classes, flows, seed=seed)
