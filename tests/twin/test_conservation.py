@@ -14,6 +14,12 @@ from .scenarios import egress, flow, flows_of, one_port, port_of, run
 
 LLQ = {"queue": 0, "rate_bps": 300_000, "burst_bytes": 3000}
 RED = {"default": {"min": 3, "max": 9, "mark_denominator": 2}, "weight_exponent": 2}
+CLASSES = [
+    {"name": "a", "share": 0.4, "borrow": False},
+    {"name": "x", "parent": "a", "share": 0.1, "priority": "high", "queue": 0},
+    {"name": "y", "parent": "a", "share": 0.3, "queue": 1},
+    {"name": "b", "share": 0.6, "queue": 2},
+]
 SCHEDULERS = [
     {"kind": "strict", "order": [2, 0, 1]},
     {"kind": "wrr", "weights": [1, 2, 5]},
@@ -24,6 +30,28 @@ SCHEDULERS = [
     {"kind": "srr", "weights": [1, 2, 3], "strict": 1, "shape": [4, 0, 0]},
     {"kind": "cbwfq", "weights": [1, 2, 3]},
     {"kind": "cbwfq", "priority": [LLQ], "weights": [None, 70, 30]},
+    {"kind": "wrr", "weights": [1, 2, 3], "quantum_bytes": 256, "counting": "rounded_up"},
+    {"kind": "strict", "order": [{"0": 4, "2": 3}, 1], "leak": {"packets": 2, "out_of": 33}},
+    {"kind": "wrr", "weights": [1, 1, 1], "shapes": {"1": {"rate_bps": 200_000, "burst_bytes": 2000}}},
+    *({"kind": kind, "classes": CLASSES} for kind in ("cbq", "dcbq", "dcbqe")),
+    {"kind": "cbq", "classes": CLASSES, "guideline": "top_level", "ns2_wrr_flaw": True, "efficient": True},
+    {"kind": "dcbq", "classes": CLASSES, "timer_hz": 1000, "estimator": {"steady_burst_packets": 3}},
+    {
+        "kind": "htb",
+        "classes": [
+            {"name": "root", "rate_bps": 900_000},
+            {"name": "a", "parent": "root", "rate_bps": 200_000, "ceil_bps": 900_000, "queue": 0},
+            {"name": "b", "parent": "root", "rate_bps": 300_000, "ceil_bps": 600_000, "prio": 1, "queue": 1},
+            {"name": "c", "parent": "root", "rate_bps": 400_000, "queue": 2},
+        ],
+    },
+    {
+        "kind": "tree",
+        "children": [
+            {"ceil_bps": 500_000, "children": [{"queue": 0, "priority": 0}, {"queue": 1}]},
+            {"weight": 2, "queue": 2},
+        ],
+    },
 ]
 
 

@@ -5,6 +5,8 @@ import pytest
 from .scenarios import MILLISECOND, SECOND, egress, flow, flows_of, one_port, port_of, run
 
 RATE = 10_000_000
+# Buckets that hold what comes while another class has its short turn.
+ROOM = {"burst_bytes": 6000, "cburst_bytes": 6000, "quantum_bytes": 1500}
 
 
 def saturated(scheduler, sizes=(1500, 1500, 1500), rate=RATE, seconds=2.0, limit=100):
@@ -35,6 +37,49 @@ def saturated(scheduler, sizes=(1500, 1500, 1500), rate=RATE, seconds=2.0, limit
         ({"kind": "cbwfq", "weights": [100, 200, 700]}, (1500, 64, 700), (0.1, 0.2, 0.7)),
         ({"kind": "cbwfq", "weights": [1, 999]}, (1500, 1500), (0.001, 0.999)),
         ({"kind": "strict", "order": [1, 0]}, (1500, 1500), (0, 1)),
+        ({"kind": "strict", "order": [{"0": 4, "1": 3}, 2]}, (1500, 1500, 1500), (4 / 7, 3 / 7, 0)),
+        (
+            {"kind": "strict", "order": [0, 1, 2], "leak": [{"packets": 2, "out_of": 33}, None]},
+            (1500, 1500, 1500),
+            (31 / 33, 2 / 33, 0),
+        ),
+        ({"kind": "wrr", "weights": [1, 2], "quantum_bytes": 256}, (1500, 300), (1 / 3, 2 / 3)),
+        # 256 bytes and a tag do not fit into one quantum.
+        (
+            {"kind": "wrr", "weights": [1, 1], "quantum_bytes": 256, "counting": "rounded_up"},
+            (256, 500),
+            (128 / 378, 250 / 378),
+        ),
+        (
+            {
+                "kind": "tree",
+                "children": [
+                    {"rate_bps": 4_000_000, "children": [{"queue": 0, "weight": 3}, {"queue": 1}]},
+                    {"rate_bps": 6_000_000, "queue": 2},
+                ],
+            },
+            (1500, 300, 700),
+            (0.3, 0.1, 0.6),
+        ),
+        (
+            {
+                "kind": "htb",
+                "classes": [
+                    {"name": "all", "rate_bps": RATE, **ROOM},
+                    {
+                        "name": "a",
+                        "parent": "all",
+                        "rate_bps": 2_000_000,
+                        "ceil_bps": 3_000_000,
+                        "queue": 0,
+                        **ROOM,
+                    },
+                    {"name": "b", "parent": "all", "rate_bps": 1_000_000, "ceil_bps": RATE, "queue": 1, **ROOM},
+                ],
+            },
+            (1500, 1500),
+            (0.3, 0.7),
+        ),
     ],
 )
 def test_shares_under_saturation(scheduler, sizes, expected):

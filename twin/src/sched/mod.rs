@@ -4,8 +4,11 @@
 //! `Scheduler`; `read` names it.
 
 mod backlog;
+mod cbq;
 mod cbwfq;
 mod fair;
+mod hierarchy;
+mod htb;
 mod leaky;
 mod round_robin;
 mod shape;
@@ -13,6 +16,7 @@ mod srr;
 #[cfg(test)]
 mod testing;
 mod tiered;
+mod tree;
 mod weights;
 mod wrr;
 
@@ -116,7 +120,8 @@ pub trait Gateable: Scheduler + for<'a> Scheduler<Gated<'a>> {}
 
 impl<T: Scheduler + for<'a> Scheduler<Gated<'a>>> Gateable for T {}
 
-const KINDS: &str = "fifo, strict, wrr, drr, strict_wrr, srr, wfq or cbwfq";
+const KINDS: &str =
+    "fifo, strict, wrr, drr, strict_wrr, srr, wfq, cbwfq, cbq, dcbq, dcbqe, htb or tree";
 
 /// Reads a scheduler by its `kind`, behind the port's shaper if it has one.
 pub fn read(
@@ -142,6 +147,14 @@ pub fn read(
         "strict_wrr" => Box::new(tiered::strict_wrr(parse_part(rest, path)?, context)?),
         "srr" => Box::new(srr::Srr::new(parse_part(rest, path)?, context)?),
         "cbwfq" => Box::new(cbwfq::Cbwfq::new(parse_part(rest, path)?, context)?),
+        "cbq" => Box::new(cbq::Cbq::new(&parse_part(rest, path)?, context)?),
+        "tree" => Box::new(tree::Tree::new(&parse_part(rest, path)?, context)?),
+        "htb" => Box::new(htb::Htb::new(&parse_part(rest, path)?, context)?),
+        "dcbq" | "dcbqe" => {
+            let efficient = kind == "dcbqe";
+            let spec = parse_part(rest, path)?;
+            Box::new(cbq::Decoupled::new(&spec, efficient, context)?)
+        }
         other => {
             let problem = format!("unknown scheduler {other:?}");
             return Err(context.error("kind", &problem, &format!("use {KINDS}")));

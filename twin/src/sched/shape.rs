@@ -54,6 +54,12 @@ impl Bucket {
         self.level = self.level.saturating_sub(tokens(bytes.into()));
     }
 
+    /// Forgets what is owed beyond so many picoseconds of the rate.
+    pub fn forgive_beyond(&mut self, time_ps: u64) {
+        let most = i128::from(self.rate_bps) * i128::from(time_ps);
+        self.level = self.level.max(-most);
+    }
+
     fn refill(&mut self, now_ps: u64) {
         let earned = u128::from(now_ps - self.updated_ps) * u128::from(self.rate_bps);
         let earned = i128::try_from(earned).unwrap_or(i128::MAX);

@@ -118,6 +118,14 @@ impl Line {
         }
     }
 
+    /// A queue that was empty is not any longer.
+    pub fn resize(&mut self, queue: usize, bytes: u32) {
+        self.sizes[queue] = bytes;
+        self.feed.resize(queue, bytes);
+        self.feed.push(queue);
+        self.feed.push(queue);
+    }
+
     /// Bits of each queue whose sending begins in the next `seconds`.
     pub fn run(&mut self, scheduler: &mut dyn Scheduler, seconds: f64) -> Vec<f64> {
         let end = self.now_ps + (seconds * SECOND_PS as f64) as u64;
@@ -130,7 +138,8 @@ impl Line {
         while self.now_ps < end {
             match scheduler.pick(&self.feed.queues, self.now_ps) {
                 Pick::Queue(queue) => {
-                    self.feed.queues[queue].pop(self.now_ps);
+                    let item = self.feed.queues[queue].pop(self.now_ps);
+                    scheduler.admits(queue, &item.unwrap(), self.now_ps, true);
                     self.feed.push(queue);
                     bits[queue] += f64::from(self.sizes[queue]) * 8.0;
                     self.now_ps += serialisation_ps(self.sizes[queue], 1_000_000);

@@ -8,7 +8,7 @@ use super::Context;
 use crate::error::ScenarioError;
 
 /// Keeps `bytes × weight` far inside 64 bits; 10^12 is a terabit per second.
-const MAX_WEIGHT: u64 = 1_000_000_000_000;
+pub const MAX_WEIGHT: u64 = 1_000_000_000_000;
 
 /// In a list, null or 0 stands for "this queue has none".
 #[derive(Debug, Deserialize)]
