@@ -5,37 +5,70 @@ const BITS: u32 = 10;
 const PER_OCTAVE: usize = 1 << BITS;
 /// Values below 2^11 have a bucket each; then one octave per further bit.
 const OCTAVES: usize = 64 - BITS as usize;
+const BUCKETS: usize = (OCTAVES + 1) * PER_OCTAVE;
+/// Memory comes by so many neighbouring buckets: delays of a flow lie close together.
+const BLOCK: usize = 64;
+/// Values noted before they are counted. Of thousands of flows each then touches one line of
+/// memory per value, and its buckets only once in a while, all together.
+const NOTED: usize = 128;
+const ABSENT: u16 = u16::MAX;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Histogram {
-    octaves: [Option<Box<[u64; PER_OCTAVE]>>; OCTAVES + 1],
-}
-
-impl Default for Histogram {
-    fn default() -> Self {
-        Self {
-            octaves: [const { None }; OCTAVES + 1],
-        }
-    }
+    /// Buckets of values not counted yet.
+    noted: Vec<u16>,
+    /// Place of each block in `counts`; empty before the first is counted.
+    blocks: Vec<u16>,
+    counts: Vec<[u64; BLOCK]>,
 }
 
 impl Histogram {
+    #[inline]
     pub fn add(&mut self, value: u64) {
-        let (octave, place) = bucket(value);
-        let counts = self.octaves[octave].get_or_insert_with(|| Box::new([0; PER_OCTAVE]));
-        counts[place] += 1;
+        if self.noted.len() == self.noted.capacity() {
+            self.count();
+        }
+        self.noted.push(bucket(value) as u16);
+    }
+
+    /// Counts what was noted, and makes room to note.
+    #[cold]
+    fn count(&mut self) {
+        if self.noted.is_empty() {
+            self.noted.reserve_exact(NOTED);
+            return;
+        }
+        if self.blocks.is_empty() {
+            self.blocks = vec![ABSENT; BUCKETS / BLOCK];
+        }
+        for bucket in self.noted.drain(..).map(usize::from) {
+            let block = &mut self.blocks[bucket / BLOCK];
+            if *block == ABSENT {
+                *block = self.counts.len() as u16;
+                self.counts.push([0; BLOCK]);
+            }
+            self.counts[usize::from(*block)][bucket % BLOCK] += 1;
+        }
     }
 
     /// (largest value of the bucket, count) of every bucket that is not empty, ascending.
     pub fn buckets(&self) -> Vec<(u64, u64)> {
-        let mut found = Vec::new();
-        for (octave, counts) in self.octaves.iter().enumerate() {
-            let counts = counts.iter().flat_map(|c| c.iter());
-            for (place, count) in counts.enumerate().filter(|(_, count)| **count > 0) {
-                found.push((upper_edge(octave, place), *count));
-            }
+        let mut found: Vec<(u16, u64)> = self.noted.iter().map(|bucket| (*bucket, 1)).collect();
+        for (block, place) in self.blocks.iter().enumerate() {
+            let counts = self.counts.get(usize::from(*place)).into_iter().flatten();
+            let buckets = (block * BLOCK..).zip(counts);
+            let counted = buckets.filter(|(_, count)| **count > 0);
+            found.extend(counted.map(|(bucket, count)| (bucket as u16, *count)));
         }
-        found
+        found.sort_unstable_by_key(|(bucket, _)| *bucket);
+        found.dedup_by(|next, kept| {
+            let same = next.0 == kept.0;
+            kept.1 += if same { next.1 } else { 0 };
+            same
+        });
+        let found = found.into_iter();
+        let edges = found.map(|(bucket, count)| (upper_edge(bucket.into()), count));
+        edges.collect()
     }
 
     /// The least value that so many thousandths of all values do not exceed (nearest rank), as
@@ -58,23 +91,22 @@ impl Histogram {
     }
 }
 
-fn bucket(value: u64) -> (usize, usize) {
+/// Octave by octave, from the smallest value.
+fn bucket(value: u64) -> usize {
     if value < PER_OCTAVE as u64 {
-        return (0, value as usize);
+        return value as usize;
     }
     let shift = 63 - value.leading_zeros() - BITS;
-    (shift as usize + 1, (value >> shift) as usize - PER_OCTAVE)
+    ((shift as usize) << BITS) + (value >> shift) as usize
 }
 
-fn upper_edge(octave: usize, place: usize) -> u64 {
-    match octave {
-        0 => place as u64,
-        _ => {
-            let shift = octave - 1;
-            let base = (PER_OCTAVE + place) as u64;
-            (base << shift) + ((1u64 << shift) - 1)
-        }
+fn upper_edge(bucket: usize) -> u64 {
+    if bucket < PER_OCTAVE {
+        return bucket as u64;
     }
+    let shift = bucket / PER_OCTAVE - 1;
+    let base = (PER_OCTAVE + bucket % PER_OCTAVE) as u64;
+    (base << shift) + ((1u64 << shift) - 1)
 }
 
 #[cfg(test)]
@@ -86,13 +118,13 @@ mod tests {
         let mut value = 1u64;
         while value < u64::MAX / 3 {
             for v in [value, value + 1, value * 2 - 1] {
-                let (octave, place) = bucket(v);
-                let edge = upper_edge(octave, place);
+                let edge = upper_edge(bucket(v));
                 assert!(edge >= v && (edge - v) as f64 <= v as f64 / 1000.0, "{v}");
             }
             value = value * 3 / 2 + 1;
         }
-        assert_eq!(bucket(u64::MAX).0, OCTAVES);
+        assert_eq!(bucket(u64::MAX), BUCKETS - 1);
+        assert!((0..BUCKETS).all(|b| bucket(upper_edge(b)) == b));
     }
 
     #[test]
@@ -117,5 +149,22 @@ mod tests {
         assert_eq!(counts, [1, 2, 1, 1]);
         assert!(buckets.is_sorted());
         assert_eq!(buckets[3].0, u64::MAX);
+    }
+
+    #[test]
+    fn agrees_with_counting_one_by_one() {
+        let mut stream = crate::rng::Stream::new(3, "histogram");
+        let mut histogram = Histogram::default();
+        let mut counts = std::collections::BTreeMap::new();
+        for number in 0..10 * NOTED + 7 {
+            if number % 97 == 0 {
+                let total: u64 = histogram.buckets().iter().map(|b| b.1).sum();
+                assert_eq!(total, number as u64);
+            }
+            let value = stream.up_to(1 << (number % 40));
+            histogram.add(value);
+            *counts.entry(upper_edge(bucket(value))).or_insert(0) += 1;
+        }
+        assert!(histogram.buckets().into_iter().eq(counts));
     }
 }
