@@ -140,6 +140,12 @@ impl EventQueue {
         Some((entry.at_ps, entry.event))
     }
 
+    /// Most events that waited at a time since the days were made anew, and what lies far off.
+    #[cfg(test)]
+    pub fn places(&self) -> usize {
+        self.entries.len() + self.far.len()
+    }
+
     #[inline]
     fn put(&mut self, at_ps: u64, event: Event) {
         let day = (at_ps >> self.shift).max(self.today);

@@ -1,6 +1,6 @@
 //! Packet-level discrete-event simulation of queues, schedulers and links.
 //!
-//! One entry: [`run`], JSON in and JSON out. Times are integer picoseconds, rates integer bits
+//! One entry: [`run`], JSON in and JSON out; [`run_many`] for many cases at once. Times are integer picoseconds, rates integer bits
 //! per second; the same scenario and seed give the same bytes. `SCENARIO.md` has the formats.
 
 #![cfg_attr(not(feature = "python"), forbid(unsafe_code))]
@@ -12,7 +12,10 @@ mod error;
 mod event;
 mod first_bit;
 mod framing;
+#[cfg(test)]
+mod growth;
 mod histogram;
+mod many;
 mod measure;
 mod moments;
 mod observe;
@@ -32,6 +35,7 @@ mod source;
 mod step;
 
 pub use error::{RunError, ScenarioError};
+pub use many::{Case, CaseError, run_many};
 
 /// Simulates `scenario` (JSON, version 1) and returns the result (JSON).
 ///

@@ -60,6 +60,12 @@ impl Slab {
         &mut self.packets[id as usize]
     }
 
+    /// Most packets that were under way at a time.
+    #[cfg(test)]
+    pub fn places(&self) -> usize {
+        self.packets.len()
+    }
+
     /// Packets neither delivered nor lost yet.
     pub fn under_way(&self) -> usize {
         self.packets.len() - self.free.len()

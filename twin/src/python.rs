@@ -1,16 +1,19 @@
 //! The Python face: module `qosforge_twin`.
 
+use std::num::NonZeroUsize;
+
 use pyo3::create_exception;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 
-use crate::error::{RunError, ScenarioError as Refusal};
+use crate::error::RunError;
+use crate::many::Case;
 
 create_exception!(
     qosforge_twin,
     ScenarioError,
     PyValueError,
-    "A scenario that cannot be simulated: attributes path, problem, mend."
+    "A scenario that cannot be simulated: attributes path, problem, mend, case."
 );
 
 /// Simulate a version 1 scenario (JSON) and return the result (JSON).
@@ -26,16 +29,58 @@ fn run(py: Python<'_>, scenario: &str, seed: u64) -> PyResult<String> {
     match (result, signal) {
         (_, Some(signal)) => Err(signal),
         (Ok(text), None) => Ok(text),
-        (Err(RunError::Scenario(refusal)), None) => Err(raise(py, &refusal)),
-        (Err(RunError::Interrupted), None) => {
-            Err(pyo3::exceptions::PyKeyboardInterrupt::new_err(()))
-        }
+        (Err(error), None) => Err(raise(py, &error, None)),
     }
 }
 
-fn raise(py: Python<'_>, refusal: &Refusal) -> PyErr {
-    let error = ScenarioError::new_err(refusal.to_string());
+/// Simulate independent scenarios on several threads; the results come in the scenarios' order.
+#[pyfunction]
+#[pyo3(signature = (scenarios, seeds, threads=None))]
+fn run_many(
+    py: Python<'_>,
+    scenarios: Vec<String>,
+    seeds: Vec<u64>,
+    threads: Option<usize>,
+) -> PyResult<Vec<String>> {
+    if scenarios.len() != seeds.len() {
+        let (scenarios, seeds) = (scenarios.len(), seeds.len());
+        let problem = format!("{scenarios} scenarios and {seeds} seeds; give one for each");
+        return Err(PyValueError::new_err(problem));
+    }
+    let threads = threads.map(|count| {
+        NonZeroUsize::new(count)
+            .ok_or_else(|| PyValueError::new_err("threads is 0; use 1 or more, or None"))
+    });
+    let threads = threads.transpose()?;
+    let cases: Vec<Case> = scenarios.iter().map(String::as_str).zip(seeds).collect();
+    let mut signal = None;
+    let result = py.detach(|| {
+        crate::run_many(&cases, threads, || {
+            signal = Python::attach(|py| py.check_signals()).err();
+            signal.is_some()
+        })
+    });
+    match (result, signal) {
+        (_, Some(signal)) => Err(signal),
+        (Ok(texts), None) => Ok(texts),
+        (Err(failed), None) => Err(raise(py, &failed.error, Some(failed.case))),
+    }
+}
+
+fn raise(py: Python<'_>, error: &RunError, case: Option<usize>) -> PyErr {
+    let refusal = match error {
+        RunError::Scenario(refusal) => refusal,
+        RunError::Interrupted => return PyKeyboardInterrupt::new_err(()),
+    };
+    let text = match case {
+        Some(case) => format!("case {case}: {refusal}"),
+        None => refusal.to_string(),
+    };
+    let error = ScenarioError::new_err(text);
     let value = error.value(py);
+    if let Err(failed) = value.setattr("case", case) {
+        return failed;
+    }
     let fields = [
         ("path", &refusal.path),
         ("problem", &refusal.problem),
@@ -52,5 +97,6 @@ fn raise(py: Python<'_>, refusal: &Refusal) -> PyErr {
 #[pymodule]
 fn qosforge_twin(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
-    module.add_function(wrap_pyfunction!(run, module)?)
+    module.add_function(wrap_pyfunction!(run, module)?)?;
+    module.add_function(wrap_pyfunction!(run_many, module)?)
 }

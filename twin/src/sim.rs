@@ -60,6 +60,8 @@ pub struct Simulation {
     now_ps: u64,
     /// Nothing happens after this.
     until_ps: u64,
+    /// Events so far.
+    pub handled: u64,
     sizes: Vec<u32>,
     segments: Vec<u64>,
 }
@@ -87,6 +89,7 @@ impl Simulation {
             events: EventQueue::default(),
             now_ps: 0,
             until_ps: u64::MAX,
+            handled: 0,
             sizes: Vec::new(),
             segments: Vec::new(),
         }
@@ -112,7 +115,6 @@ impl Simulation {
                 self.events.push(first, Event::Source(id));
             }
         }
-        let mut handled = 0u64;
         while let Some((at, event)) = self.events.pop() {
             if at == u64::MAX {
                 let problem = "the network needs more than 213 days to drain";
@@ -127,8 +129,8 @@ impl Simulation {
             }
             self.now_ps = at;
             self.handle(event);
-            handled += 1;
-            if handled.is_multiple_of(CHECK_EVERY) && interrupted() {
+            self.handled += 1;
+            if self.handled.is_multiple_of(CHECK_EVERY) && interrupted() {
                 return Err(RunError::Interrupted);
             }
         }
@@ -139,6 +141,12 @@ impl Simulation {
     /// Packets neither delivered nor lost: none after a run that drains.
     pub fn under_way(&self) -> usize {
         self.packets.under_way()
+    }
+
+    /// Most packets and most events that were under way at a time.
+    #[cfg(test)]
+    pub fn footprint(&self) -> (usize, usize) {
+        (self.packets.places(), self.events.places())
     }
 
     fn handle(&mut self, event: Event) {
