@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import resource
-import sys
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeVar
 from unittest.mock import patch
 
 from jinja2 import Template
@@ -19,9 +15,7 @@ from app.intent.loader import LoadedIntent
 from app.inventory.models import Network
 from app.sharing import forget
 from benchmarks.fleet import fleet, numbered_classes, recognised_classes
-from benchmarks.timing import Ratio, best, seconds
-
-_T = TypeVar("_T")
+from benchmarks.timing import Ratio, alone_in_its_process, best, peak, seconds
 
 COUNTS = (100, 1_000, 10_000)
 CLASSES = (6, 12, 24)
@@ -62,20 +56,14 @@ class Classes:
 def measure() -> Iterator[Ratio | Growth | Classes]:
     """Ratio and growth of a fleet of devices that all differ, and of one of few shapes; growth with the classes."""
     for title, shapes, bound in (("all differ", None, 5.0), (f"{SHAPES} shapes", SHAPES, 1.5)):
-        rows = [_alone_in_its_process(_row, count, shapes) for count in COUNTS]
+        rows = [alone_in_its_process(_row, count, shapes) for count in COUNTS]
         count, ours, _ = rows[-1]
         sample = fleet(shapes or SAMPLE, shapes=shapes)
         baseline = _jinja(recognised_classes(), sample) / len(sample.devices) * 1e3
         name = f"compile {count} devices × 12 classes, {title}"
         yield Ratio(f"{name} / Jinja2 alone, a device", ours / 1e3, baseline / 1e3, at_most=bound)
         yield Growth(name, tuple(rows))
-    yield Classes(CLASSED, tuple(_alone_in_its_process(_classes, classes) for classes in CLASSES))
-
-
-def _alone_in_its_process(work: Callable[..., _T], *arguments: object) -> _T:
-    """What the work gives in a process that has done nothing else, and has no other peak of memory."""
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(work, arguments)
+    yield Classes(CLASSED, tuple(alone_in_its_process(_classes, classes) for classes in CLASSES))
 
 
 def _row(count: int, shapes: int | None) -> tuple[int, float, float]:
@@ -83,9 +71,9 @@ def _row(count: int, shapes: int | None) -> tuple[int, float, float]:
     _compile(recognised_classes(), fleet(10))  # reads data and templates
     network = fleet(count, shapes=shapes)
     forget()
-    before = _peak()
+    before = peak()
     time = seconds(lambda: _compile(recognised_classes(), network))
-    return count, time / count * 1e3, (_peak() - before) / count
+    return count, time / count * 1e3, (peak() - before) / count
 
 
 def _classes(count: int) -> tuple[int, float, float]:
@@ -135,8 +123,3 @@ def renderings(intent: LoadedIntent, network: Network) -> Iterator[tuple[Templat
                     raise LookupError(f"{device.name}: {block.kind} {block.name} is not the text of one template")
                 yield made[block.text.rstrip("\n")]
             made.clear()
-
-
-def _peak() -> float:
-    """Most memory that this process has had, in kB; Linux tells it in kB, macOS in bytes."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024 if sys.platform == "darwin" else 1)

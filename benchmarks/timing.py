@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import resource
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
+
+_T = TypeVar("_T")
 
 REPEATS = 5
 
@@ -47,3 +53,25 @@ def seconds(work: Callable[[], object]) -> float:
 def best(work: Callable[[], object], repeats: int = REPEATS) -> float:
     """Seconds of the fastest of a few repeats: what the machine can do when nothing disturbs it."""
     return min(seconds(work) for _ in range(repeats))
+
+
+def elapsed(work: Callable[[], object], repeats: int = REPEATS) -> float:
+    """Seconds on the clock of the fastest of a few repeats: for work on several cores."""
+
+    def once() -> float:
+        started = time.perf_counter()
+        work()
+        return time.perf_counter() - started
+
+    return min(once() for _ in range(repeats))
+
+
+def alone_in_its_process(work: Callable[..., _T], *arguments: object) -> _T:
+    """What the work gives in a process that has done nothing else, and has no other peak of memory."""
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply(work, arguments)
+
+
+def peak() -> float:
+    """Most memory that this process has had, in kB; Linux tells it in kB, macOS in bytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024 if sys.platform == "darwin" else 1)
