@@ -106,6 +106,11 @@ def altered(path, value):
             f"{PORT}.scheduler.priority[0].burst_bytes",
         ),
         (f"{PORT}.scheduler", {"kind": "cbwfq", "weights": [1, 1], "wieghts": 1}, f"{PORT}.scheduler.wieghts"),
+        (
+            f"{PORT}.queues[1]",
+            {"name": "q1", "limit_packets": 9, "fair_queue": {"dynamic_queues": 0}},
+            f"{PORT}.queues[1].fair_queue.dynamic_queues",
+        ),
         (f"{PORT}.shape", {"rate_bps": 0, "burst_bytes": 1}, f"{PORT}.shape.rate_bps"),
         (f"{PORT}.shape", {"rate_bps": 1, "burst_bytes": -1}, f"{PORT}.shape.burst_bytes"),
         (

@@ -11,6 +11,7 @@ mod classify;
 mod error;
 mod event;
 mod first_bit;
+mod flow_order;
 mod framing;
 #[cfg(test)]
 mod growth;

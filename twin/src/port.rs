@@ -163,13 +163,21 @@ impl Port {
                 } else {
                     Some(Loss::Police)
                 };
+                let mut offer = Offer::Kept;
                 if let Some(loss) = refused {
-                    queue.counters.lost(loss);
-                    return Offer::Refused;
+                    let displaced = match loss {
+                        Loss::Tail => queue.displace(&item, now_ps),
+                        Loss::Red | Loss::Police => None,
+                    };
+                    let Some(displaced) = displaced else {
+                        queue.counters.lost(loss);
+                        return Offer::Refused;
+                    };
+                    offer = Offer::Displaced(displaced);
                 }
                 queue.push(item);
                 scheduler.entered(index, &self.queues);
-                Offer::Kept
+                offer
             }
             Discipline::Fair(fair) => {
                 fair.counters.packets_in += 1;
@@ -320,6 +328,14 @@ impl Port {
             wire_bytes: self.line.framing.wire_bytes(frame),
             first: !partial.begun,
             last: remaining == 0,
+        }
+    }
+
+    /// The conversation of a flow with this hash in `queue`.
+    pub fn conversation(&self, queue: usize, hash: u64) -> u16 {
+        match self.fair() {
+            Some(fair) => fair.conversation(hash),
+            None => self.queues.get(queue).map_or(0, |q| q.conversation(hash)),
         }
     }
 

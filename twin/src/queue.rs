@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::error::ScenarioError;
+use crate::flow_order::FlowOrder;
 use crate::histogram::Histogram;
 use crate::packet::PacketId;
 use crate::red::{ProfileIndex, Red};
@@ -98,6 +99,8 @@ pub struct ClassQueue {
     limit_packets: u64,
     limit_bytes: u64,
     red: Option<Red>,
+    /// Absent: order of arrival.
+    flows: Option<Box<FlowOrder>>,
 }
 
 impl ClassQueue {
@@ -113,7 +116,15 @@ impl ClassQueue {
             Some(red) => Some(Red::new(red, rate_bps, &format!("{path}.red"))?),
             None => None,
         };
+        let flows = match &spec.fair_queue {
+            Some(fair) => {
+                let order = FlowOrder::new(fair, &format!("{path}.fair_queue"))?;
+                Some(Box::new(order))
+            }
+            None => None,
+        };
         Ok(Self {
+            flows,
             name: spec.name.clone(),
             counters: Counters::default(),
             waits: Waits::default(),
@@ -147,13 +158,19 @@ impl ClassQueue {
 
     pub fn push(&mut self, item: Item) {
         self.bytes += u64::from(item.bytes);
-        self.items.push_back(item);
+        match &mut self.flows {
+            None => self.items.push_back(item),
+            Some(flows) => self.items.insert(flows.place(&item), item),
+        }
         let depth = self.items.len() as u64;
         self.counters.max_depth = self.counters.max_depth.max(depth);
     }
 
     pub fn pop(&mut self, now_ps: u64) -> Option<Item> {
         let item = self.items.pop_front()?;
+        if let Some(flows) = &mut self.flows {
+            flows.taken();
+        }
         self.bytes -= u64::from(item.bytes);
         self.counters.left(&item, now_ps);
         self.waits.left(&item, now_ps);
@@ -163,6 +180,28 @@ impl ClassQueue {
             red.left_idle(now_ps);
         }
         Some(item)
+    }
+
+    /// Makes room for an arrival where there is none: drops the packet with the largest finish
+    /// number, if it is not the arrival's and its room is enough.
+    pub fn displace(&mut self, item: &Item, now_ps: u64) -> Option<Item> {
+        let flows = self.flows.as_mut()?;
+        let last = self.items.back()?;
+        let bytes = self.bytes - u64::from(last.bytes) + u64::from(item.bytes);
+        if bytes > self.limit_bytes || !flows.overtakes_last(item) {
+            return None;
+        }
+        flows.withdrawn(last);
+        let last = self.items.pop_back()?;
+        self.bytes -= u64::from(last.bytes);
+        self.counters.lost(Loss::Tail);
+        self.counters.displaced_ps += u128::from(now_ps - last.entered_ps);
+        Some(last)
+    }
+
+    /// The conversation of a flow with this hash; 0 where flows are not told apart.
+    pub fn conversation(&self, hash: u64) -> u16 {
+        self.flows.as_ref().map_or(0, |f| f.conversation(hash))
     }
 
     pub fn items(&self) -> impl Iterator<Item = &Item> {

@@ -267,6 +267,7 @@ fn default_egress() -> EgressSpec {
             limit_packets: Some(DEFAULT_LIMIT),
             limit_bytes: None,
             red: None,
+            fair_queue: None,
         }],
         scheduler: serde_json::json!({"kind": "fifo"}),
         shape: None,
@@ -327,7 +328,8 @@ fn read_port(
 }
 
 fn refuse_limits(queue: &QueueSpec, path: &str) -> Result<(), ScenarioError> {
-    if queue.limit_packets.is_none() && queue.limit_bytes.is_none() && queue.red.is_none() {
+    let none = queue.limit_packets.is_none() && queue.limit_bytes.is_none();
+    if none && queue.red.is_none() && queue.fair_queue.is_none() {
         return Ok(());
     }
     let problem = "wfq has its own limits";

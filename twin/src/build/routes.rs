@@ -88,9 +88,7 @@ impl Routes {
             policer: policer.map(|(index, _)| *index),
             exceed,
             queue: rule.queue as u16,
-            conversation: running.fair().map_or(0, |fair| {
-                fair.conversation(conversation_hash(walk.header, out))
-            }),
+            conversation: running.conversation(rule.queue, conversation_hash(walk.header, out)),
             precedence: out.precedence(),
             profile: red.map_or(NO_PROFILE, |red| profile_index(red, out)),
             compress: running.line.compression && rtp,

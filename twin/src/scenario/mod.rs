@@ -10,8 +10,8 @@ mod port;
 pub use matching::MatchSpec;
 pub use parse::{parse_kind, parse_part, parse_scenario};
 pub use port::{
-    EgressOtherwise, EgressSpec, IngressSpec, MarkSpec, PoliceSpec, PortSpec, QueueSpec,
-    RedProfileSpec, RedSpec, RedUnit, SeriesSpec, ShapeSpec,
+    EgressOtherwise, EgressSpec, FlowOrderSpec, IngressSpec, MarkSpec, PoliceSpec, PortSpec,
+    QueueSpec, RedProfileSpec, RedSpec, RedUnit, SeriesSpec, ShapeSpec,
 };
 
 use serde::Deserialize;

@@ -148,6 +148,22 @@ pub struct QueueSpec {
     pub limit_bytes: Option<u64>,
     #[serde(default)]
     pub red: Option<RedSpec>,
+    #[serde(default)]
+    pub fair_queue: Option<FlowOrderSpec>,
+}
+
+/// Flow-based fair queueing inside one queue.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FlowOrderSpec {
+    /// Hash buckets; flows in one bucket are one conversation.
+    #[serde(default = "two_hundred_and_fifty_six")]
+    pub dynamic_queues: u16,
+}
+
+/// What IOS takes on fast lines.
+fn two_hundred_and_fifty_six() -> u16 {
+    256
 }
 
 /// (Weighted) random early detection.

@@ -48,8 +48,9 @@ struct Class {
     queue: usize,
     /// 2^64 / weight: what one byte adds to a finish number.
     per_byte: u128,
-    /// Finish number of the head; of the last item sent while the queue is empty.
-    finish: u128,
+    /// Start number of the head: the finish number of the item before it, or the clock when it
+    /// came into an empty queue.
+    start: u128,
 }
 
 #[derive(Debug)]
@@ -82,7 +83,7 @@ impl Cbwfq {
         let classes = members.into_iter().map(|(queue, weight)| Class {
             queue,
             per_byte: (1 << 64) / u128::from(weight),
-            finish: 0,
+            start: 0,
         });
         Ok(Self {
             priority,
@@ -109,10 +110,8 @@ impl<B: Backlog + ?Sized> Scheduler<B> for Cbwfq {
     fn entered(&mut self, queue: usize, queues: &B) {
         if queues.second(queue).is_none()
             && let Some(class) = self.classes.iter_mut().find(|c| c.queue == queue)
-            && let Some(head) = queues.head(queue)
         {
-            let start = class.finish.max(self.clock);
-            class.finish = start + u128::from(head.bytes) * class.per_byte;
+            class.start = class.start.max(self.clock);
         }
     }
 
@@ -120,15 +119,21 @@ impl<B: Backlog + ?Sized> Scheduler<B> for Cbwfq {
         if let Some(queue) = self.pick_priority(queues, now_ps) {
             return Pick::Queue(queue);
         }
-        let waiting = self.classes.iter_mut();
-        let waiting = waiting.filter(|c| queues.waits(c.queue));
-        let Some(class) = waiting.min_by_key(|c| c.finish) else {
+        // The size of the head counts when it goes: with fair queueing inside a class another
+        // packet may have come before it.
+        let finish = |class: &Class| {
+            let head = queues.head(class.queue)?;
+            Some(class.start + u128::from(head.bytes) * class.per_byte)
+        };
+        let waiting = self
+            .classes
+            .iter_mut()
+            .filter_map(|c| Some((finish(c)?, c)));
+        let Some((finish, class)) = waiting.min_by_key(|(finish, _)| *finish) else {
             return Pick::Empty;
         };
-        self.clock = class.finish;
-        if let Some(next) = queues.second(class.queue) {
-            class.finish += u128::from(next.bytes) * class.per_byte;
-        }
+        self.clock = finish;
+        class.start = finish;
         Pick::Queue(class.queue)
     }
 

@@ -20,6 +20,7 @@ impl Feed {
                 limit_packets: Some(10),
                 limit_bytes: None,
                 red: None,
+                fair_queue: None,
             };
             ClassQueue::new(&spec, 1_000_000, "queue").unwrap()
         };

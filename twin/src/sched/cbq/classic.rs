@@ -22,6 +22,10 @@ pub struct CbqSpec {
     /// When nobody may send, the first class that may borrow does, uncounted (ns-2, ALTQ).
     #[serde(default)]
     efficient: bool,
+    /// A leaf that may not send sleeps until it is below its rate again, whoever could lend to
+    /// it before (ALTQ).
+    #[serde(default)]
+    leaf_suspension: bool,
     /// The round robin of ns-2 (see `Ring`).
     #[serde(default)]
     ns2_wrr_flaw: bool,
@@ -58,6 +62,7 @@ pub struct Cbq {
     rings: Vec<Ring>,
     guideline: Guideline,
     efficient: bool,
+    leaf_suspension: bool,
     /// The highest level that lends, by the top-level guideline.
     top_level: u32,
     /// Level of the root.
@@ -75,6 +80,7 @@ impl Cbq {
             rings: by_priority(&classes, packet_bytes, spec.ns2_wrr_flaw),
             guideline: spec.guideline,
             efficient: spec.efficient,
+            leaf_suspension: spec.leaf_suspension,
             top_level: ANY_LEVEL,
             root: 1 + classes.all.iter().map(|c| c.level).max().unwrap_or(0),
             permitted: vec![false; classes.all.len()],
@@ -159,11 +165,14 @@ impl<B: Backlog + ?Sized> Scheduler<B> for Cbq {
         for ring in 0..self.rings.len() {
             for leaf in self.rings[ring].members() {
                 let class = &self.classes.all[leaf];
-                let waits = class.backlogged;
+                let waits = class.backlogged && class.suspended_ps <= now_ps;
                 self.permitted[leaf] = waits && self.lender(leaf, limit, now_ps).is_some();
                 if waits && !self.permitted[leaf] {
                     let class = &mut self.classes.all[leaf];
                     class.estimator.delay(now_ps);
+                    if self.leaf_suspension {
+                        class.suspended_ps = class.estimator.under_ps();
+                    }
                 }
             }
             let permitted = &self.permitted;

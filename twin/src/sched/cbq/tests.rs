@@ -85,6 +85,13 @@ fn the_flaw_of_ns2_favours_small_shares() {
     close(&[clean], &[20.0], 0.07);
 }
 
+#[test]
+fn a_suspended_leaf_misses_what_it_could_borrow() {
+    let suspends = r#""kind": "cbq", "leaf_suspension": true"#;
+    let got = rates(suspends, ONE_SILENT, &[500, 0, 500]);
+    assert!((200.0..300.0).contains(&got[0]), "{got:?}");
+}
+
 /// Settings of a class in Table 6: priority and may it borrow.
 fn setting(of: &str) -> String {
     let priority = if of.starts_with('H') { "high" } else { "low" };
