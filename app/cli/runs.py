@@ -37,7 +37,7 @@ from app.cli.output import (
     write_file,
 )
 from app.deploy.fleet import Fleet
-from app.reports.ledger import accounts, who_paid
+from app.reports.balance import accounts, who_paid
 from app.reports.model import RunReport
 from app.reports.run_report import render_run_report
 from app.runs import live
@@ -160,7 +160,7 @@ def _expected_json(before: Measurement | None, after: Measurement | None) -> dic
     """Expected and observed throughput and the delay bound of every class, and who paid."""
     return {
         "accounts": [account.model_dump(mode="json") for account in accounts(before, after)],
-        "who_paid": [ledger.model_dump(mode="json") for ledger in who_paid(before, after)],
+        "who_paid": [balance.model_dump(mode="json") for balance in who_paid(before, after)],
     }
 
 

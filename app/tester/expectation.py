@@ -68,7 +68,7 @@ def expected_throughput(streams: Sequence[Stream]) -> dict[str, float]:
             for visit, granted in zip(visits, _granted(stage, streams, visits, demands), strict=True):
                 carried[visit.stream][visit.stage] = granted
         if all(
-            new == old or abs(new - old) <= _SETTLED * old
+            math.isclose(new, old, rel_tol=_SETTLED)
             for stages, earlier in zip(carried, before, strict=True)
             for new, old in zip(stages, earlier, strict=True)
         ):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -17,7 +18,7 @@ _DOCUMENT = ConfigDict(frozen=True, extra="forbid")
 LEAST_CHANGE = 0.02
 """Part of a class's own figure that it has to change by: less is chance."""
 LEAST_PART = 0.005
-"""Part of all that a scenario carries, or has waiting, that a change has to be."""
+"""Part of the largest figure of the scenario that a change has to be."""
 
 
 class Side(BaseModel):
@@ -57,7 +58,12 @@ class Account(BaseModel):
 
 
 class Entry(BaseModel):
-    """What one class gained (above 0) or paid (below 0), and which part that is of all that was gained or paid."""
+    """What changed for one class, and which part that is of all that was gained or paid.
+
+    Of throughput the part is of the bits per second, of delay that of the milliseconds times the throughput that
+    has them: delays that a work-conserving scheduler takes off one class it puts on others so that throughput ×
+    delay stays what it was (Kleinrock's conservation law).
+    """
 
     model_config = _DOCUMENT
 
@@ -68,20 +74,19 @@ class Entry(BaseModel):
     part: float
 
 
-class Ledger(BaseModel):
-    """Who gained and who paid in a scenario, the largest first.
+class Balance(BaseModel):
+    """Who gained and who paid in a scenario, the largest part first.
 
-    ``throughput`` is in bits per second. ``backlog`` is throughput × mean delay, the bits that a class has under
-    way (Little 1961), which a work-conserving scheduler can pass from one class to another but not abolish
-    (Kleinrock's conservation law): less is a gain. The two sides of a ledger need not be equal: losses, framing and
-    idle capacity are in neither.
+    ``throughput`` is in bits per second, ``delay`` the mean of the packets delivered in milliseconds: more of the
+    one and less of the other is a gain. The two sides of a balance need not be equal: losses, framing and idle
+    capacity are in neither.
     """
 
     model_config = _DOCUMENT
 
     scenario: str
     title: str
-    what: Literal["throughput", "backlog"]
+    what: Literal["throughput", "delay"]
     gained: tuple[Entry, ...]
     paid: tuple[Entry, ...]
 
@@ -112,28 +117,28 @@ def accounts(before: Measurement | None, after: Measurement | None, *, by_path: 
     return tuple(found)
 
 
-def who_paid(before: Measurement | None, after: Measurement | None) -> tuple[Ledger, ...]:
+def who_paid(before: Measurement | None, after: Measurement | None) -> tuple[Balance, ...]:
     """Which classes paid for what others gained, per scenario; nothing where one side was not measured.
 
-    Changes of less than `LEAST_CHANGE` of the class's own figure or `LEAST_PART` of the scenario's are left out.
+    Changes of less than `LEAST_CHANGE` of the class's own figure or `LEAST_PART` of the largest are left out.
     """
     found = []
     for scenario, title in _scenarios(before, after):
         if not _flows(before, scenario) or not _flows(after, scenario):
             continue
-        names = list(dict.fromkeys(f.traffic_class for m in (before, after) for f in _flows(m, scenario)))
-        sides = [[_summary(m, scenario, name, "") for name in names] for m in (before, after)]
-        rates = [[float(s.throughput_bps) if s else 0.0 for s in side] for side in sides]
-        waiting = [[_backlog(s) for s in side] for side in sides]
-        found += [
-            _ledger(scenario, title, "throughput", names, rates),
-            _ledger(scenario, title, "backlog", names, waiting),
+        names = dict.fromkeys(f.traffic_class for m in (before, after) for f in _flows(m, scenario))
+        sides = [
+            (name, _summary(before, scenario, name, ""), _summary(after, scenario, name, "")) for name in names
         ]
-    return tuple(ledger for ledger in found if ledger.gained or ledger.paid)
+        for what in ("throughput", "delay"):
+            gained, paid = _told([_change(what, *side) for side in sides], better=1 if what == "throughput" else -1)
+            if gained or paid:
+                found.append(Balance(scenario=scenario, title=title, what=what, gained=gained, paid=paid))
+    return tuple(found)
 
 
-SIDE_HEADINGS = ("expected", "observed", "ratio", "max delay", "bound")
-"""What `side_texts` gives: throughputs in kb/s, observed ÷ expected, delays in ms."""
+SIDE_HEADINGS = ("expected kb/s", "observed kb/s", "ratio", "max delay ms", "bound ms")
+"""What `side_texts` gives; the ratio is observed ÷ expected."""
 
 
 def side_texts(side: Side | None) -> tuple[str, ...]:
@@ -150,62 +155,67 @@ def side_texts(side: Side | None) -> tuple[str, ...]:
     )
 
 
-def in_words(ledger: Ledger) -> str:
-    """A ledger as a sentence."""
-    unit, of = (1e3, "kb/s") if ledger.what == "throughput" else (8e3, "kB under way")
-    gained = _listed((f"{_name(e)} {abs(e.change) / unit:,.1f} {of}") for e in ledger.gained)
-    paid = _listed((f"{_name(e)} {abs(e.change) / unit:,.1f} {of} ({e.part:.0%})") for e in ledger.paid)
-    if ledger.gained and ledger.paid:
-        return f"{ledger.what}: {gained} gained; {paid} paid"
-    if ledger.gained:
-        return f"{ledger.what}: {gained} gained, and nobody paid"
-    return f"{ledger.what}: {paid} paid, and nobody gained"
+def in_words(balance: Balance) -> str:
+    """A balance as a sentence."""
+    scale, unit = (1e3, "kb/s") if balance.what == "throughput" else (1.0, "ms")
+    gained = ", ".join(f"{_name(e)} {e.change / scale:+,.1f} {unit}" for e in balance.gained)
+    paid = ", ".join(f"{_name(e)} {e.change / scale:+,.1f} {unit} ({e.part:.0%})" for e in balance.paid)
+    if not paid:
+        return f"{balance.what}: {gained}, and nobody paid"
+    return f"{balance.what}: {gained}; paid by {paid}" if gained else f"{balance.what}: {paid}, and nobody gained"
 
 
 def _name(entry: Entry) -> str:
     return entry.traffic_class or "background"
 
 
-_Change = tuple[str | None, float, float, float]
-"""A class, its figures before and after, and what it gained."""
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """A figure of a class on both sides, and the weight that a unit of it has among the classes."""
+
+    traffic_class: str | None
+    before: float
+    after: float
+    weight: float
 
 
-def _listed(texts: Iterable[str]) -> str:
-    return ", ".join(texts)
+def _change(what: str, name: str | None, before: ClassSummary | None, after: ClassSummary | None) -> _Change | None:
+    """What became of a class; None where it has no such figure on one side."""
+    rates = [side.throughput_bps if side else 0 for side in (before, after)]
+    if what == "throughput":
+        return _Change(name, rates[0], rates[1], 1.0)
+    delays = [side.mean_delay_ms if side else None for side in (before, after)]
+    if delays[0] is None or delays[1] is None:
+        return None
+    return _Change(name, delays[0], delays[1], sum(rates) / 2)
 
 
-def _ledger(
-    scenario: str,
-    title: str,
-    what: Literal["throughput", "backlog"],
-    names: Sequence[str | None],
-    sides: Sequence[Sequence[float]],
-) -> Ledger:
-    whole = max(math.fsum(side) for side in sides)
-    # Less on the way is better, more carried is.
-    sign = 1.0 if what == "throughput" else -1.0
-    gained: list[_Change] = []
-    paid: list[_Change] = []
-    for name, before, after in zip(names, *sides, strict=True):
-        change = sign * (after - before)
-        if abs(change) > max(LEAST_CHANGE * max(before, after), LEAST_PART * whole):
-            (gained if change > 0 else paid).append((name, before, after, change))
-    return Ledger(scenario=scenario, title=title, what=what, gained=_entries(gained), paid=_entries(paid))
+def _told(changes: Sequence[_Change | None], better: int) -> tuple[tuple[Entry, ...], tuple[Entry, ...]]:
+    """The changes that are no chance, those for the better first."""
+    known = [change for change in changes if change is not None]
+    most = max((max(c.before, c.after) for c in known), default=0.0)
+    sides: tuple[list[_Change], list[_Change]] = ([], [])
+    for c in known:
+        grown = c.after - c.before
+        if abs(grown) > max(LEAST_CHANGE * max(c.before, c.after), LEAST_PART * most):
+            sides[0 if grown * better > 0 else 1].append(c)
+    return _entries(sides[0]), _entries(sides[1])
 
 
-def _entries(found: list[_Change]) -> tuple[Entry, ...]:
-    total = math.fsum(abs(change) for *_, change in found)
-    ordered = sorted(found, key=lambda entry: -abs(entry[3]))
+def _entries(changes: Sequence[_Change]) -> tuple[Entry, ...]:
+    amounts = [abs(c.after - c.before) * c.weight for c in changes]
+    total = math.fsum(amounts)
+    ordered = sorted(zip(changes, amounts, strict=True), key=lambda pair: -pair[1])
     return tuple(
-        Entry(traffic_class=name, before=before, after=after, change=change, part=abs(change) / total)
-        for name, before, after, change in ordered
+        Entry(
+            traffic_class=c.traffic_class,
+            before=c.before,
+            after=c.after,
+            change=c.after - c.before,
+            part=amount / total if total else 1 / len(changes),
+        )
+        for c, amount in ordered
     )
-
-
-def _backlog(summary: ClassSummary | None) -> float:
-    if summary is None or summary.mean_delay_ps is None:
-        return 0.0
-    return summary.throughput_bps * summary.mean_delay_ps * 1e-12
 
 
 def _side(summary: ClassSummary | None) -> Side | None:
