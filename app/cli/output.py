@@ -14,6 +14,7 @@ from rich.text import Text
 
 from app.errors import InputError, Place, QosforgeError
 from app.findings import Finding, Severity
+from app.reports.balance import SIDE_HEADINGS, accounts, in_words, side_texts, who_paid
 from app.reports.table import COLUMNS, amount, comparison_table
 from app.tester.judging import ClassVerdict
 from app.tester.measurement import Measurement
@@ -157,6 +158,36 @@ def print_comparison(before: Measurement | None, after: Measurement | None) -> N
                 name = label if position == 0 else ("", "")
                 table.add_row(*name, line.what, *line.texts())
         out.print(table)
+        out.print()
+
+
+def print_accounts(before: Measurement | None, after: Measurement | None) -> None:
+    """Per scenario and class: throughput expected and observed on both sides, the delay bound, and who paid."""
+    found, balances = accounts(before, after, by_path=False), who_paid(before, after)
+    for scenario, title in dict.fromkeys((a.scenario, a.title) for a in found):
+        table = Table(
+            title=f"Expected and observed: {title}",
+            title_justify="left",
+            box=None,
+            padding=(0, 1),
+            title_style="bold",
+        )
+        for name in ("class", ""):
+            table.add_column(name, no_wrap=True)
+        for name in ("offered kb/s", *SIDE_HEADINGS):
+            table.add_column(name, justify="right", no_wrap=True)
+        for account in found:
+            if account.scenario != scenario:
+                continue
+            sides = [(when, side) for when, side in (("before", account.before), ("after", account.after)) if side]
+            for position, (when, side) in enumerate(sides):
+                first = position == 0
+                name = (account.traffic_class or "–") if first else ""
+                table.add_row(name, when, account.offered_text if first else "", *side_texts(side))
+        out.print(table)
+        for balance in balances:
+            if balance.scenario == scenario:
+                out.print(Text(f"who paid, {in_words(balance)}", style="dim"), soft_wrap=True)
         out.print()
 
 

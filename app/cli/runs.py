@@ -26,6 +26,7 @@ from app.cli.output import (
     STYLE,
     findings_json,
     out,
+    print_accounts,
     print_comparison,
     print_finding_summary,
     print_findings,
@@ -36,6 +37,7 @@ from app.cli.output import (
     write_file,
 )
 from app.deploy.fleet import Fleet
+from app.reports.balance import accounts, who_paid
 from app.reports.model import RunReport
 from app.reports.run_report import render_run_report
 from app.runs import live
@@ -45,6 +47,7 @@ from app.runs.service import Finished, Request, open_service
 from app.runs.store import RunStore
 from app.settings import load_settings
 from app.tester.export import measured_packets, write_packets
+from app.tester.measurement import Measurement
 
 
 def register(app: typer.Typer) -> None:
@@ -112,6 +115,7 @@ def _print_report(report: RunReport) -> None:
     print_finding_summary(report.findings, report.id)
     out.print()
     print_comparison(report.before, report.after)
+    print_accounts(report.before, report.after)
     print_verdicts(report.verdicts_before, report.verdicts_after, every_bound=False)
     out.print()
     table = Table(box=None, padding=(0, 1), title="Boxes", title_justify="left", title_style="bold")
@@ -149,6 +153,14 @@ def _run_json(finished: Finished, report: RunReport) -> dict[str, Any]:
             "before": [v.model_dump(mode="json") for v in report.verdicts_before],
             "after": [v.model_dump(mode="json") for v in report.verdicts_after],
         },
+    } | _expected_json(report.before, report.after)
+
+
+def _expected_json(before: Measurement | None, after: Measurement | None) -> dict[str, Any]:
+    """Expected and observed throughput and the delay bound of every class, and who paid."""
+    return {
+        "accounts": [account.model_dump(mode="json") for account in accounts(before, after)],
+        "who_paid": [balance.model_dump(mode="json") for balance in who_paid(before, after)],
     }
 
 
@@ -177,10 +189,12 @@ def measure(
                 "outcome": judged.outcome,
                 "verdicts": [v.model_dump(mode="json") for v in judged.verdicts],
                 "measurement": judged.measurement.model_dump(mode="json"),
+                **_expected_json(judged.measurement, None),
             }
         )
     else:
         print_comparison(judged.measurement, None)
+        print_accounts(judged.measurement, None)
         print_verdicts(judged.verdicts, ())
     sys.exit(0 if judged.outcome == "met" else 1)
 
@@ -247,10 +261,11 @@ def show(
     if html is not None:
         write_file(html, render_run_report(report))
     if as_json:
-        print_json(report.model_dump(mode="json"))
+        print_json(report.model_dump(mode="json") | _expected_json(report.before, report.after))
         return
     print_findings(report.findings)
     print_comparison(report.before, report.after)
+    print_accounts(report.before, report.after)
     print_verdicts(report.verdicts_before, report.verdicts_after)
     table = Table(box=None, padding=(0, 1), title="Stages", title_justify="left", title_style="bold")
     for heading in ("stage", "started", "seconds", "outcome", ""):

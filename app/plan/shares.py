@@ -62,8 +62,8 @@ def scheduler_tree(
     QoS guide, CBWFQ). A capped priority queue is policed under congestion (LLQ). Shaped SRR queues get their part
     of the rate and no share (Catalyst 2970 guide, SRR). Queues with a policer or a shaper take no more than it
     lets through, and what they are divided into divides that. ``packet_bytes`` are mean frame sizes of queues, by
-    which round robin by packets weighs them. The tree's rates, and those of ``load``, are multiples of ``unit`` bits
-    per second.
+    which round robin by packets weighs them. The tree's rates, and those of ``load``, are multiples of ``unit``
+    bits per second.
     """
     limit = 1.0 if scheduler.limit_percent is None else scheduler.limit_percent / 100
     whole = rate / unit

@@ -17,6 +17,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from app.deltaq.objective import DEFAULT_CONFIDENCE, BoundVerdict, Objective
 from app.findings import Finding, Severity
 from app.plots import Curve, delta_q_cdf
+from app.reports.balance import accounts, in_words, side_texts, who_paid
 from app.reports.model import RunReport
 from app.reports.table import COLUMNS, Group, amount, comparison_table
 from app.resources import read_text
@@ -77,6 +78,10 @@ def render_run_report(report: RunReport) -> str:
         rows=verdict_rows(report),
         confidences=sorted({f"{each.verdict.confidence * 100:g} %" for each in verdicts}),
         evidences=sorted({each.verdict.evidence for each in verdicts}),
+        accounts=accounts(report.before, report.after),
+        balances=who_paid(report.before, report.after),
+        side_texts=side_texts,
+        in_words=in_words,
         findings=_by_severity(report.findings),
         plots=class_plots(report),
     )

@@ -1,4 +1,4 @@
-"""What throughput is to be expected of every stream of a network: the fluid model, line after line."""
+"""What is to be expected of every stream of a network: throughput by the fluid model, and the largest delay."""
 
 from __future__ import annotations
 
@@ -9,11 +9,36 @@ from dataclasses import dataclass, replace
 from app.plan.fluid import FluidClass, in_proportion, throughput
 from app.plan.model import Discipline, Scheduler
 from app.plan.shares import Load, Path, leaf_paths, scheduler_tree
-from app.tester.streams import Line, Meter, Stage, Stream
+from app.tester.delay_bounds import delay_bounds
+from app.tester.streams import PS, Line, Meter, Stage, Stream
 
 ROUNDS = 40
 _SETTLED = 1e-6
 """Part of a rate that no stream changes by once the rates agree with each other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """What is expected of one flow: IP bits per second offered (None: all it can) and carried, and picoseconds that
+    none of its packets exceeds (None: no bound is known)."""
+
+    offered_bps: int | None
+    expected_bps: int
+    delay_bound_ps: int | None
+
+
+def expectations(streams: Sequence[Stream]) -> dict[str, Expectation]:
+    """What is expected of a flow of every stream, by the stream's name."""
+    carried, bounds = expected_throughput(streams), delay_bounds(streams)
+    found = {}
+    for stream in streams:
+        bound = bounds[stream.name]
+        found[stream.name] = Expectation(
+            None if stream.greedy else round(stream.offered),
+            round(carried[stream.name]),
+            None if bound is None else math.ceil(bound * PS),
+        )
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +68,7 @@ def expected_throughput(streams: Sequence[Stream]) -> dict[str, float]:
             for visit, granted in zip(visits, _granted(stage, streams, visits, demands), strict=True):
                 carried[visit.stream][visit.stage] = granted
         if all(
-            new == old or abs(new - old) <= _SETTLED * old
+            math.isclose(new, old, rel_tol=_SETTLED)
             for stages, earlier in zip(carried, before, strict=True)
             for new, old in zip(stages, earlier, strict=True)
         ):

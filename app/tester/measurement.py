@@ -8,7 +8,7 @@ delay of -1, and quantiles count it as one that never arrives.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, model_validator
@@ -53,6 +53,9 @@ class _Statistics(BaseModel):
     max_delay_ps: NonNegativeInt | None = None
     interarrival_sd_ps: NonNegativeInt | None = None
     throughput_bps: NonNegativeInt = 0
+    offered_bps: NonNegativeInt | None = Field(default=None, description="IP bits; None for what sends all it can")
+    expected_bps: NonNegativeInt | None = Field(default=None, description="throughput by the fluid model")
+    delay_bound_ps: NonNegativeInt | None = Field(default=None, description="no packet that arrives is later")
     quantiles_ps: dict[str, NonNegativeInt | None] = Field(default_factory=dict)
 
     @model_validator(mode="after")
@@ -243,8 +246,17 @@ def summarise(flows: Sequence[FlowResult]) -> ClassSummary:
         max_delay_ps=max((high for flow in flows if (high := flow.max_delay_ps) is not None), default=None),
         interarrival_sd_ps=None if pace is None else round(math.sqrt(pace)),
         throughput_bps=sum(flow.throughput_bps for flow in flows),
+        offered_bps=_if_all([flow.offered_bps for flow in flows], sum),
+        expected_bps=_if_all([flow.expected_bps for flow in flows], sum),
+        delay_bound_ps=_if_all([flow.delay_bound_ps for flow in flows], max),
         quantiles_ps=_pooled_quantiles(flows),
     )
+
+
+def _if_all(values: Sequence[int | None], pool: Callable[[Iterable[int]], int]) -> int | None:
+    """The pool of values that are all known; ``None`` otherwise."""
+    known = [value for value in values if value is not None]
+    return pool(known) if len(known) == len(values) else None
 
 
 def pooled_deltaq(flows: Sequence[FlowResult]) -> DeltaQ:

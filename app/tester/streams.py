@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from app.inventory.models import Network, TrafficFlow, TrafficScenario
@@ -33,7 +33,8 @@ _ACK_BYTES = 40
 class Line:
     """An egress port and its link. ``believed`` is the rate (b/s) that the box takes its shares of, ``ring`` the
     frames its hardware holds, ``limits`` the packets that each queue takes; ``delay_ps`` is the link's and
-    ``latency_ps`` that of the node before it. Without a scheduler it is one queue in order of arrival.
+    ``latency_ps`` that of the node before it. Without a scheduler it is one queue in order of arrival;
+    ``discipline`` is what the twin makes of it.
     """
 
     node: str
@@ -50,6 +51,7 @@ class Line:
     fragment: int | None = None
     interleave: bool = False
     compression: bool = False
+    discipline: Json = field(default_factory=lambda: {"kind": "fifo"})
 
     def frame_bytes(self, ip_bytes: float, rtp: bool) -> float:
         """Frame bytes of an IP packet: what shares, policers and limits count."""
@@ -92,8 +94,9 @@ Stage = Meter | Passage
 class Stream:
     """``count`` flows that are described as one: each offers ``offered`` IP bits per second in mean ``ip_bytes``.
 
-    Greedy ones (TCP) offer infinitely much and take what they are left. ``steady``: packets in equal distances. ``weight`` is that of each flow in flow-based fair queueing: its IP precedence and one. ``stages`` are
-    what it passes, in order.
+    Greedy ones (TCP) offer infinitely much and take what they are left. ``steady``: packets in equal distances.
+    ``weight`` is that of each flow in flow-based fair queueing: its IP precedence and one. ``stages`` are what it
+    passes, in order.
     """
 
     name: str
@@ -182,6 +185,7 @@ def _lines(network: Network, plans: Mapping[str, Plan], document: Json) -> dict[
                 scheduler=scheduler,
                 fragment=egress.get("fragment_bytes"),
                 interleave=bool(egress.get("interleave")),
+                discipline=egress.get("scheduler") or {"kind": "fifo"},
                 compression=bool(egress.get("header_compression")) and link["framing"] != "ethernet",
             )
     return lines

@@ -15,8 +15,10 @@ from app.intent.models import Intent
 from app.inventory.models import Network, Station, TrafficFlow, TrafficScenario
 from app.plan.model import Efficiency, InterfacePlan, Plan
 from app.platforms.base import platform
+from app.tester.expectation import Expectation, expectations
 from app.tester.measurement import FlowResult, Measurement, ScenarioResult, When
 from app.tester.ports import port
+from app.tester.streams import streams
 from app.tester.traces import Trace, read_traces
 from app.tester.traffic import flow_class, scenario_of
 
@@ -69,7 +71,8 @@ class TwinTester:
             document = self.scenario(scenario, seconds, judged)
             answer = self._run(document)
             reference = answer["delay_reference"]
-            results.append(self._result(intent, scenario, answer, seconds))
+            found = expectations(streams(self.network, self.plans, scenario, document, self._run))
+            results.append(self._result(intent, scenario, answer, seconds, found))
         return Measurement(
             when=when,
             evidence="emulated",
@@ -183,14 +186,25 @@ class TwinTester:
         hops = self.network.path(source.name, target.name)
         return [[source.name, STATION_PORT], *(list(hop) for hop in hops)]
 
-    def _result(self, intent: Intent, scenario: TrafficScenario, answer: Json, seconds: int) -> ScenarioResult:
+    def _result(
+        self,
+        intent: Intent,
+        scenario: TrafficScenario,
+        answer: Json,
+        seconds: int,
+        expected: Mapping[str, Expectation],
+    ) -> ScenarioResult:
         described = {}
         for flow in scenario.flows:
             for number in range(flow.count):
                 described[flow.name if flow.count == 1 else f"{flow.name}-{number + 1}"] = flow
         flows = tuple(
             _flow_result(
-                described[entry["name"]], flow_class(intent, described[entry["name"]], self.network), entry, seconds
+                described[entry["name"]],
+                flow_class(intent, described[entry["name"]], self.network),
+                entry,
+                seconds,
+                expected[described[entry["name"]].name],
             )
             for entry in answer["flows"]
         )
@@ -239,7 +253,9 @@ def _recorded(flow: TrafficFlow) -> Trace:
     return wanted[0]
 
 
-def _flow_result(flow: TrafficFlow, traffic_class: str, entry: Json, seconds: int) -> FlowResult:
+def _flow_result(
+    flow: TrafficFlow, traffic_class: str, entry: Json, seconds: int, expected: Expectation
+) -> FlowResult:
     delay = entry["delay_ps"]
     pace = entry["interarrival_ps"]
     heard = entry["delivered"] > 0
@@ -257,6 +273,9 @@ def _flow_result(flow: TrafficFlow, traffic_class: str, entry: Json, seconds: in
         max_delay_ps=delay["max"] if heard else None,
         interarrival_sd_ps=round(pace["sd"]) if entry["delivered"] > 2 else None,
         throughput_bps=round(entry["throughput_bps"]),
+        offered_bps=expected.offered_bps,
+        expected_bps=expected.expected_bps,
+        delay_bound_ps=expected.delay_bound_ps,
         samples=tuple((sent, delay) for sent, delay in entry.get("samples") or ()),
         sample_every=_sample_every(flow, seconds),
         histogram=tuple((edge, count) for edge, count in entry["histogram"]),

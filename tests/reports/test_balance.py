@@ -1,0 +1,158 @@
+"""Expected beside observed, and who paid for what others gained."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.cli.output import out, print_accounts
+from app.reports.balance import Balance, accounts, in_words, side_texts, who_paid
+from app.reports.model import RunReport
+from app.reports.run_report import render_run_report
+from app.tester.measurement import FlowResult, Measurement, ScenarioResult, When
+
+MS = 10**9
+Figures = tuple[int, int]
+"""Throughput in b/s and mean delay in ms."""
+
+
+def measured(
+    when: When, classes: dict[str, Figures], *, expected: int | None = 100_000, bound_ms: int | None = 80
+) -> Measurement:
+    flows = tuple(
+        FlowResult(
+            name=f"{name}-{number}",
+            traffic_class=name,
+            path="a→b",
+            sent=100,
+            delivered=100,
+            lost=0,
+            mean_delay_ps=delay * MS,
+            max_delay_ps=2 * delay * MS,
+            throughput_bps=rate // 2,
+            offered_bps=150_000 if name != "tcp" else None,
+            expected_bps=expected,
+            delay_bound_ps=None if bound_ms is None else bound_ms * MS,
+        )
+        for name, (rate, delay) in classes.items()
+        for number in range(2)
+    )
+    scenario = ScenarioResult(name="wan", title="Over the WAN", flows=flows)
+    return Measurement(
+        when=when, evidence="emulated", tester="twin", seed=1, delay_reference="first bit", scenarios=(scenario,)
+    )
+
+
+BEFORE = measured("before", {"voice": (200_000, 60), "tcp": (800_000, 60), "rest": (400_000, 60)})
+AFTER = measured("after", {"voice": (400_000, 5), "tcp": (700_000, 80), "rest": (300_000, 90)})
+
+
+def balance(what: str) -> Balance:
+    return next(entry for entry in who_paid(BEFORE, AFTER) if entry.what == what)
+
+
+def test_accounts_pool_the_flows_of_a_class() -> None:
+    voice = next(a for a in accounts(BEFORE, AFTER) if a.traffic_class == "voice")
+
+    assert voice.before is not None
+    assert voice.after is not None
+    assert (voice.offered_bps, voice.before.expected_bps, voice.before.observed_bps) == (300_000, 200_000, 200_000)
+    assert (voice.before.ratio.number(), voice.after.ratio.number()) == (1.0, 2.0)
+    assert side_texts(voice.after) == ("200.0", "400.0", "2.00", "10.0", "80.0")
+
+
+def test_what_is_not_known_is_not_told() -> None:
+    (account,) = accounts(measured("before", {"tcp": (1, 1)}, expected=None, bound_ms=None), None)
+
+    assert account.before is not None
+    assert account.after is None
+    assert account.offered_text == "–"
+    assert side_texts(account.before) == ("–", "0.0", "–", "2.0", "–")
+    assert set(side_texts(account.after)) == {"–"}
+
+
+def test_more_than_nothing_is_infinitely_much() -> None:
+    (account,) = accounts(measured("before", {"tcp": (1000, 1)}, expected=0), None)
+
+    assert account.before is not None
+    assert math.isinf(account.before.ratio.number() or 0)
+
+
+def test_the_classes_that_lost_throughput_paid_for_the_one_that_gained() -> None:
+    found = balance("throughput")
+
+    assert [(e.traffic_class, e.change, e.part) for e in found.gained] == [("voice", 200_000, 1.0)]
+    assert [(e.traffic_class, e.change, e.part) for e in found.paid] == [
+        ("tcp", -100_000, 0.5),
+        ("rest", -100_000, 0.5),
+    ]
+    assert in_words(found) == "throughput: voice +200.0 kb/s; paid by tcp -100.0 kb/s (50%), rest -100.0 kb/s (50%)"
+
+
+def test_delay_is_paid_by_the_traffic_that_has_it() -> None:
+    """20 ms more for 750 kb/s on average, 30 ms more for 350 kb/s."""
+    found = balance("delay")
+
+    assert [(e.traffic_class, e.change) for e in found.gained] == [("voice", -55)]
+    assert [(e.traffic_class, e.change) for e in found.paid] == [("tcp", 20), ("rest", 30)]
+    assert [e.part for e in found.paid] == pytest.approx([15_000 / 25_500, 10_500 / 25_500])
+    assert in_words(found) == "delay: voice -55.0 ms; paid by tcp +20.0 ms (59%), rest +30.0 ms (41%)"
+
+
+def test_gains_that_cost_nobody_are_told_so() -> None:
+    (found,) = who_paid(measured("before", {"a": (100, 9)}), measured("after", {"a": (100, 3)}))
+    (back,) = who_paid(measured("before", {"a": (100, 3)}), measured("after", {"a": (100, 9)}))
+
+    assert in_words(found) == "delay: a -6.0 ms, and nobody paid"
+    assert in_words(back) == "delay: a +6.0 ms (100%), and nobody gained"
+
+
+def test_chance_is_no_payment() -> None:
+    near = measured("after", {"voice": (203_000, 60), "tcp": (795_000, 60), "rest": (402_000, 60)})
+
+    assert who_paid(BEFORE, near) == ()
+
+
+def test_one_side_alone_has_no_ledger() -> None:
+    assert who_paid(BEFORE, None) == ()
+    assert who_paid(None, AFTER) == ()
+
+
+FIGURES = st.dictionaries(
+    st.sampled_from("abcd"), st.tuples(st.integers(0, 10**6), st.integers(0, 500)), min_size=1
+)
+
+
+@settings(max_examples=60, deadline=None, derandomize=True, database=None)
+@given(FIGURES, FIGURES)
+def test_going_back_changes_the_sides(one: dict[str, Figures], other: dict[str, Figures]) -> None:
+    there = who_paid(measured("before", one), measured("after", other))
+    back = who_paid(measured("before", other), measured("after", one))
+
+    assert {(entry.what, len(entry.gained), len(entry.paid)) for entry in there} == {
+        (entry.what, len(entry.paid), len(entry.gained)) for entry in back
+    }
+    for entry in there:
+        for side in (entry.gained, entry.paid):
+            assert not side or sum(part.part for part in side) == pytest.approx(1)
+        sign = 1 if entry.what == "throughput" else -1
+        assert all(part.change * sign > 0 for part in entry.gained)
+        assert all(part.change * sign < 0 for part in entry.paid)
+
+
+def test_the_page_and_the_terminal_tell_it() -> None:
+    report = RunReport(
+        id="1", network="n", intent="i", status="kept", started=datetime(2026, 1, 2, tzinfo=UTC),
+        before=BEFORE, after=AFTER,
+    )  # fmt: skip
+    with out.capture() as captured:
+        print_accounts(BEFORE, AFTER)
+    for text in (render_run_report(report), captured.get()):
+        assert "Expected and observed" in text
+        assert "voice +200.0 kb/s; paid by tcp -100.0 kb/s (50%), rest -100.0 kb/s (50%)" in text
+        assert "2.00" in text
+        assert "80.0" in text

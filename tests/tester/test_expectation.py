@@ -1,0 +1,100 @@
+"""Expected throughput and delay bounds beside what the twin of the campus does, as it is and as it is compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from app.compiler.compile import compile_intent
+from app.intent.loader import load_intent
+from app.inventory.loader import load_network
+from app.plan.model import Plan
+from app.platforms.base import platform
+from app.tester.delay_bounds import delay_bounds
+from app.tester.expectation import expected_throughput
+from app.tester.streams import Stream, streams
+from app.tester.twin import PS, Json, TwinTester
+
+ROOT = Path(__file__).parents[2]
+INVENTORY = ROOT / "inventories" / "campus"
+SECONDS = 20
+
+
+@dataclass
+class Run:
+    """One scenario on the twin: its streams, and what the flows of each saw."""
+
+    streams: dict[str, Stream]
+    flows: dict[str, list[Json]]
+
+    def throughput(self, name: str) -> float:
+        flows = self.flows[name]
+        return sum(flow["throughput_bps"] for flow in flows) / len(flows)
+
+    def worst(self, name: str) -> int:
+        return max(flow["delay_ps"]["max"] or 0 for flow in self.flows[name])
+
+
+@cache
+def run(intent: str | None, scenario: str) -> Run:
+    network = load_network(INVENTORY)
+    texts = {d.name: (INVENTORY / (d.startup or "")).read_text() for d in network.devices}
+    plans: Mapping[str, Plan] = {
+        d.name: platform(d.platform, d.name).parse(texts[d.name], d.name, d.image) for d in network.devices
+    }
+    if intent:
+        compilation = compile_intent(load_intent(ROOT / "policies" / f"{intent}.yaml"), network, texts)
+        plans = {**plans, **{device.request.device: device.plan for device in compilation.devices}}
+    tester = TwinTester(network, plans)
+    described = next(entry for entry in network.traffic if entry.name == scenario)
+    document = tester.scenario(described, SECONDS, set())
+    answer = tester._run(document)
+    found = {stream.name: stream for stream in streams(network, plans, described, document, tester._run)}
+    names = {
+        name: {name} if stream.count == 1 else {f"{name}-{n + 1}" for n in range(stream.count)}
+        for name, stream in found.items()
+    }
+    return Run(found, {n: [f for f in answer["flows"] if f["name"] in own] for n, own in names.items()})
+
+
+CASES = [
+    (intent, scenario)
+    for intent in (None, "campus-collaboration", "rfc4594-4")
+    for scenario in ("layer-3", "branches", "layer-2")
+]
+
+
+@pytest.mark.parametrize(("intent", "scenario"), CASES)
+def test_no_packet_is_later_than_the_bound_of_its_stream(intent: str | None, scenario: str) -> None:
+    found = run(intent, scenario)
+
+    bounds = delay_bounds(tuple(found.streams.values()))
+
+    late = {n: (found.worst(n), b) for n, b in bounds.items() if b is not None and found.worst(n) > b * PS}
+    assert not late
+    if intent:
+        assert any(bound is not None for bound in bounds.values())
+
+
+@pytest.mark.parametrize(("intent", "scenario"), CASES)
+def test_streams_get_what_is_expected_of_them(intent: str | None, scenario: str) -> None:
+    """Bursts cost a stream some of what the fluid has, TCP beside steady load keeps a little; the total holds."""
+    found = run(intent, scenario)
+    expected = expected_throughput(tuple(found.streams.values()))
+
+    total = {name: rate * found.streams[name].count for name, rate in expected.items()}
+    seen = {name: found.throughput(name) * found.streams[name].count for name in expected}
+    assert sum(seen.values()) == pytest.approx(sum(total.values()), rel=0.05)
+    for name, rate in total.items():
+        assert seen[name] == pytest.approx(rate, rel=0.2, abs=0.1 * sum(total.values())), name
+
+
+def test_compiled_classes_get_what_is_expected_of_them() -> None:
+    for scenario in ("layer-3", "branches", "layer-2"):
+        found = run("campus-collaboration", scenario)
+        for name, rate in expected_throughput(tuple(found.streams.values())).items():
+            assert found.throughput(name) == pytest.approx(rate, rel=0.07), (scenario, name)
