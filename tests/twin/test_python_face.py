@@ -69,7 +69,9 @@ def test_the_result_has_the_promised_shape():
         "reordered",
         "histogram",
         "samples",
+        "returned",
         "tcp",
+        "transactions",
     }
     assert set(result["flows"][0]["delay_ps"]) == {"mean", "sd", "min", "max", *QUANTILES}
     assert set(result["ports"][0]) == {
