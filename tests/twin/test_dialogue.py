@@ -91,6 +91,17 @@ def test_only_probes_of_the_measured_window_count():
     assert (report["sent"], report["transactions"]["count"], report["returned"]["sent"]) == (15, 15, 15)
 
 
+def test_round_trips_do_not_depend_on_the_reference_of_one_way_delays():
+    probe = flow("ping", kind="udp_echo", ip_bytes=64, interval_ps=SECOND // 100, server_ps=MILLISECOND)
+    sent = [probe, session(think_ps=0), flow("bulk", kind="tcp")]
+    arrival = flows_of(run(path(copy.deepcopy(sent))))
+    first_bit = flows_of(run(path(sent) | {"delay_reference": "first_bit"}))
+    for name in ("ping", "rr", "bulk"):
+        for part in ("transactions", "tcp", "returned"):
+            assert first_bit[name][part] == arrival[name][part]
+    assert first_bit["ping"]["delay_ps"]["mean"] < arrival["ping"]["delay_ps"]["mean"]
+
+
 OLD_STACK = {
     "handshake": True,
     "initial_window": 1,

@@ -226,6 +226,7 @@ impl Simulation {
             sent_ps: now,
             back,
             measured,
+            ce: false,
         });
         if let Some(first_bits) = &mut self.first_bits {
             first_bits.created(packet);

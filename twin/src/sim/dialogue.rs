@@ -4,7 +4,7 @@ use super::{Flow, Simulation};
 use crate::event::Event;
 use crate::packet::{FlowId, Packet, PacketId, Role};
 use crate::source::Source;
-use crate::source::tcp::{End, Output, TimerId, connection_of};
+use crate::source::tcp::{Arrival, End, Output, TimerId, connection_of};
 
 /// What took the way back.
 #[derive(Debug, Default)]
@@ -70,8 +70,8 @@ impl Simulation {
 
     /// An answer leaves the far end.
     pub(super) fn answer(&mut self, id: PacketId) {
-        let packet = *self.packets.get(id);
-        self.enter(id, packet.step);
+        let flow = &self.flows[self.packets.get(id).flow as usize];
+        self.enter(id, flow.back.unwrap_or(flow.first));
     }
 
     /// A packet of a dialogue is delivered.
@@ -84,17 +84,21 @@ impl Simulation {
                 let (_, index) = self.connections[segment.connection as usize];
                 let mut out = std::mem::take(&mut self.tcp_output);
                 let connection = &mut tcp.connections[index as usize];
-                connection.received(&segment, now, &mut tcp.record, &mut out);
+                let arrival = Arrival {
+                    now_ps: now,
+                    ce: packet.ce,
+                };
+                connection.received(&segment, arrival, &mut tcp.record, &mut out);
                 self.carry_out(packet.flow, out);
             }
             (Role::Probe, Source::Echo(echo)) => {
                 let (reply_bytes, at_ps) = (echo.reply_bytes, echo.answer_at(now));
                 let answer = Packet {
-                    step: flow.back.unwrap_or(flow.first),
                     ip_bytes: reply_bytes,
                     role: Role::Answer,
                     back: true,
                     measured: packet.measured.map(|_| 0),
+                    ce: false,
                     ..*packet
                 };
                 flow.returned.sent += u64::from(answer.measured.is_some());

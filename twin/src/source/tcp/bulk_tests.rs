@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::segment::End;
-use super::testing::{MS, Run, dropping, run};
+use super::testing::{Fate, MS, Run, dropping, run, run_with};
 use crate::framing::SECOND_PS;
 use crate::rng::Stream;
 
@@ -260,4 +260,31 @@ fn regular_loss_gives_the_response_functions() {
             "{control}: {found} {window}"
         );
     }
+}
+
+#[test]
+fn marks_halve_the_window_once_and_nothing_is_resent() {
+    let written = source(json!({"receive_window_bytes": 40 * 1460}));
+    // Every third segment of one window, and one more a second later.
+    let run = run_with(written, 50 * MS, 3, |at, s| {
+        let window = (1_000 * MS..1_100 * MS).contains(&at);
+        let later = at == 2_000 * MS;
+        match s.number.is_some_and(|n| window && n % 3 == 0 || later) {
+            true => Fate::Marked,
+            false => Fate::Arrives,
+        }
+    });
+    let counts = per_trip(&run, 14);
+    // Growth goes on when no more echoes come.
+    assert_eq!(counts[9..14], [40, 40, 20, 20, 21]);
+    assert_eq!(run.record.ecn_reductions, 2);
+    assert_eq!((run.record.retransmits, run.record.timeouts), (0, 0));
+    // It is said once each, and heard.
+    assert_eq!(run.log.iter().filter(|(_, s, _)| s.cwr).count(), 2);
+    let echoes = run.log.iter().filter(|(_, s, _)| s.ece);
+    let times: Vec<_> = echoes.map(|(at, ..)| *at / (100 * MS)).collect();
+    assert!(
+        times.iter().all(|trip| [10, 11, 20, 21].contains(trip)),
+        "{times:?}"
+    );
 }

@@ -1,5 +1,8 @@
 //! A connection: two ends, the handshake, and what they transfer.
 
+use super::interface::{
+    APPLICATION, Arrival, DELAYED_ACK, Output, PER_END, RETRANSMISSION, TIMERS, TimerId,
+};
 use super::receiver::{Receiver, Reply};
 use super::record::Record;
 use super::segment::{End, MAX_RANGES, Segment};
@@ -11,29 +14,6 @@ use super::timer::Timer;
 /// Two NOPs, kind and length, and each range (RFC 2018).
 const SACK_BYTES: u32 = 4;
 const RANGE_BYTES: u32 = 8;
-
-/// A timer of a connection, as an event names it: the connection among the run's and which.
-pub type TimerId = u32;
-/// Timers of one connection.
-const TIMERS: u32 = 6;
-/// Of each end, in this order; the client's first.
-const RETRANSMISSION: u32 = 0;
-const DELAYED_ACK: u32 = 1;
-const APPLICATION: u32 = 2;
-const PER_END: u32 = 3;
-
-/// What a call wants done, in buffers that are kept.
-#[derive(Debug, Default)]
-pub struct Output {
-    pub segments: Vec<Segment>,
-    pub timers: Vec<(u64, TimerId)>,
-    numbers: Vec<u64>,
-}
-
-/// The connection a timer belongs to.
-pub fn connection_of(timer: TimerId) -> u32 {
-    timer / TIMERS
-}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
@@ -121,10 +101,11 @@ impl Connection {
     pub fn received(
         &mut self,
         segment: &Segment,
-        now_ps: u64,
+        arrival: Arrival,
         record: &mut Record,
         out: &mut Output,
     ) {
+        let now_ps = arrival.now_ps;
         if now_ps >= self.stop_ps || segment.life != self.life {
             return;
         }
@@ -133,7 +114,7 @@ impl Connection {
             self.synchronise(end, now_ps, record, out);
         } else {
             self.opened_by_data(end, now_ps, record);
-            self.data(end, segment, now_ps, record, out);
+            self.data(end, segment, arrival, record, out);
         }
         self.arm(out);
     }
@@ -211,7 +192,7 @@ impl Connection {
         &mut self,
         end: End,
         segment: &Segment,
-        now_ps: u64,
+        Arrival { now_ps, ce }: Arrival,
         record: &mut Record,
         out: &mut Output,
     ) {
@@ -225,6 +206,7 @@ impl Connection {
         let mut reply = Reply::Later;
         let mut complete = false;
         if let Some(number) = segment.number {
+            at.receiver.notice(ce, segment.cwr);
             reply = at.receiver.received(number, segment.sent_ps, now_ps);
             complete = self.progressed(end, now_ps);
         }
@@ -339,6 +321,7 @@ impl Connection {
         for number in numbers.drain(..) {
             let segment = Segment {
                 number: Some(number),
+                cwr: self.ends[index(end)].sender.announces(number),
                 ip_bytes: self.ends[index(end)].sender.ip_bytes(number),
                 ..self.header(end, now_ps)
             };
@@ -364,6 +347,8 @@ impl Connection {
             echo_ps: receiver.echo_ps(),
             ranges: Default::default(),
             range_count: 0,
+            ece: receiver.saw_congestion(),
+            cwr: false,
             ip_bytes: 0,
         }
     }

@@ -1,7 +1,7 @@
 //! Opening a connection (RFC 9293 §3.5); a lost SYN is repeated by the initial timeout.
 
-use super::connection::Output;
 use super::connection::{Connection, State, index};
+use super::interface::Output;
 use super::record::Record;
 use super::segment::{End, Segment};
 

@@ -8,6 +8,7 @@ mod bulk_tests;
 mod connection;
 mod cubic;
 mod handshake;
+mod interface;
 mod receiver;
 mod record;
 mod rto;
@@ -23,7 +24,8 @@ mod testing;
 mod timer;
 mod window;
 
-pub use connection::{Connection, Output, TimerId, connection_of};
+pub use connection::Connection;
+pub use interface::{Arrival, Output, TimerId, connection_of};
 pub use record::{Population, Record, Transactions};
 pub use segment::{End, SegmentId, Segments};
 

@@ -17,6 +17,8 @@ pub struct Receiver {
     /// Still to be acknowledged at once.
     quick: u32,
     echo_ps: Option<u64>,
+    /// Congestion was experienced and the sender has not said that it knows.
+    congested: bool,
     delay_ps: u64,
     every: u32,
     quick_ack: u32,
@@ -38,6 +40,7 @@ impl Receiver {
             waiting: 0,
             quick: options.quick_ack,
             echo_ps: None,
+            congested: false,
             delay_ps: options.delayed_ack_ps,
             every: options.ack_every,
             quick_ack: options.quick_ack,
@@ -51,6 +54,7 @@ impl Receiver {
         self.waiting = 0;
         self.quick = self.quick_ack;
         self.echo_ps = None;
+        self.congested = false;
     }
 
     /// The segment expected next.
@@ -60,6 +64,15 @@ impl Receiver {
 
     pub fn echo_ps(&self) -> Option<u64> {
         self.echo_ps
+    }
+
+    /// The marks of a segment with data (RFC 3168 §6.1.3).
+    pub fn notice(&mut self, ce: bool, cwr: bool) {
+        self.congested = ce || self.congested && !cwr;
+    }
+
+    pub fn saw_congestion(&self) -> bool {
+        self.congested
     }
 
     /// A segment came that was sent at `sent_ps`.

@@ -44,6 +44,8 @@ pub struct Record {
     pub timeouts: u64,
     pub acks_sent: u64,
     pub acks_lost: u64,
+    /// Windows reduced for congestion marks.
+    pub ecn_reductions: u64,
     pub connections: u64,
     /// Given up after too many timeouts in a row.
     pub aborted: u64,

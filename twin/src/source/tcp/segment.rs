@@ -41,6 +41,9 @@ pub struct Segment {
     pub echo_ps: Option<u64>,
     pub ranges: [Range; MAX_RANGES],
     pub range_count: u8,
+    /// RFC 3168: the receiver saw congestion; the sender has reduced its window.
+    pub ece: bool,
+    pub cwr: bool,
     pub ip_bytes: u32,
 }
 

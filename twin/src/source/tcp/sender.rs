@@ -41,6 +41,8 @@ pub struct Sender {
     recovering: bool,
     /// Where the recovery or the repair after a timeout ends.
     recover: u64,
+    /// The first segment after a reduction for a congestion mark: it says so.
+    announced: Option<u64>,
     /// Without timestamps: the one segment that is timed, and when it was sent.
     timed: Option<(u64, u64)>,
     last_sent_ps: u64,
@@ -63,6 +65,7 @@ impl Sender {
             duplicates: 0,
             recovering: false,
             recover: 0,
+            announced: None,
             timed: None,
             last_sent_ps: 0,
             repeats: 0,
@@ -81,6 +84,7 @@ impl Sender {
         self.duplicates = 0;
         self.recovering = false;
         self.recover = 0;
+        self.announced = None;
         self.timed = None;
         self.repeats = 0;
     }
@@ -234,18 +238,37 @@ impl Sender {
         if self.options.sack {
             self.board.sack(segment.ranges());
         }
+        if segment.ece {
+            self.congested(call);
+        }
         if ack > self.board.first() {
-            self.advance(ack, segment.echo_ps, call);
+            self.advance(ack, segment, call);
         } else if self.board.outstanding() > 0 && segment.number.is_none() {
             self.duplicate(call);
         }
     }
 
-    fn advance(&mut self, ack: u64, echo_ps: Option<u64>, call: &mut Call) {
+    /// A mark on the way (RFC 3168 §6.1.2): as a loss, but once a window and nothing is resent.
+    fn congested(&mut self, call: &mut Call) {
+        let first = self.board.first();
+        let known = first < self.recover || self.announced.is_some_and(|n| first < n);
+        if !self.recovering && !known {
+            call.record.ecn_reductions += 1;
+            self.window.reduce(self.flight());
+            self.announced = Some(self.board.highest());
+        }
+    }
+
+    /// Whether a segment says that the window is reduced.
+    pub fn announces(&self, segment: u64) -> bool {
+        self.announced == Some(segment)
+    }
+
+    fn advance(&mut self, ack: u64, segment: &Segment, call: &mut Call) {
         let now_ps = call.now_ps;
         let window_was_full = self.flight() >= self.window.size();
         let covered = self.board.advance(ack);
-        let echo_ps = echo_ps.filter(|_| self.options.timestamps);
+        let echo_ps = segment.echo_ps.filter(|_| self.options.timestamps);
         if let Some(sent_ps) = echo_ps.or(covered.sent_ps) {
             call.record.round_trip(sent_ps, now_ps);
         }
@@ -266,7 +289,7 @@ impl Sender {
         }
         if !self.recovering {
             // A window that is not used says nothing of the path (RFC 7661, RFC 9438 §5.8).
-            if window_was_full {
+            if window_was_full && !segment.ece {
                 let trip = self.rto.smoothed_ps();
                 self.window.acked(covered.segments, now_ps, trip);
             }

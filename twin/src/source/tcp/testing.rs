@@ -7,7 +7,7 @@ use std::collections::BinaryHeap;
 use serde_json::Value;
 
 use super::segment::{End, Segment};
-use super::{Connection, Output, Record, TcpFlow, TimerId, bulk, sessions};
+use super::{Arrival, Connection, Output, Record, TcpFlow, TimerId, bulk, sessions};
 use crate::framing::{Framing, SECOND_PS};
 use crate::rng::Stream;
 use crate::scenario::FramingSpec;
@@ -66,6 +66,15 @@ pub fn with_context<T>(call: impl FnOnce(Context) -> T) -> T {
 /// Time, order, and a timer or the place of a packet in the log.
 type Due = (u64, u64, Option<TimerId>, usize);
 
+/// What becomes of a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    Arrives,
+    /// With congestion experienced.
+    Marked,
+    Dropped,
+}
+
 /// Runs a source (`tcp` or, with `request_bytes`, `tcp_session`) for `seconds`; `drops` is asked
 /// of every packet at its sending.
 pub fn run(
@@ -73,6 +82,20 @@ pub fn run(
     one_way_ps: u64,
     seconds: u64,
     mut drops: impl FnMut(u64, &Segment) -> bool,
+) -> Run {
+    let fate = |at, segment: &Segment| match drops(at, segment) {
+        true => Fate::Dropped,
+        false => Fate::Arrives,
+    };
+    run_with(written, one_way_ps, seconds, fate)
+}
+
+/// As `run`, with marks.
+pub fn run_with(
+    written: Value,
+    one_way_ps: u64,
+    seconds: u64,
+    mut fate: impl FnMut(u64, &Segment) -> Fate,
 ) -> Run {
     let mut stream = Stream::new(1, "test");
     let read = if written.get("request_bytes").is_some() {
@@ -98,13 +121,16 @@ pub fn run(
     let connection: &mut Connection = &mut connections[0];
     let mut out = Output::default();
     let mut log: Vec<(u64, Segment, bool)> = Vec::new();
+    let mut marked: Vec<bool> = Vec::new();
     let mut heap: BinaryHeap<Reverse<Due>> = BinaryHeap::new();
     let mut order = 0;
     connection.enlist(0, &mut out);
     let mut now = 0;
     loop {
         for segment in out.segments.drain(..) {
-            let dropped = drops(now, &segment);
+            let fate = fate(now, &segment);
+            marked.push(fate == Fate::Marked);
+            let dropped = fate == Fate::Dropped;
             if !dropped {
                 order += 1;
                 heap.push(Reverse((now + one_way_ps, order, None, log.len())));
@@ -124,7 +150,11 @@ pub fn run(
             Some(timer) => connection.fired(timer, now, &mut record, &mut out),
             None => {
                 let segment = log[place].1;
-                connection.received(&segment, now, &mut record, &mut out);
+                let arrival = Arrival {
+                    now_ps: now,
+                    ce: marked[place],
+                };
+                connection.received(&segment, arrival, &mut record, &mut out);
             }
         }
     }
