@@ -102,6 +102,20 @@ def test_round_trips_do_not_depend_on_the_reference_of_one_way_delays():
     assert first_bit["ping"]["delay_ps"]["mean"] < arrival["ping"]["delay_ps"]["mean"]
 
 
+def test_what_is_under_way_at_the_end_is_unfinished():
+    probe = flow("ping", kind="udp_echo", ip_bytes=64, interval_ps=MILLISECOND * 7, server_ps=30 * MILLISECOND)
+    sent = [probe, session(think_ps=0, sessions=5), flow("bulk", kind="tcp")]
+    reports = flows_of(run(path(sent, limit=10) | {"drain": False}))
+    for report in reports.values():
+        for way in (report, report["returned"]):
+            assert way["sent"] == way["delivered"] + way["lost"] + way["unfinished"]
+    ping = reports["ping"]["transactions"]
+    assert ping["count"] + ping["failed"] + ping["unfinished"] == reports["ping"]["sent"]
+    # 70 ms of travelling and waiting for the server hold ten probes.
+    assert 10 <= ping["unfinished"] < 40
+    assert reports["rr"]["transactions"]["unfinished"] == 5
+
+
 OLD_STACK = {
     "handshake": True,
     "initial_window": 1,

@@ -13,6 +13,7 @@ pub struct ReturnedReport {
     sent: u64,
     delivered: u64,
     lost: u64,
+    unfinished: u64,
     bytes_delivered: u64,
 }
 
@@ -65,6 +66,7 @@ pub fn returned(flow: &Flow) -> Option<ReturnedReport> {
         sent: returned.sent,
         delivered: returned.delivered,
         lost: returned.lost,
+        unfinished: returned.sent - returned.delivered - returned.lost,
         bytes_delivered: returned.bytes_delivered,
     })
 }
@@ -91,9 +93,8 @@ pub fn transactions(flow: &Flow) -> Option<TransactionReport> {
         Source::Open { .. } => None,
         Source::Echo(echo) => Some(TransactionReport {
             count: echo.rtt.count,
-            // The network has drained: what has no answer has lost it.
-            failed: echo.sent - echo.rtt.count,
-            unfinished: 0,
+            failed: flow.meter.lost + flow.returned.lost,
+            unfinished: flow.meter.sent - echo.rtt.count - flow.meter.lost - flow.returned.lost,
             timed_out: 0,
             rtt_ps: population(&echo.rtt),
             rtt_without_timeout_ps: None,

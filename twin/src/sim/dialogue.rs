@@ -57,11 +57,10 @@ impl Simulation {
     /// A probe is sent.
     pub(super) fn probe(&mut self, id: FlowId) {
         let now = self.now_ps;
-        let measured = now >= self.window.0;
         let Flow { source, stream, .. } = &mut self.flows[id as usize];
         if let Source::Echo(echo) = source {
             let ip_bytes = echo.ip_bytes;
-            if let Some(next) = echo.send(now, measured, stream) {
+            if let Some(next) = echo.send(now, stream) {
                 self.events.push(next, Event::Source(id));
             }
             self.send(id, ip_bytes, Role::Probe, false);

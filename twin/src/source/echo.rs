@@ -38,8 +38,6 @@ pub struct Echo {
     pub reply_bytes: u32,
     pub first_ps: u64,
     pub stop_ps: u64,
-    /// Probes sent in the measured window.
-    pub sent: u64,
     /// Round trips of those that were answered.
     pub rtt: Population,
     interval: Amount,
@@ -70,7 +68,6 @@ pub fn read(spec: &EchoSpec, ctx: Context, stream: &mut Stream) -> Result<Source
         reply_bytes,
         first_ps: spec.start_ps.saturating_add(stream.up_to(spec.phase_ps)),
         stop_ps: ctx.stop(spec.stop_ps),
-        sent: 0,
         rtt: Population::default(),
         interval,
         server,
@@ -81,8 +78,7 @@ pub fn read(spec: &EchoSpec, ctx: Context, stream: &mut Stream) -> Result<Source
 
 impl Echo {
     /// A probe leaves; when the next one does.
-    pub fn send(&mut self, now_ps: u64, measured: bool, stream: &mut Stream) -> Option<u64> {
-        self.sent += u64::from(measured);
+    pub fn send(&mut self, now_ps: u64, stream: &mut Stream) -> Option<u64> {
         self.left -= 1;
         let next = now_ps.saturating_add(self.interval.draw(stream));
         (self.left > 0 && next < self.stop_ps).then_some(next)
