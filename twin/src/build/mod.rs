@@ -13,7 +13,7 @@ use crate::measure::Meter;
 use crate::packet::StepId;
 use crate::rng::Stream;
 use crate::scenario::{FlowSpec, Scenario, VERSION};
-use crate::sim::{Flow, Simulation};
+use crate::sim::{Flow, Returned, Simulation};
 use crate::source::{self, Groups, Source};
 use network::Network;
 use routes::Routes;
@@ -110,6 +110,7 @@ fn flow(
     let there = network.route(&spec.path, &format!("{path}.path"))?;
     let context = source::Context {
         duration_ps: scenario.duration_ps,
+        warmup_ps: scenario.warmup_ps,
         samples: spec.samples,
         framing: network.ports[there.ports[0]].port.line.framing,
         groups,
@@ -117,15 +118,15 @@ fn flow(
     };
     let source = source::read(&spec.source, context, &mut stream)?;
     let protocol = match &source {
-        Source::Open { .. } => UDP,
-        Source::Tcp { .. } => TCP,
+        Source::Open { .. } | Source::Echo(_) => UDP,
+        Source::Tcp(_) => TCP,
     };
     let (header, mark) = Header::read(&spec.packet, protocol, &format!("{path}.packet"))?;
     let id = routes.next_flow();
     let first = routes.add(id, network, &there, &header, mark)?;
     let back_at = format!("{path}.return_path");
     let back: Option<StepId> = match (&spec.return_path, &source) {
-        (Some(back), Source::Tcp { .. }) => {
+        (Some(back), Source::Tcp(_) | Source::Echo(_)) => {
             let back = network.route(back, &back_at)?;
             if back.from != there.to || back.to != there.from {
                 let problem = "does not lead from the flow's destination to its source";
@@ -134,12 +135,12 @@ fn flow(
             Some(routes.add(id, network, &back, &header.reversed(), mark)?)
         }
         (None, Source::Open { .. }) => None,
-        (None, Source::Tcp { .. }) => {
-            let problem = "a tcp flow needs a way for its acknowledgements";
+        (None, Source::Tcp(_) | Source::Echo(_)) => {
+            let problem = "tcp, tcp_session and udp_echo need a way back";
             return Err(ScenarioError::new(back_at, problem, "add return_path"));
         }
         (Some(_), Source::Open { .. }) => {
-            let problem = "only a tcp flow has one";
+            let problem = "only tcp, tcp_session and udp_echo have one";
             return Err(ScenarioError::new(back_at, problem, "leave it out"));
         }
     };
@@ -149,6 +150,7 @@ fn flow(
         stream,
         first,
         back,
+        returned: Returned::default(),
         meter: Meter::new(if spec.samples { spec.sample_every } else { 0 }),
     })
 }
