@@ -137,6 +137,7 @@ impl ClassQueue {
     }
 
     /// Would this arrival be lost, and why?
+    #[inline]
     pub fn refuses(&mut self, item: &Item, now_ps: u64, stream: &mut Stream) -> Option<Loss> {
         let waiting = (self.items.len(), self.bytes);
         let full = self.items.len() as u64 >= self.limit_packets
@@ -156,6 +157,7 @@ impl ClassQueue {
         }
     }
 
+    #[inline]
     pub fn push(&mut self, item: Item) {
         self.bytes += u64::from(item.bytes);
         match &mut self.flows {
@@ -166,6 +168,7 @@ impl ClassQueue {
         self.counters.max_depth = self.counters.max_depth.max(depth);
     }
 
+    #[inline]
     pub fn pop(&mut self, now_ps: u64) -> Option<Item> {
         let item = self.items.pop_front()?;
         if let Some(flows) = &mut self.flows {
