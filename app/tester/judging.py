@@ -19,7 +19,7 @@ from app.deltaq.verdict import judge
 from app.intent.models import Intent, ObjectiveSpec
 from app.intent.objective import MEAN
 from app.inventory.models import Network
-from app.tester.measurement import Measurement, class_samples
+from app.tester.measurement import Measurement, class_flows, class_samples
 from app.tester.traffic import scenario_of
 
 
@@ -52,9 +52,16 @@ def verdicts(intent: Intent, network: Network, measurement: Measurement) -> tupl
             if spec is None:
                 continue
             asked = objective(spec)
-            own = [class_samples(measurement, scenario.name, n, path=path) for n in sorted(intent.within(name))]
-            samples = tuple(merge(*own))
-            verdict = judge(asked, samples, confidence=check.confidence, evidence=measurement.evidence)
+            names = sorted(intent.within(name))
+            samples = tuple(merge(*(class_samples(measurement, scenario.name, n, path=path) for n in names)))
+            flows = [flow for n in names for flow in class_flows(measurement, scenario.name, n, path=path)]
+            verdict = judge(
+                asked,
+                samples,
+                confidence=check.confidence,
+                evidence=measurement.evidence,
+                sampled=max((flow.sample_every for flow in flows), default=1),
+            )
             found.append(
                 ClassVerdict(
                     scenario=scenario.name, traffic_class=name, path=path, objective=asked, verdict=verdict
