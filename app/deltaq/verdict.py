@@ -27,9 +27,10 @@ from app.deltaq.intervals import (
     ratio_lower,
     ratio_upper,
 )
-from app.deltaq.mean import LEAST_PACKETS, MeanInterval, mean_interval
+from app.deltaq.mean import MeanInterval, mean_interval
 from app.deltaq.objective import (
     DEFAULT_CONFIDENCE,
+    LEAST_FOR_MEAN,
     BoundVerdict,
     Evidence,
     Kind,
@@ -203,8 +204,8 @@ def _judge_mean(bound: _Bound, delays_ps: NDArray[np.float64], levels: _Levels) 
 
 def _more_for_mean(bound: _Bound, arrived: int, seen: MeanInterval | None) -> int | None:
     """Estimate how many further packets would decide a bound on the mean; ``None`` where no number would."""
-    if arrived < LEAST_PACKETS or seen is None:
-        return LEAST_PACKETS - arrived
+    if arrived < LEAST_FOR_MEAN or seen is None:
+        return LEAST_FOR_MEAN - arrived
     away = bound.threshold_ps - seen.observed
     half = (seen.high if away > 0 else seen.low) - seen.observed
     # The width of the interval falls with the root of the number of packets.
