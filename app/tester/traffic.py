@@ -80,10 +80,10 @@ def sample_every(flow: TrafficFlow, seconds: int) -> int:
 def samples(flow: TrafficFlow, seconds: int) -> int | None:
     """About how many packets a description of traffic has for a verdict, all its flows together.
 
-    ``None`` for TCP, whose packets are as many as the network lets through.
+    ``None`` for TCP, whose packets are as many as the network lets through, and for a trace, which has its own.
     """
     source = flow.source
-    if source.kind == "tcp":
+    if source.kind in ("tcp", "trace"):
         return None
     if source.kind == "video":
         packets = (source.frames_per_second or 0) * seconds * math.ceil((source.frame_bytes or 0) / source.ip_bytes)

@@ -27,7 +27,7 @@ def check_evidence(known: Known) -> Iterator[Finding]:
             if asked is None or not counts:
                 continue
             needed = least_packets(asked.bounds(), check.confidence)
-            # How many packets TCP sends is for the network to say.
+            # How many packets TCP sends is for the network to say, and of a trace for its file.
             sent = sum(count for count in counts if count is not None)
             if None in counts or sent >= needed:
                 continue

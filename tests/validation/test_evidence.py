@@ -48,8 +48,9 @@ def test_stations_that_do_not_exist_are_told_elsewhere() -> None:
     assert check(asking("{preset: y1541-6}").replace("from: phone1", "from: fax1")) == []
 
 
-def test_nobody_knows_how_many_packets_tcp_sends() -> None:
-    flows = (CALL.model_copy(update={"source": Source(kind="tcp")}), PAGE)
+@pytest.mark.parametrize("kind", ["tcp", "trace"])
+def test_how_many_packets_tcp_and_traces_send_is_not_described(kind: str) -> None:
+    flows = (CALL.model_copy(update={"source": CALL.source.model_copy(update={"kind": kind})}), PAGE)
     scenario = NETWORK.traffic[0].model_copy(update={"flows": flows})
     network = NETWORK.model_copy(update={"traffic": (scenario,)})
     assert check(asking("{preset: y1541-6}"), network) == []
