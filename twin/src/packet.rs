@@ -16,6 +16,8 @@ pub enum Role {
     Segment(u64),
     /// A TCP acknowledgement: the segment expected next.
     Ack(u64),
+    /// A fragment of an IP packet that a port was too small for.
+    Fragment(u32),
 }
 
 #[derive(Debug, Clone, Copy)]

@@ -1,47 +1,30 @@
 //! The simulation: events in time order, until the network is empty.
 
+mod endings;
+mod forwarding;
+mod fragments;
+mod parts;
+
 use crate::error::{RunError, ScenarioError};
 use crate::event::{Event, EventQueue};
-use crate::first_bit::FirstBits;
-use crate::framing::{carried, serialisation_ps};
-use crate::measure::Meter;
+use crate::first_bit::{FirstBits, Times};
+use crate::forward::Forwarder;
+use crate::framing::carried;
 use crate::observe::Observer;
 use crate::packet::{FlowId, Packet, PacketId, Role, Slab, StepId};
 use crate::police::TokenBucket;
-use crate::port::{Action, Port};
+use crate::port::Action;
 use crate::queue::Item;
-use crate::rng::Stream;
 use crate::scenario::DelayReference;
 use crate::sched::Offer;
 use crate::source::{ACK_BYTES, Reply, Source};
 use crate::step::{Next, Step};
+use fragments::Reassembly;
 
-/// Events between two looks at the caller's wish to stop.
+pub use parts::{Boxes, Flow, NamedPort};
+
+/// Events between two looks at the wish to stop.
 const CHECK_EVERY: u64 = 1 << 18;
-
-/// A port and what its report needs.
-#[derive(Debug)]
-pub struct NamedPort {
-    pub node: String,
-    pub name: String,
-    pub connected: bool,
-    pub ingress_rules: usize,
-    pub egress_rules: usize,
-    /// Name of the one queue of flow-based fair queueing.
-    pub fair_name: String,
-    pub port: Port,
-}
-
-#[derive(Debug)]
-pub struct Flow {
-    pub name: String,
-    pub source: Source,
-    pub stream: Stream,
-    pub first: StepId,
-    /// First step of the acknowledgements.
-    pub back: Option<StepId>,
-    pub meter: Meter,
-}
 
 #[derive(Debug)]
 pub struct Simulation {
@@ -51,11 +34,13 @@ pub struct Simulation {
     pub flows: Vec<Flow>,
     pub steps: Vec<Step>,
     pub ports: Vec<NamedPort>,
+    pub forwarders: Vec<Forwarder>,
     policers: Vec<TokenBucket>,
     pub observer: Observer,
     packets: Slab,
     /// Present if delays count from the first bit.
     pub first_bits: Option<FirstBits>,
+    reassembly: Reassembly,
     events: EventQueue,
     now_ps: u64,
     /// Nothing happens after this.
@@ -71,21 +56,21 @@ impl Simulation {
         seed: u64,
         reference: DelayReference,
         flows: Vec<Flow>,
-        steps: Vec<Step>,
-        policers: Vec<TokenBucket>,
-        ports: Vec<NamedPort>,
+        boxes: Boxes,
         observer: Observer,
     ) -> Self {
         Self {
             seed,
             window: observer.window,
             flows,
-            steps,
-            ports,
-            policers,
+            steps: boxes.steps,
+            ports: boxes.ports,
+            policers: boxes.policers,
+            forwarders: boxes.forwarders,
             observer,
             packets: Slab::default(),
             first_bits: (reference == DelayReference::FirstBit).then(FirstBits::default),
+            reassembly: Reassembly::default(),
             events: EventQueue::default(),
             now_ps: 0,
             until_ps: u64::MAX,
@@ -160,6 +145,7 @@ impl Simulation {
                 self.pump(index);
             }
             Event::Arrival(packet) => self.arrive(packet),
+            Event::Forwarded(packet) => self.forwarded(packet),
             Event::Wake(port) => self.pump(port as usize),
             Event::Retransmission(flow) => self.retransmission(flow),
             Event::DelayedAck(flow) => self.delayed_ack(flow),
@@ -251,7 +237,7 @@ impl Simulation {
             _ if now >= self.window.0 => {
                 let step = &self.steps[flow.first as usize];
                 let port = &self.ports[step.port].port;
-                let (frame, wire) = port.layers(ip_bytes, step.compress, step.queue);
+                let (frame, wire) = port.layers(ip_bytes, step.saved_header, step.queue);
                 flow.meter.offered.add(ip_bytes, frame, wire);
                 (flow.first, Some(flow.meter.sent(now)))
             }
@@ -266,7 +252,7 @@ impl Simulation {
             measured,
         });
         if let Some(first_bits) = &mut self.first_bits {
-            first_bits.created(packet);
+            first_bits.created(packet, Times::default());
         }
         self.enter(packet, first);
     }
@@ -280,7 +266,17 @@ impl Simulation {
         let mut step = &mut self.steps[step_id as usize];
         let index = step.port;
         let port = &mut self.ports[index].port;
-        let carried = carried(ip_bytes, step.compress);
+        let mtu = port.line.ip_mtu;
+        if ip_bytes > mtu {
+            self.cut(id, step_id, mtu);
+            return;
+        }
+        let saved = match packet.role {
+            // RFC 2508 leaves fragments as they are.
+            Role::Fragment(_) => 0,
+            _ => step.saved_header,
+        };
+        let carried = carried(ip_bytes, saved);
         let bytes = port.frame_bytes(carried, step.queue.into());
         step.hits.packets += 1;
         step.hits.bytes += u64::from(bytes);
@@ -327,18 +323,6 @@ impl Simulation {
         self.pump(index);
     }
 
-    #[inline]
-    fn lose(&mut self, id: PacketId) {
-        let packet = self.packets.remove(id);
-        let flow = &mut self.flows[packet.flow as usize];
-        if packet.measured.is_some() {
-            flow.meter.lost += 1;
-        }
-        if let (Role::Ack(_), Source::Tcp { sender, .. }) = (packet.role, &mut flow.source) {
-            sender.counters.acks_lost += 1;
-        }
-    }
-
     fn pump(&mut self, index: usize) {
         while let Some(action) = self.ports[index].port.pump(self.now_ps) {
             self.act(index, action);
@@ -356,17 +340,16 @@ impl Simulation {
                 if let Some(first_bits) = &mut self.first_bits
                     && unit.first
                 {
-                    let line = &self.ports[index].port.line;
-                    let lead = serialisation_ps(line.framing.preamble_bytes(), line.rate_bps);
-                    let at = self.now_ps.saturating_add(lead);
-                    first_bits.started(unit.packet, at, line.delay_ps);
+                    first_bits.started(unit.packet, self.now_ps, &self.ports[index].port.line);
                 }
                 if unit.last {
                     let packet = self.packets.get(unit.packet);
                     let step = &mut self.steps[packet.step as usize];
                     step.packets_out += 1;
                     step.bytes_out += u64::from(packet.ip_bytes);
-                    let at = end_ps.saturating_add_signed(step.reception.after_line_ps);
+                    let reception = &step.reception;
+                    let in_ps = end_ps.min(self.now_ps.saturating_add(reception.header_ps));
+                    let at = in_ps.saturating_add_signed(reception.after_line_ps);
                     self.events.push(at, Event::Arrival(unit.packet));
                 }
             }
@@ -381,6 +364,7 @@ impl Simulation {
         let framing = self.ports[step.port].port.line.framing;
         let bytes = framing.frame_bytes(packet.ip_bytes, false);
         let reception = &mut step.reception;
+        let (input, forwarder) = (reception.port, reception.forwarder);
         reception.hits.packets += 1;
         reception.hits.bytes += u64::from(bytes);
         let mut next = reception.conform;
@@ -397,55 +381,11 @@ impl Simulation {
             }
         }
         match next {
-            Next::Step(step) => self.enter(id, step),
-            Next::Deliver => self.deliver(id),
-        }
-    }
-
-    fn deliver(&mut self, id: PacketId) {
-        let now = self.now_ps;
-        let packet = self.packets.remove(id);
-        let (open, close) = self.window;
-        let flow = &mut self.flows[packet.flow as usize];
-        let acknowledges = matches!(packet.role, Role::Ack(_));
-        if !acknowledges && now > open && now <= close {
-            let step = &self.steps[packet.step as usize];
-            let (frame, wire) =
-                (self.ports[step.port].port).layers(packet.ip_bytes, step.compress, step.queue);
-            flow.meter.window.add(packet.ip_bytes, frame, wire);
-        }
-        if let Some(number) = packet.measured {
-            let delay = match &self.first_bits {
-                Some(first_bits) => first_bits.delay_ps(id),
-                None => now - packet.sent_ps,
-            };
-            (flow.meter).delivered(number, delay, now, packet.ip_bytes);
-        }
-        let Source::Tcp {
-            sender,
-            receiver,
-            stop_ps,
-            ..
-        } = &mut flow.source
-        else {
-            return;
-        };
-        if now >= *stop_ps {
-            // The connection is cut off: the network only drains.
-            return;
-        }
-        match packet.role {
-            Role::Segment(segment) => match receiver.received(segment, now) {
-                Reply::Now(ack) => self.acknowledge(packet.flow, ack),
-                Reply::At(at) => self.events.push(at, Event::DelayedAck(packet.flow)),
-                Reply::Pending => {}
+            Next::Step(step) => match forwarder {
+                None => self.enter(id, step),
+                Some(forwarder) => self.forward(forwarder, input, id, step),
             },
-            Role::Ack(ack) => {
-                let mut segments = std::mem::take(&mut self.segments);
-                sender.acknowledged(ack, now, &mut segments);
-                self.send_segments(packet.flow, segments);
-            }
-            Role::Datagram => {}
+            Next::Deliver => self.deliver(id),
         }
     }
 }
