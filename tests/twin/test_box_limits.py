@@ -1,4 +1,4 @@
-"""What lines and boxes refuse."""
+"""What lines and boxes refuse, and the least delay that they allow."""
 
 import copy
 
@@ -7,7 +7,7 @@ import qosforge_twin
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from .scenarios import CUT, chain, ethernet, flow, run, with_mtu
+from .scenarios import CUT, chain, ethernet, flow, flows_of, run, with_mtu
 from .test_refusals import junk, paths_of, place
 
 
@@ -77,6 +77,82 @@ class TestRefusals:
         error = refused(scenario)
         assert error.path == "flows[0].path[1]"
         assert "no link" in error.problem
+
+
+framings = st.sampled_from(["none", "ethernet", "hdlc", "ppp", "mlppp", "frame_relay", "atm", "atm_mux"])
+
+
+@st.composite
+def lines_and_ports(draw):
+    lines, ports = [], []
+    for _ in range(2):
+        framing = draw(framings)
+        lines.append(
+            {
+                "framing": framing,
+                "rate_bps": draw(st.sampled_from([256_000, 1_000_000, 1_234_567])),
+                "delay_ps": draw(st.integers(0, 10**9)),
+            }
+        )
+        cuts = framing in ("mlppp", "frame_relay")
+        fragment = draw(st.none() | st.integers(40, 400)) if cuts else None
+        interleave = fragment is not None and draw(st.booleans())
+        egress = {
+            "queues": [{"name": n, "limit_packets": 200} for n in ("high", "low")],
+            "rules": [{"match": {"dscp": [46]}, "queue": 0}],
+            "otherwise": {"queue": 1},
+            "scheduler": {"kind": "strict", "order": [0, 1]},
+            "ip_mtu": draw(st.none() | st.integers(68, 1500)),
+            "tx_fifo_packets": draw(st.integers(1, 3)),
+            "tx_fifo_bytes": draw(st.sampled_from([0, 700])),
+            "fragment_bytes": fragment,
+            "interleave": interleave,
+            "multiclass": interleave and framing == "mlppp" and draw(st.booleans()),
+            "header_compression": framing not in ("ethernet", "atm", "atm_mux") and draw(st.booleans()),
+            "compressed_header_bytes": draw(st.integers(2, 4)),
+        }
+        ports.append({"egress": egress})
+    if draw(st.booleans()):
+        remark = {"rate_bps": 20_000, "burst_bytes": 2_000, "exceed": {"dscp": 0}}
+        ports[1]["ingress"] = {"otherwise": {}}
+        ports[0]["egress"]["otherwise"]["police"] = remark
+    return lines, ports
+
+
+@settings(derandomize=True, max_examples=150, deadline=None)
+@given(
+    network=lines_and_ports(),
+    node=st.fixed_dictionaries(
+        {
+            "latency_ps": st.integers(0, 10**8),
+            "latency_jitter_ps": st.sampled_from([0, 10**8]),
+            "per_packet_ps": st.sampled_from([0, 10**8]),
+            "switching": st.sampled_from(["store_and_forward", "cut_through"]),
+        }
+    ),
+    small=st.integers(41, 300),
+    large=st.integers(301, 1500),
+    reference=st.sampled_from(["arrival", "first_bit"]),
+)
+def test_no_delay_is_below_the_least_and_an_empty_network_reaches_it(network, node, small, large, reference):
+    lines, ports = network
+    voice = {"application": "rtp-audio", "dscp": 46}
+    busy = [
+        flow("voice", packet=voice, kind="poisson", rate_bps=small * 160, ip_bytes=small),
+        flow("video", kind="video", frame_rate=5, frame_bytes_mean=2000, frame_bytes_sd=800, ip_bytes=large),
+        flow("bulk", kind="poisson", rate_bps=150_000, ip_bytes=large),
+    ]
+    for report in run(chain(node, busy, lines, ports, seconds=3) | {"delay_reference": reference})["flows"]:
+        assert report["sent"] == report["delivered"] + report["lost"]
+        if report["delivered"]:
+            assert report["delay_ps"]["min"] >= report["minimum_delay_ps"]["smallest"]
+            assert report["minimum_delay_ps"]["largest"] >= report["minimum_delay_ps"]["smallest"]
+    if node["latency_jitter_ps"]:
+        return
+    lone = flow("lone", packet=voice, rate_bps=large * 8, ip_bytes=large, stop_ps=1)
+    report = flows_of(run(chain(node, [lone], lines, ports) | {"delay_reference": reference}))["lone"]
+    assert report["delay_ps"]["max"] == report["minimum_delay_ps"]["largest"]
+    assert report["minimum_delay_ps"]["smallest"] == report["minimum_delay_ps"]["largest"]
 
 
 RICH = chain(

@@ -58,6 +58,9 @@ class TestCutThrough:
             return flows_of(run(scenario))["f"]
 
         begun, stored = worst(CUT), worst({})
+        assert begun["delay_ps"]["min"] == begun["minimum_delay_ps"]["smallest"]
+        assert begun["minimum_delay_ps"]["smallest"] < stored["minimum_delay_ps"]["smallest"]
+        assert begun["delay_ps"]["max"] > 2 * begun["minimum_delay_ps"]["largest"]
         assert begun["delay_ps"]["mean"] < stored["delay_ps"]["mean"]
 
 
@@ -134,7 +137,7 @@ class TestIpFragments:
         layers = report["throughput_by_layer_bps"]
         assert (layers["ip"], layers["frame"]) == (1500 * 8, (1480 + 3 * 27) * 8)
         expected = 1507 * 8 * 10**5 + (1480 + 3 * 27) * 8 * 10**6
-        assert report["delay_ps"]["max"] == expected
+        assert report["delay_ps"]["max"] == report["minimum_delay_ps"]["largest"] == expected
 
     def test_a_smaller_mtu_later_cuts_again(self):
         sent = [flow("f", rate_bps=120_000, ip_bytes=1500)]
@@ -146,6 +149,7 @@ class TestIpFragments:
         assert queue["packets_out"] == 5 * report["sent"]
         assert queue["bytes_out"] == (1480 + 5 * 27) * report["sent"]
         assert report["delivered"] == report["sent"] == 10
+        assert report["delay_ps"]["min"] == report["minimum_delay_ps"]["largest"]
 
     def test_one_lost_fragment_loses_the_packet(self):
         port = with_mtu(300)

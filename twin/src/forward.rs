@@ -6,7 +6,7 @@ use crate::rng::Stream;
 #[derive(Debug)]
 pub struct Forwarder {
     /// Time of one packet; the node's ports share the engine.
-    per_packet_ps: u64,
+    pub per_packet_ps: u64,
     /// Packets that may wait for the engine.
     queue_packets: u64,
     /// Largest random latency, drawn uniformly from 0.

@@ -20,6 +20,7 @@ mod histogram;
 mod ip;
 mod many;
 mod measure;
+mod minimum;
 mod moments;
 mod observe;
 mod packet;

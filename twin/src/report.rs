@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::measure::{LayerBytes, Meter, Sample};
+use crate::minimum::least_delay_ps;
 use crate::packet::FlowId;
 use crate::queue::Counters;
 use crate::scenario::VERSION;
@@ -39,6 +40,7 @@ struct FlowReport<'a> {
     throughput_bps: f64,
     throughput_by_layer_bps: LayerReport,
     delay_ps: DelayReport,
+    minimum_delay_ps: Option<MinimumReport>,
     interarrival_ps: GapReport,
     reordered: u64,
     histogram: Vec<(u64, u64)>,
@@ -75,6 +77,13 @@ struct DelayReport {
     p95: Option<u64>,
     p99: Option<u64>,
     p999: Option<u64>,
+}
+
+/// What an empty network would take for the smallest and the largest packet sent.
+#[derive(Debug, Serialize)]
+struct MinimumReport {
+    smallest: u64,
+    largest: u64,
 }
 
 #[derive(Debug, Serialize)]
@@ -166,14 +175,16 @@ pub fn report(simulation: &Simulation) -> Report<'_> {
         } else {
             ARRIVAL
         },
-        flows: flows.map(|f| flow_report(f, measured_ps)).collect(),
+        flows: flows
+            .map(|f| flow_report(simulation, f, measured_ps))
+            .collect(),
         ports: ports
             .map(|(i, p)| port_report(simulation, i, p, &touching[i], measured_ps))
             .collect(),
     }
 }
 
-fn flow_report(flow: &Flow, measured_ps: u64) -> FlowReport<'_> {
+fn flow_report<'a>(simulation: &Simulation, flow: &'a Flow, measured_ps: u64) -> FlowReport<'a> {
     let meter = &flow.meter;
     let rate = |bytes: u64| bytes as f64 * 8.0 * 1e12 / measured_ps as f64;
     FlowReport {
@@ -187,6 +198,7 @@ fn flow_report(flow: &Flow, measured_ps: u64) -> FlowReport<'_> {
         throughput_bps: rate(meter.window.ip),
         throughput_by_layer_bps: LayerReport::new(meter.window, rate),
         delay_ps: delay_report(meter),
+        minimum_delay_ps: minimum_report(simulation, flow),
         interarrival_ps: GapReport {
             mean: meter.gaps.mean(),
             sd: meter.gaps.sd(),
@@ -204,6 +216,14 @@ fn flow_report(flow: &Flow, measured_ps: u64) -> FlowReport<'_> {
             }),
         },
     }
+}
+
+fn minimum_report(simulation: &Simulation, flow: &Flow) -> Option<MinimumReport> {
+    let least = |ip_bytes| least_delay_ps(simulation, flow.first, ip_bytes);
+    (flow.sizes.largest > 0).then(|| MinimumReport {
+        smallest: least(flow.sizes.smallest),
+        largest: least(flow.sizes.largest),
+    })
 }
 
 fn delay_report(meter: &Meter) -> DelayReport {

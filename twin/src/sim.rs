@@ -21,7 +21,7 @@ use crate::source::{ACK_BYTES, Reply, Source};
 use crate::step::{Next, Step};
 use fragments::Reassembly;
 
-pub use parts::{Boxes, Flow, NamedPort};
+pub use parts::{Boxes, Flow, NamedPort, Sizes};
 
 /// Events between two looks at the wish to stop.
 const CHECK_EVERY: u64 = 1 << 18;
@@ -239,6 +239,7 @@ impl Simulation {
                 let port = &self.ports[step.port].port;
                 let (frame, wire) = port.layers(ip_bytes, step.saved_header, step.queue);
                 flow.meter.offered.add(ip_bytes, frame, wire);
+                flow.sizes.add(ip_bytes);
                 (flow.first, Some(flow.meter.sent(now)))
             }
             _ => (flow.first, None),

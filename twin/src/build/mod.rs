@@ -15,7 +15,7 @@ use crate::measure::Meter;
 use crate::packet::StepId;
 use crate::rng::Stream;
 use crate::scenario::{FlowSpec, Scenario, VERSION};
-use crate::sim::{Boxes, Flow, Simulation};
+use crate::sim::{Boxes, Flow, Simulation, Sizes};
 use crate::source::{self, Groups, Source};
 use network::Network;
 use routes::Routes;
@@ -154,6 +154,7 @@ fn flow(
         stream,
         first,
         back,
+        sizes: Sizes::NONE,
         meter: Meter::new(if spec.samples { spec.sample_every } else { 0 }),
     })
 }

@@ -43,6 +43,21 @@ impl Port {
         (frame, self.line.framing.wire_bytes(frame))
     }
 
+    /// Line time of a packet of `ip` bytes, all its fragments included.
+    pub fn line_time_ps(&self, ip: u32, saved_header: u32, queue: u16) -> u64 {
+        let carried = carried(ip, saved_header);
+        let line = &self.line;
+        let time = |frame| self.clock.serialisation_ps(line.framing.wire_bytes(frame));
+        match (self.fragments(carried, queue.into()), line.fragment) {
+            (n, Some(size)) if n > 0 => {
+                let part = |i| size.min(carried - i * size);
+                let frame = |i| line.framing.fragment_bytes(part(i), i == 0);
+                (0..n).fold(0, |sum: u64, i| sum.saturating_add(time(frame(i))))
+            }
+            _ => time(self.frame_bytes(carried, queue.into())),
+        }
+    }
+
     /// How many fragments; 0: sent whole.
     fn fragments(&self, carried: u32, queue: usize) -> u32 {
         match self.line.fragment {
