@@ -52,19 +52,25 @@ impl Framing {
     /// byte counters see. `plain`: on a multilink, sent beside the bundle's sequence as
     /// ordinary PPP. On ATM the AAL5 frame without its padding.
     pub fn frame_bytes(self, ip: u32, plain: bool) -> u32 {
+        let (added, least) = self.overhead(plain);
+        (ip + added).max(least)
+    }
+
+    /// Bytes that a frame adds to its packet, and the least that it has.
+    pub fn overhead(self, plain: bool) -> (u32, u32) {
         match self.kind {
-            FramingSpec::None => ip,
+            FramingSpec::None => (0, 0),
             FramingSpec::Ethernet => {
                 let tag = if self.tagged { DOT1Q } else { 0 };
-                (ip + ETHERNET + tag).max(ETHERNET_MIN_FRAME)
+                (ETHERNET + tag, ETHERNET_MIN_FRAME)
             }
-            FramingSpec::Hdlc => ip + HDLC,
-            FramingSpec::Ppp => ip + PPP,
-            FramingSpec::Mlppp if plain => ip + PPP,
-            FramingSpec::Mlppp => ip + PPP + self.sequence(),
-            FramingSpec::FrameRelay => ip + FRAME_RELAY,
-            FramingSpec::Atm => ip + LLC_SNAP + AAL5_TRAILER,
-            FramingSpec::AtmMux => ip + AAL5_TRAILER,
+            FramingSpec::Hdlc => (HDLC, 0),
+            FramingSpec::Ppp => (PPP, 0),
+            FramingSpec::Mlppp if plain => (PPP, 0),
+            FramingSpec::Mlppp => (PPP + self.sequence(), 0),
+            FramingSpec::FrameRelay => (FRAME_RELAY, 0),
+            FramingSpec::Atm => (LLC_SNAP + AAL5_TRAILER, 0),
+            FramingSpec::AtmMux => (AAL5_TRAILER, 0),
         }
     }
 

@@ -90,6 +90,8 @@ pub struct Port {
     clock: Clock,
     hardware: VecDeque<Unit>,
     hardware_bytes: u64,
+    /// `Framing::overhead` of packets sent whole.
+    whole: (u32, u32),
     /// The most urgent last: the others wait for it.
     fragmenting: Vec<Fragmenting>,
     wake_at: Option<u64>,
@@ -114,6 +116,8 @@ impl Port {
             window,
             hardware: VecDeque::new(),
             hardware_bytes: 0,
+            // Without classes of their own, whole packets pass beside the fragments' sequence.
+            whole: (line.framing).overhead(line.interleave && !line.multiclass),
             fragmenting: Vec::new(),
             wake_at: None,
             arrivals: 0,

@@ -19,12 +19,15 @@ pub(super) struct Fragmenting {
 
 impl Port {
     /// Frame bytes of a packet here, all its fragments' headers included.
+    #[inline]
     pub fn frame_bytes(&self, carried: u32, queue: usize) -> u32 {
-        let framing = self.line.framing;
         match self.fragments(carried, queue) {
-            // Without classes of their own, whole packets pass beside the fragments' sequence.
-            0 => framing.frame_bytes(carried, self.line.interleave && !self.line.multiclass),
+            0 => {
+                let (added, least) = self.whole;
+                (carried + added).max(least)
+            }
             n => {
+                let framing = self.line.framing;
                 let first = framing.fragment_bytes(0, true);
                 carried + first + (n - 1) * framing.fragment_bytes(0, false)
             }
@@ -59,6 +62,7 @@ impl Port {
     }
 
     /// How many fragments; 0: sent whole.
+    #[inline]
     fn fragments(&self, carried: u32, queue: usize) -> u32 {
         match self.line.fragment {
             Some(size) if carried > size && (self.line.multiclass || !self.is_priority(queue)) => {
