@@ -8,9 +8,8 @@ from app.errors import Place, TesterError
 from app.inventory.models import Framing, Link
 from app.plan.model import Action, InterfacePlan, Plan, Policer, Queue, Rule, Term
 
-ETHERNET_MTU = 1500
-"""Bytes of the largest packet that the twin's sources send; an IP MTU from here on changes nothing."""
-_FRAMINGS = frozenset({Framing.ETHERNET, Framing.HDLC, Framing.PPP, Framing.MLPPP})
+_UNCOMPRESSED = frozenset({Framing.ETHERNET, Framing.ATM})
+"""Framings on which RTP headers travel whole."""
 
 
 def check_modelled(plan: Plan, interface: InterfacePlan, link: Link | None) -> None:
@@ -29,10 +28,8 @@ def check_modelled(plan: Plan, interface: InterfacePlan, link: Link | None) -> N
 
 def _line(interface: InterfacePlan, link: Link | None) -> Iterator[tuple[str, str]]:
     efficiency = interface.efficiency
-    if link is not None and efficiency.ip_mtu is not None and efficiency.ip_mtu < ETHERNET_MTU:
-        yield f"fragments of an IP MTU of {efficiency.ip_mtu} bytes", "remove 'ip mtu' from the interface"
-    if link is not None and link.framing not in _FRAMINGS:
-        yield f"{link.framing.value} framing", "use a line of another framing"
+    if link is not None and efficiency.header_compression and link.framing in _UNCOMPRESSED:
+        yield f"RTP header compression on {link.framing.value} framing", "remove it from the interface"
     if interface.ingress.policers or interface.egress.policers:
         yield "policers before a policy (rate-limit)", "police in the classes of a policy"
     if link is not None and interface.egress.shape_rate is not None:

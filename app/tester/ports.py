@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.inventory.models import Link
+from app.inventory.models import Framing, Link
 from app.plan.model import (
     Discipline,
     Efficiency,
@@ -50,13 +50,30 @@ def port(
     check_modelled(plan, interface, link)
     egress = _egress(plan, interface, rate)
     egress["tx_fifo_packets"] = interface.egress.transmit_ring or profile.transmit_fifo
-    if link is not None and efficiency.multilink:
-        egress["fragment_bytes"] = efficiency.fragment_bytes
-        egress["interleave"] = efficiency.interleave
+    if link is not None:
+        egress |= _fragments(efficiency, link.framing)
     # Both ends have to hold the context; where one is not configured they agree on none.
     egress["header_compression"] = efficiency.header_compression and far is not None and far.header_compression
     tagged = link is not None and link.tagged
     return {"name": interface.name, "ingress": _ingress(plan.system, interface.ingress, tagged), "egress": egress}
+
+
+def framing_name(framing: Framing) -> str:
+    """The twin's name of a link's framing."""
+    return framing.value.replace("-", "_")
+
+
+def _fragments(efficiency: Efficiency, framing: Framing) -> Json:
+    """How packets are cut: by the link where its framing has fragments, by IP on any."""
+    fragments: Json = {"ip_mtu": efficiency.ip_mtu}
+    if efficiency.multilink:
+        fragments["fragment_bytes"] = efficiency.fragment_bytes
+        fragments["interleave"] = efficiency.interleave
+        fragments["multiclass"] = efficiency.interleave and efficiency.multiclass
+    elif framing is Framing.FRAME_RELAY and efficiency.frame_relay_fragment is not None:
+        fragments["fragment_bytes"] = efficiency.frame_relay_fragment
+        fragments["interleave"] = True  # FRF.12 is there for nothing else
+    return fragments
 
 
 def _term(term: Term) -> Json:

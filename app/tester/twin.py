@@ -17,7 +17,7 @@ from app.plan.model import Efficiency, InterfacePlan, Plan
 from app.platforms.base import platform
 from app.tester.expectation import Expectation, expectations
 from app.tester.measurement import FlowResult, Measurement, ScenarioResult, When
-from app.tester.ports import port
+from app.tester.ports import framing_name, port
 from app.tester.streams import streams
 from app.tester.traces import Trace, read_traces
 from app.tester.traffic import flow_class, sample_every, scenario_of
@@ -134,7 +134,7 @@ class TwinTester:
                 "b": list(link.b),
                 "rate_bps": link.rate,
                 "delay_ps": round(link.delay * PS),
-                "framing": link.framing.value,
+                "framing": framing_name(link.framing),
                 "tagged": link.tagged,
             }
             for link in self.network.links

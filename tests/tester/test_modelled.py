@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
+import qosforge_twin
 
 from app import errors
 from app.inventory.models import Framing
@@ -13,6 +15,7 @@ from app.plan.model import (
     TRANSMIT,
     Action,
     Discipline,
+    Efficiency,
     Egress,
     Ingress,
     InterfacePlan,
@@ -26,6 +29,7 @@ from app.plan.model import (
     TailThreshold,
     Term,
 )
+from app.tester.ports import framing_name
 
 from .test_ports import link, made
 
@@ -69,10 +73,30 @@ def test_what_the_twin_cannot_do_is_told_with_its_place(interface: InterfacePlan
     assert "another tester" in caught.value.mend
 
 
-@pytest.mark.parametrize("framing", [Framing.ATM, Framing.FRAME_RELAY])
-def test_a_framing_the_twin_does_not_have_is_refused(framing: Framing) -> None:
-    with pytest.raises(errors.TesterError, match=framing.value):
-        made(InterfacePlan(name="1"), line=link(framing))
+@pytest.mark.parametrize("framing", [Framing.ATM, Framing.ETHERNET])
+def test_headers_are_not_compressed_on_every_framing(framing: Framing) -> None:
+    compressed = InterfacePlan(name="1", efficiency=Efficiency(header_compression=True))
+    with pytest.raises(errors.TesterError, match=f"compression on {framing.value} framing"):
+        made(compressed, line=link(framing))
+    made(compressed, line=link(Framing.FRAME_RELAY))
+
+
+@pytest.mark.parametrize("framing", Framing)
+def test_the_twin_has_every_framing(framing: Framing) -> None:
+    flow = {"name": "f", "path": [["a", "1"]], "source": {"kind": "cbr", "rate_bps": 12_000, "ip_bytes": 1500}}
+    rate = 64_000
+    scenario = {
+        "version": 1,
+        "duration_ps": 10**12,
+        "nodes": [
+            {"name": "a", "ports": [made(InterfacePlan(name="1"), line=link(framing))]},
+            {"name": "b", "ports": [{"name": "1"}]},
+        ],
+        "links": [{"a": ["a", "1"], "b": ["b", "1"], "rate_bps": rate, "framing": framing_name(framing)}],
+        "flows": [flow],
+    }
+    (report,) = json.loads(qosforge_twin.run(json.dumps(scenario), 1))["flows"]
+    assert report["delay_ps"]["min"] > 1500 * 8 * 10**12 / rate
 
 
 def test_colours_matter_only_where_a_queue_looks_at_them() -> None:

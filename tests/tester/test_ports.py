@@ -115,9 +115,10 @@ def test_a_priority_cap_is_taken_of_the_rate_the_box_believes_in(believed: int |
 @pytest.mark.parametrize(("here", "there", "compressed"), [(1, 1, True), (1, 0, False), (0, 1, False)])
 def test_headers_are_compressed_where_both_ends_do(here: int, there: int, compressed: bool) -> None:
     interface = InterfacePlan(name="1", efficiency=Efficiency(header_compression=bool(here)))
-    egress = made(interface, far=Efficiency(header_compression=bool(there)))["egress"]
+    serial = link(Framing.PPP)
+    egress = made(interface, line=serial, far=Efficiency(header_compression=bool(there)))["egress"]
     assert egress["header_compression"] is compressed
-    assert made(interface)["egress"]["header_compression"] is False
+    assert made(interface, line=serial)["egress"]["header_compression"] is False
 
 
 def test_fragments_are_of_the_sending_end_and_of_bundles() -> None:
@@ -128,10 +129,27 @@ def test_fragments_are_of_the_sending_end_and_of_bundles() -> None:
     assert not other.get("fragment_bytes")
 
 
+def test_classes_of_a_bundle_are_told_apart_where_it_interleaves() -> None:
+    for interleave in (True, False):
+        cut = Efficiency(multilink=True, interleave=interleave, multiclass=True, fragment_bytes=112)
+        egress = made(InterfacePlan(name="1", efficiency=cut), line=link(Framing.MLPPP))["egress"]
+        assert egress["multiclass"] is interleave
+
+
+def test_frame_relay_fragments_are_made_to_interleave() -> None:
+    cut = InterfacePlan(name="1", efficiency=Efficiency(frame_relay_fragment=80))
+    egress = made(cut, line=link(Framing.FRAME_RELAY))["egress"]
+    assert (egress["fragment_bytes"], egress["interleave"]) == (80, True)
+    assert "fragment_bytes" not in made(cut, line=link(Framing.PPP))["egress"]
+
+
+def test_the_ip_mtu_cuts_on_any_line() -> None:
+    cut = InterfacePlan(name="1", efficiency=Efficiency(ip_mtu=512))
+    assert made(cut)["egress"]["ip_mtu"] == 512
+    assert made(InterfacePlan(name="1"))["egress"]["ip_mtu"] is None
+
+
 def test_what_the_twin_cannot_do_is_an_error() -> None:
-    with pytest.raises(errors.TesterError, match="IP MTU of 512"):
-        made(InterfacePlan(name="1", efficiency=Efficiency(ip_mtu=512)))
-    made(InterfacePlan(name="1", efficiency=Efficiency(ip_mtu=1500)))
     limited = Scheduler(discipline=Discipline.FIFO, queues=(Queue(number=0),), limit_percent=50)
     with pytest.raises(errors.TesterError, match="50 % of its rate"):
         made(InterfacePlan(name="1", egress=Egress(scheduler=limited)))

@@ -1,6 +1,7 @@
 """Small scenarios for the twin's tests, as plain dictionaries, and a runner."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -76,3 +77,48 @@ def flows_of(result: dict[str, Any]) -> dict[str, dict[str, Any]]:
 def port_of(result: dict[str, Any], node: str = "r", port: str = "out") -> dict[str, Any]:
     """One port's report."""
     return next(p for p in result["ports"] if (p["node"], p["port"]) == (node, port))
+
+
+def chain(
+    node: dict[str, Any],
+    flows: Sequence[dict[str, Any]],
+    lines: Sequence[dict[str, Any]],
+    ports: Sequence[dict[str, Any]] = (),
+    seconds: float = 1.0,
+) -> dict[str, Any]:
+    """Flows from a over a box in the middle to b; `lines` are the links in order."""
+    middle = {"name": "m", "ports": [{"name": "in"}, {"name": "out", **(ports[1] if ports else {})}], **node}
+    first = {"name": "out", **(ports[0] if ports else {})}
+    return {
+        "version": 1,
+        "duration_ps": round(seconds * SECOND),
+        "nodes": [
+            {"name": "a", "ports": [first]},
+            middle,
+            {"name": "b", "ports": [{"name": "in"}]},
+        ],
+        "links": [
+            {"a": ["a", "out"], "b": ["m", "in"], **lines[0]},
+            {"a": ["m", "out"], "b": ["b", "in"], **lines[1]},
+        ],
+        "flows": [{**f, "path": [["a", "out"], ["m", "out"]]} for f in flows],
+    }
+
+
+def ethernet(rate: int = 10**9, **rest: Any) -> dict[str, Any]:
+    """An Ethernet line."""
+    return {"rate_bps": rate, "framing": "ethernet", **rest}
+
+
+def with_mtu(mtu: int) -> dict[str, Any]:
+    """A port that cuts packets larger than this."""
+    return {
+        "egress": {
+            "ip_mtu": mtu,
+            "queues": [{"name": "q", "limit_packets": 100}],
+            "scheduler": {"kind": "fifo"},
+        }
+    }
+
+
+CUT = {"switching": "cut_through"}

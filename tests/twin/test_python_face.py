@@ -67,6 +67,7 @@ def test_the_result_has_the_promised_shape():
         "throughput_bps",
         "throughput_by_layer_bps",
         "delay_ps",
+        "minimum_delay_ps",
         "interarrival_ps",
         "reordered",
         "histogram",
@@ -82,6 +83,7 @@ def test_the_result_has_the_promised_shape():
         "queues",
         "line",
         "series",
+        "dropped_input",
         "busy_ps",
         "utilisation",
         "rules",
@@ -95,3 +97,4 @@ def test_a_flow_that_sends_nothing_has_no_delay():
     assert (report["sent"], report["delivered"], report["histogram"]) == (0, 0, [])
     assert report["delay_ps"] == dict.fromkeys(("mean", "sd", "min", "max", *QUANTILES))
     assert report["interarrival_ps"] == {"mean": None, "sd": None}
+    assert report["minimum_delay_ps"] is None

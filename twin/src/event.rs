@@ -18,8 +18,10 @@ pub enum Event {
     Source(FlowId),
     /// A port has sent the last bit of a frame.
     Sent(u32),
-    /// A packet is fully received.
+    /// A packet is received, or as much of it as its forwarding waits for.
     Arrival(PacketId),
+    /// A node's forwarding engine is done with a packet.
+    Forwarded(PacketId),
     /// A shaped queue of a port becomes eligible.
     Wake(u32),
     /// A timer of a TCP connection may have run out.

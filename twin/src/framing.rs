@@ -17,35 +17,69 @@ const HDLC: u32 = 7;
 /// RFC 1662: address 1, control 1, protocol 2, FCS 2, and one flag, which section 3.1 lets
 /// two frames share.
 const PPP: u32 = 7;
-/// RFC 1990 long-sequence multilink header; the inner protocol field (1 or 2 bytes, once per
-/// packet) is not counted.
-const MULTILINK: u32 = 4;
-/// RFC 2508: the 40 bytes of IP, UDP and RTP become 4 with the UDP checksum kept.
-const RTP_HEADERS: u32 = 40;
-const COMPRESSED_HEADERS: u32 = 4;
+/// RFC 1990: the multilink header with a 24-bit and with a 12-bit sequence number; RFC 2686
+/// puts the class into bits that both keep free. The inner protocol field (1 or 2 bytes, once
+/// per packet) is not counted.
+const MULTILINK_LONG: u32 = 4;
+const MULTILINK_SHORT: u32 = 2;
+/// Q.922 address 2, control 1 and NLPID 1 (RFC 2427, routed IP; Cisco's own encapsulation has
+/// a type of 2 bytes in their place), FCS 2, one flag shared between frames.
+const FRAME_RELAY: u32 = 7;
+/// FRF.12, end to end: Q.922 address 2, control 1, NLPID 1, fragmentation header 2, FCS 2, flag.
+const FRF12: u32 = 9;
+/// What the first FRF.12 fragment carries besides: the packet's own control and NLPID.
+const FRF12_FIRST: u32 = 2;
+/// RFC 2684: LLC 3, OUI 3, type 2; with VC multiplexing nothing.
+const LLC_SNAP: u32 = 8;
+/// I.363.5: AAL5 trailer; the whole is padded to cells of 48 bytes payload and 5 of header.
+const AAL5_TRAILER: u32 = 8;
+const CELL_PAYLOAD: u32 = 48;
+const CELL: u32 = 53;
+/// Headers of IP 20, UDP 8 and RTP 12.
+pub const RTP_HEADERS: u32 = 40;
 
 /// How one link frames packets.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Framing {
     pub kind: FramingSpec,
     pub tagged: bool,
+    /// Multilink sequence numbers of 12 bits instead of 24.
+    pub short_sequence: bool,
 }
 
 impl Framing {
     /// Frame bytes of an unfragmented packet of `ip` bytes; what schedulers, policers and
     /// byte counters see. `plain`: on a multilink, sent beside the bundle's sequence as
-    /// ordinary PPP.
+    /// ordinary PPP. On ATM the AAL5 frame without its padding.
     pub fn frame_bytes(self, ip: u32, plain: bool) -> u32 {
+        let (added, least) = self.overhead(plain);
+        (ip + added).max(least)
+    }
+
+    /// Bytes that a frame adds to its packet, and the least that it has.
+    pub fn overhead(self, plain: bool) -> (u32, u32) {
         match self.kind {
-            FramingSpec::None => ip,
+            FramingSpec::None => (0, 0),
             FramingSpec::Ethernet => {
                 let tag = if self.tagged { DOT1Q } else { 0 };
-                (ip + ETHERNET + tag).max(ETHERNET_MIN_FRAME)
+                (ETHERNET + tag, ETHERNET_MIN_FRAME)
             }
-            FramingSpec::Hdlc => ip + HDLC,
-            FramingSpec::Ppp => ip + PPP,
-            FramingSpec::Mlppp if plain => ip + PPP,
-            FramingSpec::Mlppp => ip + PPP + MULTILINK,
+            FramingSpec::Hdlc => (HDLC, 0),
+            FramingSpec::Ppp => (PPP, 0),
+            FramingSpec::Mlppp if plain => (PPP, 0),
+            FramingSpec::Mlppp => (PPP + self.sequence(), 0),
+            FramingSpec::FrameRelay => (FRAME_RELAY, 0),
+            FramingSpec::Atm => (LLC_SNAP + AAL5_TRAILER, 0),
+            FramingSpec::AtmMux => (AAL5_TRAILER, 0),
+        }
+    }
+
+    /// Frame bytes of a fragment that carries `ip` bytes of a packet, its `first` or a later one.
+    pub fn fragment_bytes(self, ip: u32, first: bool) -> u32 {
+        match self.kind {
+            FramingSpec::FrameRelay if first => ip + FRF12 + FRF12_FIRST,
+            FramingSpec::FrameRelay => ip + FRF12,
+            _ => self.frame_bytes(ip, false),
         }
     }
 
@@ -53,6 +87,7 @@ impl Framing {
     pub fn wire_bytes(self, frame: u32) -> u32 {
         match self.kind {
             FramingSpec::Ethernet => frame + ETHERNET_PREAMBLE + ETHERNET_GAP,
+            FramingSpec::Atm | FramingSpec::AtmMux => frame.div_ceil(CELL_PAYLOAD) * CELL,
             _ => frame,
         }
     }
@@ -72,20 +107,30 @@ impl Framing {
             _ => 0,
         }
     }
-}
 
-/// IP bytes of a packet on a line that compresses its header or not.
-pub fn carried(ip: u32, compress: bool) -> u32 {
-    if compress { compressed(ip) } else { ip }
-}
-
-/// IP bytes left of an RTP packet after header compression.
-fn compressed(ip: u32) -> u32 {
-    if ip > RTP_HEADERS {
-        ip - RTP_HEADERS + COMPRESSED_HEADERS
-    } else {
-        ip
+    /// Can the link cut packets into fragments of its own?
+    pub fn cuts(self) -> bool {
+        matches!(self.kind, FramingSpec::Mlppp | FramingSpec::FrameRelay)
     }
+
+    /// RFC 2686: classes that the free bits of the multilink header tell apart.
+    pub fn classes(self) -> u8 {
+        if self.short_sequence { 4 } else { 16 }
+    }
+
+    fn sequence(self) -> u32 {
+        if self.short_sequence {
+            MULTILINK_SHORT
+        } else {
+            MULTILINK_LONG
+        }
+    }
+}
+
+/// IP bytes that a line carries of a packet whose RTP headers lose `saved` bytes; a packet too
+/// short to have them stays whole.
+pub fn carried(ip: u32, saved: u32) -> u32 {
+    if ip > RTP_HEADERS { ip - saved } else { ip }
 }
 
 /// Time of `bytes` on a line of `rate_bps` (not 0), rounded up so that no line is too fast;
@@ -128,12 +173,28 @@ impl Clock {
 mod tests {
     use super::*;
 
+    fn framing(kind: FramingSpec) -> Framing {
+        Framing {
+            kind,
+            tagged: false,
+            short_sequence: false,
+        }
+    }
+
+    /// Frame and line bytes of an unfragmented packet.
+    fn bytes(framing: Framing, ip: u32) -> (u32, u32) {
+        let frame = framing.frame_bytes(ip, false);
+        (frame, framing.wire_bytes(frame))
+    }
+
     #[test]
     fn figures() {
         let frame = |kind, tagged, ip| {
-            let framing = Framing { kind, tagged };
-            let bytes = framing.frame_bytes(ip, false);
-            (bytes, framing.wire_bytes(bytes))
+            let framing = Framing {
+                tagged,
+                ..framing(kind)
+            };
+            bytes(framing, ip)
         };
         assert_eq!(frame(FramingSpec::Ethernet, false, 1500), (1518, 1538));
         assert_eq!(frame(FramingSpec::Ethernet, true, 1500), (1522, 1542));
@@ -141,8 +202,56 @@ mod tests {
         assert_eq!(frame(FramingSpec::Hdlc, false, 200), (207, 207));
         assert_eq!(frame(FramingSpec::Ppp, false, 200), (207, 207));
         assert_eq!(frame(FramingSpec::Mlppp, false, 200), (211, 211));
-        assert_eq!(compressed(200), 164);
-        assert_eq!(compressed(40), 40);
+        assert_eq!(frame(FramingSpec::FrameRelay, false, 200), (207, 207));
+    }
+
+    #[test]
+    fn multilink_headers_are_long_or_short() {
+        let long = framing(FramingSpec::Mlppp);
+        let short = Framing {
+            short_sequence: true,
+            ..long
+        };
+        // RFC 1990 section 3: 4 and 2 bytes after the protocol field.
+        assert_eq!(long.fragment_bytes(100, true), 111);
+        assert_eq!(short.fragment_bytes(100, true), 109);
+        assert_eq!(short.frame_bytes(100, true), 107);
+        // RFC 2686 section 4: four class bits in the long format, two in the short.
+        assert_eq!((long.classes(), short.classes()), (16, 4));
+    }
+
+    #[test]
+    fn frf12_fragments() {
+        // 1500 bytes in fragments of 80 (FRF.12 end to end): 19 of 9 bytes of headers each,
+        // and once the 2 bytes of the encapsulation.
+        let line = framing(FramingSpec::FrameRelay);
+        let all: u32 = (0..18).map(|i| line.fragment_bytes(80, i == 0)).sum();
+        let last = line.fragment_bytes(1500 - 18 * 80, false);
+        assert_eq!(all + last, 1500 + 19 * 9 + 2);
+    }
+
+    #[test]
+    fn aal5_pads_to_whole_cells() {
+        let llc = framing(FramingSpec::Atm);
+        let mux = framing(FramingSpec::AtmMux);
+        // An acknowledgement of 40 bytes: 40 + 8 + 8 need two cells, 40 + 8 fill one.
+        assert_eq!(bytes(llc, 40), (56, 2 * 53));
+        assert_eq!(bytes(mux, 40), (48, 53));
+        assert_eq!(bytes(mux, 41), (49, 2 * 53));
+        // 1500 + 16 = 1516 of 32 x 48 = 1536.
+        assert_eq!(bytes(llc, 1500), (1516, 32 * 53));
+        assert_eq!(bytes(mux, 1500), (1508, 32 * 53));
+        // 48 x 3 - 16 = 128 bytes fill three cells, one more byte needs a fourth.
+        assert_eq!(bytes(llc, 128).1, 3 * 53);
+        assert_eq!(bytes(llc, 129).1, 4 * 53);
+    }
+
+    #[test]
+    fn compression_takes_rtp_headers_down() {
+        // RFC 2508: 4 bytes with the UDP checksum, 2 without.
+        assert_eq!(carried(200, 36), 164);
+        assert_eq!(carried(60, 38), 22);
+        assert_eq!(carried(40, 36), 40);
     }
 
     #[test]

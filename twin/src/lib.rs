@@ -12,12 +12,15 @@ mod error;
 mod event;
 mod first_bit;
 mod flow_order;
+mod forward;
 mod framing;
 #[cfg(test)]
 mod growth;
 mod histogram;
+mod ip;
 mod many;
 mod measure;
+mod minimum;
 mod moments;
 mod observe;
 mod packet;

@@ -20,6 +20,8 @@ pub enum Role {
     Answer,
     /// Of a TCP connection; its header.
     Tcp(SegmentId),
+    /// A fragment of an IP packet that a port was too small for.
+    Fragment(u32),
 }
 
 #[derive(Debug, Clone, Copy)]

@@ -1,13 +1,16 @@
-//! An egress port: discipline, hardware FIFO, fragmentation, line.
+//! An egress port: discipline, hardware FIFO, line.
+
+mod fragments;
 
 use std::collections::VecDeque;
 
-use crate::framing::{Clock, Framing, carried};
+use crate::framing::{Clock, Framing};
 use crate::observe::QueueState;
 use crate::packet::PacketId;
 use crate::queue::{ClassQueue, Counters, Item, Loss, Waits};
 use crate::rng::Stream;
 use crate::sched::{Discipline, FairQueue, Offer, Pick};
+use fragments::Fragmenting;
 
 /// What the hardware sends at one go: a frame or one fragment.
 #[derive(Debug, Clone, Copy)]
@@ -21,14 +24,6 @@ pub struct Unit {
     pub first: bool,
     /// The packet is complete with it.
     pub last: bool,
-}
-
-/// A packet partly sent.
-#[derive(Debug, Clone, Copy)]
-struct Fragmenting {
-    packet: PacketId,
-    remaining: u32,
-    begun: bool,
 }
 
 /// The next unit, or why there is none.
@@ -53,9 +48,14 @@ pub struct Line {
     pub delay_ps: u64,
     pub framing: Framing,
     pub tx_fifo: usize,
+    /// More are taken as long as those held have fewer line bytes than this.
+    pub tx_fifo_bytes: u64,
     pub fragment: Option<u32>,
     pub interleave: bool,
-    pub compression: bool,
+    pub multiclass: bool,
+    /// Bytes that RTP packets lose to header compression.
+    pub saved_header: u32,
+    pub ip_mtu: u32,
 }
 
 /// What the line carried inside the measured window; frames across its edges count in part.
@@ -89,7 +89,11 @@ pub struct Port {
     window: (u64, u64),
     clock: Clock,
     hardware: VecDeque<Unit>,
-    fragmenting: Option<Fragmenting>,
+    hardware_bytes: u64,
+    /// `Framing::overhead` of packets sent whole.
+    whole: (u32, u32),
+    /// The most urgent last: the others wait for it.
+    fragmenting: Vec<Fragmenting>,
     wake_at: Option<u64>,
     arrivals: u64,
     stream: Stream,
@@ -111,34 +115,13 @@ impl Port {
             usage: Usage::default(),
             window,
             hardware: VecDeque::new(),
-            fragmenting: None,
+            hardware_bytes: 0,
+            // Without classes of their own, whole packets pass beside the fragments' sequence.
+            whole: (line.framing).overhead(line.interleave && !line.multiclass),
+            fragmenting: Vec::new(),
             wake_at: None,
             arrivals: 0,
             stream,
-        }
-    }
-
-    /// Frame bytes of a packet here, all its fragments' headers included.
-    #[inline]
-    pub fn frame_bytes(&self, carried: u32, queue: usize) -> u32 {
-        match self.fragments(carried, queue) {
-            0 => (self.line.framing).frame_bytes(carried, self.line.interleave),
-            n => carried + n * self.line.framing.frame_bytes(0, false),
-        }
-    }
-
-    /// Frame and wire bytes of a packet of so many IP bytes before compression.
-    pub fn layers(&self, ip_bytes: u32, compress: bool, queue: u16) -> (u32, u32) {
-        let frame = self.frame_bytes(carried(ip_bytes, compress), queue.into());
-        (frame, self.line.framing.wire_bytes(frame))
-    }
-
-    /// How many fragments; 0: sent whole.
-    #[inline]
-    fn fragments(&self, carried: u32, queue: usize) -> u32 {
-        match self.line.fragment {
-            Some(size) if carried > size && !self.is_priority(queue) => carried.div_ceil(size),
-            _ => 0,
         }
     }
 
@@ -154,7 +137,7 @@ impl Port {
     pub fn offer(&mut self, mut item: Item, now_ps: u64) -> Offer {
         item.order = self.arrivals;
         self.arrivals += 1;
-        let congested = self.hardware.len() >= self.line.tx_fifo;
+        let congested = self.hardware_full();
         match &mut self.discipline {
             Discipline::Classes(scheduler) => {
                 let index = usize::from(item.queue);
@@ -208,17 +191,24 @@ impl Port {
     /// The frame on the line is out; the next one in the hardware starts.
     #[inline]
     pub fn sent(&mut self, now_ps: u64) -> Option<Action> {
-        self.hardware.pop_front();
+        if let Some(unit) = self.hardware.pop_front() {
+            self.hardware_bytes -= u64::from(unit.wire_bytes);
+        }
         let next = self.hardware.front().copied()?;
         Some(self.transmit(next, now_ps))
+    }
+
+    fn hardware_full(&self) -> bool {
+        self.hardware.len() >= self.line.tx_fifo && self.hardware_bytes >= self.line.tx_fifo_bytes
     }
 
     /// Fills the hardware; call until it returns None.
     #[inline]
     pub fn pump(&mut self, now_ps: u64) -> Option<Action> {
-        while self.hardware.len() < self.line.tx_fifo {
+        while !self.hardware_full() {
             match self.next_unit(now_ps) {
                 Next::Unit(unit) => {
+                    self.hardware_bytes += u64::from(unit.wire_bytes);
                     self.hardware.push_back(unit);
                     if self.hardware.len() == 1 {
                         return Some(self.transmit(unit, now_ps));
@@ -250,13 +240,17 @@ impl Port {
 
     #[inline]
     fn next_unit(&mut self, now_ps: u64) -> Next {
-        if let Some(partial) = self.fragmenting {
+        if let Some(partial) = self.fragmenting.last().copied() {
             if self.line.interleave
-                && let Some(item) = self.take_between(now_ps)
+                && partial.class < self.highest_class()
+                && let Some(item) = self.take_between(partial.class, now_ps)
             {
-                return Next::Unit(self.whole(&item));
+                return Next::Unit(self.begin(&item));
             }
-            return Next::Unit(self.cut(partial));
+            return match self.cut() {
+                Some(unit) => Next::Unit(unit),
+                None => Next::Empty,
+            };
         }
         let item = match &mut self.discipline {
             Discipline::Classes(scheduler) => match scheduler.pick(&self.queues, now_ps) {
@@ -271,65 +265,9 @@ impl Port {
                 fair.take(now_ps)
             }
         };
-        let Some(item) = item else {
-            return Next::Empty;
-        };
-        if self.fragments(item.carried, item.queue.into()) == 0 {
-            return Next::Unit(self.whole(&item));
-        }
-        if let Discipline::Fair(fair) = &mut self.discipline {
-            fair.fragments_begin(&item);
-        }
-        Next::Unit(self.cut(Fragmenting {
-            packet: item.packet,
-            remaining: item.carried,
-            begun: false,
-        }))
-    }
-
-    fn take_between(&mut self, now_ps: u64) -> Option<Item> {
-        match &mut self.discipline {
-            Discipline::Classes(scheduler) => {
-                let queue = scheduler.pick_priority(&self.queues, now_ps)?;
-                self.queues[queue].pop(now_ps)
-            }
-            Discipline::Fair(fair) => fair.take_between(self.line.fragment?, now_ps),
-        }
-    }
-
-    #[inline]
-    fn whole(&self, item: &Item) -> Unit {
-        Unit {
-            packet: item.packet,
-            carried: item.carried,
-            frame_bytes: item.bytes,
-            wire_bytes: self.line.framing.wire_bytes(item.bytes),
-            first: true,
-            last: true,
-        }
-    }
-
-    fn cut(&mut self, partial: Fragmenting) -> Unit {
-        let size = (self.line.fragment).map_or(partial.remaining, |f| f.min(partial.remaining));
-        let remaining = partial.remaining - size;
-        self.fragmenting = (remaining > 0).then_some(Fragmenting {
-            remaining,
-            begun: true,
-            ..partial
-        });
-        if remaining == 0
-            && let Discipline::Fair(fair) = &mut self.discipline
-        {
-            fair.fragments_sent();
-        }
-        let frame = self.line.framing.frame_bytes(size, false);
-        Unit {
-            packet: partial.packet,
-            carried: size,
-            frame_bytes: frame,
-            wire_bytes: self.line.framing.wire_bytes(frame),
-            first: !partial.begun,
-            last: remaining == 0,
+        match item {
+            Some(item) => Next::Unit(self.begin(&item)),
+            None => Next::Empty,
         }
     }
 

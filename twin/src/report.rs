@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::histogram::Histogram;
 use crate::measure::{LayerBytes, Sample};
+use crate::minimum::least_delay_ps;
 use crate::moments::Moments;
 use crate::packet::FlowId;
 use crate::queue::Counters;
@@ -42,6 +43,7 @@ struct FlowReport<'a> {
     throughput_bps: f64,
     throughput_by_layer_bps: LayerReport,
     delay_ps: DelayReport,
+    minimum_delay_ps: Option<MinimumReport>,
     interarrival_ps: GapReport,
     reordered: u64,
     histogram: Vec<(u64, u64)>,
@@ -82,6 +84,13 @@ struct DelayReport {
     p999: Option<u64>,
 }
 
+/// What an empty network would take for the smallest and the largest packet sent.
+#[derive(Debug, Serialize)]
+struct MinimumReport {
+    smallest: u64,
+    largest: u64,
+}
+
 #[derive(Debug, Serialize)]
 struct GapReport {
     mean: Option<f64>,
@@ -93,6 +102,7 @@ struct PortReport<'a> {
     node: &'a str,
     port: &'a str,
     queues: Vec<QueueReport<'a>>,
+    dropped_input: u64,
     line: LineReport,
     series: Option<SeriesReport<'a>>,
     busy_ps: u64,
@@ -162,14 +172,16 @@ pub fn report(simulation: &Simulation) -> Report<'_> {
         } else {
             ARRIVAL
         },
-        flows: flows.map(|f| flow_report(f, measured_ps)).collect(),
+        flows: flows
+            .map(|f| flow_report(simulation, f, measured_ps))
+            .collect(),
         ports: ports
             .map(|(i, p)| port_report(simulation, i, p, &touching[i], measured_ps))
             .collect(),
     }
 }
 
-fn flow_report(flow: &Flow, measured_ps: u64) -> FlowReport<'_> {
+fn flow_report<'a>(simulation: &Simulation, flow: &'a Flow, measured_ps: u64) -> FlowReport<'a> {
     let meter = &flow.meter;
     let rate = |bytes: u64| bytes as f64 * 8.0 * 1e12 / measured_ps as f64;
     FlowReport {
@@ -183,6 +195,7 @@ fn flow_report(flow: &Flow, measured_ps: u64) -> FlowReport<'_> {
         throughput_bps: rate(meter.window.ip),
         throughput_by_layer_bps: LayerReport::new(meter.window, rate),
         delay_ps: delay_report(&meter.delay, &meter.histogram),
+        minimum_delay_ps: minimum_report(simulation, flow),
         interarrival_ps: GapReport {
             mean: meter.gaps.mean(),
             sd: meter.gaps.sd(),
@@ -194,6 +207,14 @@ fn flow_report(flow: &Flow, measured_ps: u64) -> FlowReport<'_> {
         tcp: dialogue::tcp(flow),
         transactions: dialogue::transactions(flow),
     }
+}
+
+fn minimum_report(simulation: &Simulation, flow: &Flow) -> Option<MinimumReport> {
+    let least = |ip_bytes| least_delay_ps(simulation, flow.first, ip_bytes);
+    (flow.sizes.largest > 0).then(|| MinimumReport {
+        smallest: least(flow.sizes.smallest),
+        largest: least(flow.sizes.largest),
+    })
 }
 
 fn delay_report(delay: &Moments, histogram: &Histogram) -> DelayReport {
@@ -276,6 +297,7 @@ fn port_report<'a>(
         port: &named.name,
         by_flow: shares.collect(),
         queues,
+        dropped_input: named.dropped_input,
         line: LineReport::new(&named.port, measured_ps),
         series: series.find(|s| s.port == index).map(SeriesReport::from),
         busy_ps: named.port.usage.busy_ps,

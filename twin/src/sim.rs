@@ -1,54 +1,33 @@
 //! The simulation: events in time order, until the network is empty.
 
 mod dialogue;
-
-pub use dialogue::Returned;
+mod endings;
+mod forwarding;
+mod fragments;
+mod parts;
 
 use crate::error::{RunError, ScenarioError};
 use crate::event::{Event, EventQueue};
-use crate::first_bit::FirstBits;
-use crate::framing::{carried, serialisation_ps};
-use crate::measure::Meter;
+use crate::first_bit::{FirstBits, Times};
+use crate::forward::Forwarder;
+use crate::framing::carried;
 use crate::observe::Observer;
 use crate::packet::{FlowId, Packet, PacketId, Role, Slab, StepId};
 use crate::police::TokenBucket;
-use crate::port::{Action, Port};
+use crate::port::Action;
 use crate::queue::Item;
-use crate::rng::Stream;
 use crate::scenario::DelayReference;
 use crate::sched::Offer;
 use crate::source::Source;
 use crate::source::tcp::{Output, Segments};
 use crate::step::{Next, Step};
+use fragments::Reassembly;
 
-/// Events between two looks at the caller's wish to stop.
+pub use dialogue::Returned;
+pub use parts::{Boxes, Flow, NamedPort, Sizes};
+
+/// Events between two looks at the wish to stop.
 const CHECK_EVERY: u64 = 1 << 18;
-
-/// A port and what its report needs.
-#[derive(Debug)]
-pub struct NamedPort {
-    pub node: String,
-    pub name: String,
-    pub connected: bool,
-    pub ingress_rules: usize,
-    pub egress_rules: usize,
-    /// Name of the one queue of flow-based fair queueing.
-    pub fair_name: String,
-    pub port: Port,
-}
-
-#[derive(Debug)]
-pub struct Flow {
-    pub name: String,
-    pub source: Source,
-    pub stream: Stream,
-    pub first: StepId,
-    /// First step of the way back.
-    pub back: Option<StepId>,
-    pub meter: Meter,
-    /// Packets on the way back, counted as `meter` counts the others.
-    pub returned: Returned,
-}
 
 #[derive(Debug)]
 pub struct Simulation {
@@ -58,11 +37,13 @@ pub struct Simulation {
     pub flows: Vec<Flow>,
     pub steps: Vec<Step>,
     pub ports: Vec<NamedPort>,
+    pub forwarders: Vec<Forwarder>,
     policers: Vec<TokenBucket>,
     pub observer: Observer,
     packets: Slab,
     /// Present if delays count from the first bit.
     pub first_bits: Option<FirstBits>,
+    reassembly: Reassembly,
     events: EventQueue,
     now_ps: u64,
     /// Nothing happens after this.
@@ -81,21 +62,21 @@ impl Simulation {
         seed: u64,
         reference: DelayReference,
         flows: Vec<Flow>,
-        steps: Vec<Step>,
-        policers: Vec<TokenBucket>,
-        ports: Vec<NamedPort>,
+        boxes: Boxes,
         observer: Observer,
     ) -> Self {
         Self {
             seed,
             window: observer.window,
             flows,
-            steps,
-            ports,
-            policers,
+            steps: boxes.steps,
+            ports: boxes.ports,
+            policers: boxes.policers,
+            forwarders: boxes.forwarders,
             observer,
             packets: Slab::default(),
             first_bits: (reference == DelayReference::FirstBit).then(FirstBits::default),
+            reassembly: Reassembly::default(),
             events: EventQueue::default(),
             now_ps: 0,
             until_ps: u64::MAX,
@@ -172,6 +153,7 @@ impl Simulation {
                 self.pump(index);
             }
             Event::Arrival(packet) => self.arrive(packet),
+            Event::Forwarded(packet) => self.forwarded(packet),
             Event::Wake(port) => self.pump(port as usize),
             Event::Tcp(timer) => self.tcp_timer(timer),
             Event::Answer(packet) => self.answer(packet),
@@ -212,8 +194,9 @@ impl Simulation {
         } else if counts {
             let step = &self.steps[flow.first as usize];
             let port = &self.ports[step.port].port;
-            let (frame, wire) = port.layers(ip_bytes, step.compress, step.queue);
+            let (frame, wire) = port.layers(ip_bytes, step.saved_header, step.queue);
             flow.meter.offered.add(ip_bytes, frame, wire);
+            flow.sizes.add(ip_bytes);
             (flow.first, Some(flow.meter.sent(now)))
         } else {
             (flow.first, None)
@@ -229,7 +212,7 @@ impl Simulation {
             ce: false,
         });
         if let Some(first_bits) = &mut self.first_bits {
-            first_bits.created(packet);
+            first_bits.created(packet, Times::default());
         }
         self.enter(packet, first);
     }
@@ -243,7 +226,17 @@ impl Simulation {
         let mut step = &mut self.steps[step_id as usize];
         let index = step.port;
         let port = &mut self.ports[index].port;
-        let carried = carried(ip_bytes, step.compress);
+        let mtu = port.line.ip_mtu;
+        if ip_bytes > mtu {
+            self.cut(id, step_id, mtu);
+            return;
+        }
+        let saved = match packet.role {
+            // RFC 2508 leaves fragments as they are.
+            Role::Fragment(_) => 0,
+            _ => step.saved_header,
+        };
+        let carried = carried(ip_bytes, saved);
         let bytes = port.frame_bytes(carried, step.queue.into());
         step.hits.packets += 1;
         step.hits.bytes += u64::from(bytes);
@@ -290,20 +283,6 @@ impl Simulation {
         self.pump(index);
     }
 
-    #[inline]
-    fn lose(&mut self, id: PacketId) {
-        let packet = self.packets.remove(id);
-        let flow = &mut self.flows[packet.flow as usize];
-        if packet.measured.is_some() {
-            if packet.back {
-                flow.returned.lost += 1;
-            } else {
-                flow.meter.lost += 1;
-            }
-        }
-        self.miss(&packet);
-    }
-
     fn pump(&mut self, index: usize) {
         while let Some(action) = self.ports[index].port.pump(self.now_ps) {
             self.act(index, action);
@@ -321,17 +300,16 @@ impl Simulation {
                 if let Some(first_bits) = &mut self.first_bits
                     && unit.first
                 {
-                    let line = &self.ports[index].port.line;
-                    let lead = serialisation_ps(line.framing.preamble_bytes(), line.rate_bps);
-                    let at = self.now_ps.saturating_add(lead);
-                    first_bits.started(unit.packet, at, line.delay_ps);
+                    first_bits.started(unit.packet, self.now_ps, &self.ports[index].port.line);
                 }
                 if unit.last {
                     let packet = self.packets.get(unit.packet);
                     let step = &mut self.steps[packet.step as usize];
                     step.packets_out += 1;
                     step.bytes_out += u64::from(packet.ip_bytes);
-                    let at = end_ps.saturating_add_signed(step.reception.after_line_ps);
+                    let reception = &step.reception;
+                    let in_ps = end_ps.min(self.now_ps.saturating_add(reception.header_ps));
+                    let at = in_ps.saturating_add_signed(reception.after_line_ps);
                     self.events.push(at, Event::Arrival(unit.packet));
                 }
             }
@@ -346,6 +324,7 @@ impl Simulation {
         let framing = self.ports[step.port].port.line.framing;
         let bytes = framing.frame_bytes(packet.ip_bytes, false);
         let reception = &mut step.reception;
+        let (input, forwarder) = (reception.port, reception.forwarder);
         reception.hits.packets += 1;
         reception.hits.bytes += u64::from(bytes);
         let mut next = reception.conform;
@@ -362,38 +341,11 @@ impl Simulation {
             }
         }
         match next {
-            Next::Step(step) => self.enter(id, step),
+            Next::Step(step) => match forwarder {
+                None => self.enter(id, step),
+                Some(forwarder) => self.forward(forwarder, input, id, step),
+            },
             Next::Deliver => self.deliver(id),
-        }
-    }
-
-    fn deliver(&mut self, id: PacketId) {
-        let now = self.now_ps;
-        let packet = self.packets.remove(id);
-        let (open, close) = self.window;
-        let flow = &mut self.flows[packet.flow as usize];
-        if packet.back {
-            if packet.measured.is_some() {
-                flow.returned.delivered += 1;
-                flow.returned.bytes_delivered += u64::from(packet.ip_bytes);
-            }
-        } else {
-            if now > open && now <= close {
-                let step = &self.steps[packet.step as usize];
-                let (frame, wire) =
-                    (self.ports[step.port].port).layers(packet.ip_bytes, step.compress, step.queue);
-                flow.meter.window.add(packet.ip_bytes, frame, wire);
-            }
-            if let Some(number) = packet.measured {
-                let delay = match &self.first_bits {
-                    Some(first_bits) => first_bits.delay_ps(id),
-                    None => now - packet.sent_ps,
-                };
-                (flow.meter).delivered(number, delay, now, packet.ip_bytes);
-            }
-        }
-        if packet.role != Role::Datagram {
-            self.converse(&packet);
         }
     }
 }

@@ -33,6 +33,11 @@ pub struct Reception {
     /// From the end of the line time to arrival at what follows: propagation, and the node's
     /// latency if it forwards, less the gap after the last bit.
     pub after_line_ps: i64,
+    /// From the start of the line time until cut-through forwarding begins, were there no
+    /// `after_line_ps`; `u64::MAX`: not before the end.
+    pub header_ps: u64,
+    /// The node's engine, if it forwards through one.
+    pub forwarder: Option<u32>,
     pub hits: Hits,
 }
 
@@ -48,8 +53,8 @@ pub struct Step {
     pub conversation: u16,
     pub precedence: u8,
     pub profile: ProfileIndex,
-    /// RTP headers are compressed on this line.
-    pub compress: bool,
+    /// Bytes that RTP headers lose to compression on this line.
+    pub saved_header: u32,
     pub hits: Hits,
     pub dropped: u64,
     /// Sent onto the line: packets and IP bytes.

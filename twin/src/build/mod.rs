@@ -1,6 +1,8 @@
 //! From a scenario to a simulation ready to run; every refusal names its JSON path.
 
+mod line;
 mod network;
+mod node;
 mod routes;
 mod rules;
 
@@ -13,7 +15,7 @@ use crate::measure::Meter;
 use crate::packet::StepId;
 use crate::rng::Stream;
 use crate::scenario::{FlowSpec, Scenario, VERSION};
-use crate::sim::{Flow, Returned, Simulation};
+use crate::sim::{Boxes, Flow, Returned, Simulation, Sizes};
 use crate::source::{self, Groups, Source};
 use network::Network;
 use routes::Routes;
@@ -54,9 +56,12 @@ pub fn build(scenario: &Scenario, seed: u64) -> Result<Simulation, ScenarioError
         seed,
         scenario.delay_reference,
         flows,
-        routes.steps,
-        network.policers,
-        network.ports,
+        Boxes {
+            steps: routes.steps,
+            policers: network.policers,
+            forwarders: network.forwarders,
+            ports: network.ports,
+        },
         network.observer,
     );
     if !scenario.drain {
@@ -151,6 +156,7 @@ fn flow(
         first,
         back,
         returned: Returned::default(),
+        sizes: Sizes::NONE,
         meter: Meter::new(if spec.samples { spec.sample_every } else { 0 }),
     })
 }

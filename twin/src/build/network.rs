@@ -2,18 +2,21 @@
 
 use std::collections::HashMap;
 
+use super::line::{read_framing, read_line};
+use super::node::{NodeFacts, read_node};
 use super::rules::{Rule, RuleReader};
 use super::twice;
 use crate::error::ScenarioError;
+use crate::forward::Forwarder;
 use crate::framing::Framing;
 use crate::observe::Observer;
 use crate::police::TokenBucket;
-use crate::port::{Line, Port};
+use crate::port::Port;
 use crate::queue::ClassQueue;
 use crate::rng::Stream;
 use crate::scenario::{
-    EgressOtherwise, EgressSpec, FramingSpec, IngressSpec, LinkSpec, PortSpec, QueueSpec, RedSpec,
-    Scenario, SeriesSpec,
+    COMPRESSED_HEADER, EgressOtherwise, EgressSpec, IngressSpec, LinkSpec, PortSpec, QueueSpec,
+    RedSpec, Scenario, SeriesSpec,
 };
 use crate::sched;
 use crate::sim::NamedPort;
@@ -25,8 +28,6 @@ const MAX_QUEUES: usize = 1024;
 const MAX_DELAY_PS: u64 = 1_000_000_000_000_000;
 /// A plain host or port: FIFO of so many packets.
 const DEFAULT_LIMIT: u64 = 1000;
-/// Stands in on ports without a link, which nothing can reach.
-const NOMINAL_RATE: u64 = 1_000_000_000;
 
 /// What routes must know of a port.
 #[derive(Debug)]
@@ -52,7 +53,8 @@ pub struct Network<'a> {
     pub facts: Vec<PortFacts>,
     pub ports: Vec<NamedPort>,
     pub policers: Vec<TokenBucket>,
-    pub latency_ps: Vec<u64>,
+    pub forwarders: Vec<Forwarder>,
+    pub nodes: Vec<NodeFacts>,
     index: HashMap<(&'a str, &'a str), usize>,
     node_names: Vec<&'a str>,
     pub observer: Observer,
@@ -68,12 +70,13 @@ impl<'a> Network<'a> {
             facts: Vec::new(),
             ports: Vec::new(),
             policers: Vec::new(),
-            latency_ps: Vec::new(),
+            forwarders: Vec::new(),
+            nodes: Vec::new(),
             index: HashMap::new(),
             node_names: Vec::new(),
             observer: Observer::new(window),
         };
-        let specs = network.index(scenario)?;
+        let specs = network.index(scenario, seed)?;
         let ends = network.links(&scenario.links)?;
         for (index, (spec, path)) in specs.iter().enumerate() {
             let node = network.facts[index].node;
@@ -108,6 +111,8 @@ impl<'a> Network<'a> {
                 ingress_rules: facts.ingress.len(),
                 egress_rules: facts.egress.len(),
                 fair_name: names.into_iter().next().unwrap_or_default(),
+                forwarded_ps: 0,
+                dropped_input: 0,
                 port,
             });
         }
@@ -117,16 +122,17 @@ impl<'a> Network<'a> {
     fn index(
         &mut self,
         scenario: &'a Scenario,
+        seed: u64,
     ) -> Result<Vec<(&'a PortSpec, String)>, ScenarioError> {
         let mut specs = Vec::new();
         for (n, node) in scenario.nodes.iter().enumerate() {
             if self.node_names.contains(&node.name.as_str()) {
                 return Err(twice(&format!("nodes[{n}]"), &node.name));
             }
-            let at = format!("nodes[{n}].latency_ps");
-            in_time(node.latency_ps, at)?;
+            let at = format!("nodes[{n}]");
+            let facts = read_node(node, &at, seed, &mut self.forwarders)?;
             self.node_names.push(&node.name);
-            self.latency_ps.push(node.latency_ps);
+            self.nodes.push(facts);
             for (p, port) in node.ports.iter().enumerate() {
                 let path = format!("nodes[{n}].ports[{p}]");
                 let key = (node.name.as_str(), port.name.as_str());
@@ -172,11 +178,7 @@ impl<'a> Network<'a> {
                 return Err(ScenarioError::new(at, "is 0", "give the line rate"));
             }
             in_time(link.delay_ps, format!("{path}.delay_ps"))?;
-            if link.tagged && link.framing != FramingSpec::Ethernet {
-                let at = format!("{path}.tagged");
-                let problem = "only an ethernet link carries 802.1Q tags";
-                return Err(ScenarioError::new(at, problem, "leave it out"));
-            }
+            let framing = read_framing(link, &path)?;
             let a = self.find(&link.a, &format!("{path}.a"))?;
             let b = self.find(&link.b, &format!("{path}.b"))?;
             for (port, peer, end) in [(a, b, "a"), (b, a, "b")] {
@@ -184,10 +186,7 @@ impl<'a> Network<'a> {
                     peer,
                     rate_bps: link.rate_bps,
                     delay_ps: link.delay_ps,
-                    framing: Framing {
-                        kind: link.framing,
-                        tagged: link.tagged,
-                    },
+                    framing,
                 };
                 if ends.insert(port, far).is_some() {
                     let at = format!("{path}.{end}");
@@ -230,6 +229,11 @@ impl<'a> Network<'a> {
                 let problem = format!("port {:?} of {:?} has no link", hop.1, hop.0);
                 return Err(ScenarioError::new(at, problem, "add it under links"));
             };
+            if ports.contains(&port) {
+                let problem = format!("a loop: port {:?} of {:?} comes twice", hop.1, hop.0);
+                let mend = "send packets through each egress once";
+                return Err(ScenarioError::new(at, problem, mend));
+            }
             at_node = Some(self.facts[peer].node);
             ports.push(port);
         }
@@ -242,15 +246,16 @@ impl<'a> Network<'a> {
     }
 }
 
+/// A link as one of its ports sees it.
 #[derive(Debug, Clone, Copy)]
-struct LinkEnd {
+pub struct LinkEnd {
     peer: usize,
-    rate_bps: u64,
-    delay_ps: u64,
-    framing: Framing,
+    pub rate_bps: u64,
+    pub delay_ps: u64,
+    pub framing: Framing,
 }
 
-fn in_time(value: u64, path: String) -> Result<(), ScenarioError> {
+pub fn in_time(value: u64, path: String) -> Result<(), ScenarioError> {
     if value <= MAX_DELAY_PS {
         return Ok(());
     }
@@ -272,9 +277,13 @@ fn default_egress() -> EgressSpec {
         scheduler: serde_json::json!({"kind": "fifo"}),
         shape: None,
         tx_fifo_packets: 1,
+        tx_fifo_bytes: 0,
         fragment_bytes: None,
         interleave: false,
+        multiclass: false,
         header_compression: false,
+        compressed_header_bytes: COMPRESSED_HEADER,
+        ip_mtu: None,
         wait_histogram: false,
         series: None,
     }
@@ -335,58 +344,4 @@ fn refuse_limits(queue: &QueueSpec, path: &str) -> Result<(), ScenarioError> {
     let problem = "wfq has its own limits";
     let mend = "use the scheduler's hold_queue and congestive_discard_threshold";
     Err(ScenarioError::new(path, problem, mend))
-}
-
-fn read_line(spec: &EgressSpec, end: Option<LinkEnd>, path: &str) -> Result<Line, ScenarioError> {
-    let wrong = |field: &str, problem: &str, mend: &str| {
-        Err(ScenarioError::new(format!("{path}.{field}"), problem, mend))
-    };
-    if spec.tx_fifo_packets == 0 {
-        return wrong(
-            "tx_fifo_packets",
-            "is 0",
-            "1 holds the frame on the wire alone",
-        );
-    }
-    let kind = end.map(|e| e.framing.kind);
-    match spec.fragment_bytes {
-        Some(0) => return wrong("fragment_bytes", "is 0", "give a size or null"),
-        Some(_) if kind.is_some_and(|k| k != FramingSpec::Mlppp) => {
-            return wrong(
-                "fragment_bytes",
-                "the link is no multilink",
-                "frame it as mlppp",
-            );
-        }
-        None if spec.interleave => {
-            return wrong(
-                "interleave",
-                "nothing is fragmented",
-                "give fragment_bytes too",
-            );
-        }
-        _ => {}
-    }
-    if spec.header_compression && kind == Some(FramingSpec::Ethernet) {
-        return wrong(
-            "header_compression",
-            "ethernet has none",
-            "use it on serial lines",
-        );
-    }
-    Ok(Line {
-        rate_bps: end.map_or(NOMINAL_RATE, |e| e.rate_bps),
-        delay_ps: end.map_or(0, |e| e.delay_ps),
-        framing: end.map_or(
-            Framing {
-                kind: FramingSpec::None,
-                tagged: false,
-            },
-            |e| e.framing,
-        ),
-        tx_fifo: spec.tx_fifo_packets as usize,
-        fragment: spec.fragment_bytes,
-        interleave: spec.interleave,
-        compression: spec.header_compression,
-    })
 }

@@ -91,7 +91,7 @@ impl Routes {
             conversation: running.conversation(rule.queue, conversation_hash(walk.header, out)),
             precedence: out.precedence(),
             profile: red.map_or(NO_PROFILE, |red| profile_index(red, out)),
-            compress: running.line.compression && rtp,
+            saved_header: if rtp { running.line.saved_header } else { 0 },
             hits: Hits::default(),
             dropped: 0,
             packets_out: 0,
@@ -118,11 +118,11 @@ impl Routes {
         let (rule_index, rule) = classify(&facts.ingress, walk.header, arriving);
         let inside = rule.mark(arriving);
         let forwards = hop + 1 < walk.route.ports.len();
-        let latency = if forwards {
-            walk.network.latency_ps[facts.node]
-        } else {
-            0
-        };
+        let node = &walk.network.nodes[facts.node];
+        let onward = walk.route.ports.get(hop + 1);
+        let header_ps = onward.map_or(u64::MAX, |next| {
+            node.header_ps(&line, &walk.network.ports[*next].port.line)
+        });
         let mut next = |mark| match forwards {
             true => Next::Step(self.step(walk, hop + 1, mark, None)),
             false => Next::Deliver,
@@ -135,8 +135,10 @@ impl Routes {
             policer: rule.police.as_ref().map(|(index, _)| *index),
             conform,
             exceed: exceed.map(|m| next(inside.with(m))),
-            after_line_ps: (line.delay_ps + latency) as i64
+            after_line_ps: (line.delay_ps + if forwards { node.latency_ps } else { 0 }) as i64
                 - line.framing.gap_ps(line.rate_bps) as i64,
+            header_ps,
+            forwarder: node.forwarder,
             hits: Hits::default(),
         }
     }

@@ -10,8 +10,8 @@ mod port;
 pub use matching::MatchSpec;
 pub use parse::{parse_kind, parse_part, parse_scenario};
 pub use port::{
-    EgressOtherwise, EgressSpec, FlowOrderSpec, IngressSpec, MarkSpec, PoliceSpec, PortSpec,
-    QueueSpec, RedProfileSpec, RedSpec, RedUnit, SeriesSpec, ShapeSpec,
+    COMPRESSED_HEADER, EgressOtherwise, EgressSpec, FlowOrderSpec, IngressSpec, MarkSpec,
+    PoliceSpec, PortSpec, QueueSpec, RedProfileSpec, RedSpec, RedUnit, SeriesSpec, ShapeSpec,
 };
 
 use serde::Deserialize;
@@ -59,8 +59,31 @@ pub struct NodeSpec {
     /// Time from full reception to arrival in the egress queue.
     #[serde(default)]
     pub latency_ps: u64,
+    /// A random time from 0 to this comes to it; packets of one input keep their order.
+    #[serde(default)]
+    pub latency_jitter_ps: u64,
+    /// Time of one packet in the forwarding engine that the ports share.
+    #[serde(default)]
+    pub per_packet_ps: u64,
+    /// Packets that may wait for the engine.
+    #[serde(default)]
+    pub input_queue_packets: Option<u64>,
+    #[serde(default)]
+    pub switching: Switching,
+    /// Frame bytes that must be in before a cut-through node forwards.
+    #[serde(default)]
+    pub cut_through_bytes: Option<u32>,
     #[serde(default)]
     pub ports: Vec<PortSpec>,
+}
+
+/// When a node may begin to forward a frame.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Switching {
+    #[default]
+    StoreAndForward,
+    CutThrough,
 }
 
 /// A full-duplex link between two ports.
@@ -76,17 +99,25 @@ pub struct LinkSpec {
     /// Frames carry an 802.1Q tag, and with it the CoS (Ethernet only).
     #[serde(default)]
     pub tagged: bool,
+    /// Multilink sequence numbers of 12 bits (RFC 1990; mlppp only).
+    #[serde(default)]
+    pub short_sequence: bool,
 }
 
 /// What a link adds to an IP packet; figures in `crate::framing`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "snake_case")]
 pub enum FramingSpec {
     None,
     Ethernet,
     Hdlc,
     Ppp,
     Mlppp,
+    FrameRelay,
+    /// AAL5, LLC/SNAP encapsulation.
+    Atm,
+    /// AAL5, one protocol to the circuit.
+    AtmMux,
 }
 
 /// A stream of packets along a fixed path.

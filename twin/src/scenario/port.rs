@@ -83,13 +83,25 @@ pub struct EgressSpec {
     /// Packets (or fragments) the hardware holds, the one on the wire included.
     #[serde(default = "one")]
     pub tx_fifo_packets: u32,
-    /// IP bytes carried by one multilink fragment.
+    /// Beyond those, the hardware takes more as long as it holds fewer line bytes than this.
+    #[serde(default)]
+    pub tx_fifo_bytes: u64,
+    /// IP bytes carried by one fragment of the link (mlppp, FRF.12).
     #[serde(default)]
     pub fragment_bytes: Option<u32>,
     #[serde(default)]
     pub interleave: bool,
+    /// Priority packets have sequences of their own, and are cut as well (RFC 2686).
+    #[serde(default)]
+    pub multiclass: bool,
     #[serde(default)]
     pub header_compression: bool,
+    /// What header compression leaves of the 40 bytes.
+    #[serde(default = "compressed_header")]
+    pub compressed_header_bytes: u32,
+    /// Larger packets are cut by IP before they are queued.
+    #[serde(default)]
+    pub ip_mtu: Option<u32>,
     /// Report each queue's waits as a histogram.
     #[serde(default)]
     pub wait_histogram: bool,
@@ -102,6 +114,13 @@ pub struct EgressSpec {
 #[serde(deny_unknown_fields)]
 pub struct SeriesSpec {
     pub every_ps: u64,
+}
+
+/// RFC 2508 with the UDP checksum kept.
+pub const COMPRESSED_HEADER: u32 = 4;
+
+fn compressed_header() -> u32 {
+    COMPRESSED_HEADER
 }
 
 fn one() -> u32 {

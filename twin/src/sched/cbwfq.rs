@@ -142,6 +142,26 @@ impl<B: Backlog + ?Sized> Scheduler<B> for Cbwfq {
             .filter_map(|p| queues.head(p.queue).map(|h| (p.level, h.order, p.queue)));
         waiting.min().map(|(_, _, queue)| queue)
     }
+
+    fn class(&self, queue: usize) -> u8 {
+        self.class_of(queue)
+    }
+
+    fn pick_above(&mut self, class: u8, queues: &B, now_ps: u64) -> Option<usize> {
+        // The first served has the highest class: if that is not above, none is.
+        let first = self.pick_priority(queues, now_ps)?;
+        (self.class_of(first) > class).then_some(first)
+    }
+}
+
+impl Cbwfq {
+    /// Class 1 for priority queues of the last level, 0 for what has no priority.
+    fn class_of(&self, queue: usize) -> u8 {
+        let own = self.priority.iter().find(|p| p.queue == queue);
+        let last = self.priority.iter().map(|p| p.level).max();
+        own.zip(last)
+            .map_or(0, |(own, last)| (last - own.level).saturating_add(1))
+    }
 }
 
 #[cfg(test)]

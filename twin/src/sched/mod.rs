@@ -64,6 +64,20 @@ pub trait Scheduler<B: Backlog + ?Sized = [ClassQueue]>: std::fmt::Debug + Send 
 
     /// Chooses and charges a priority head, if one waits.
     fn pick_priority(&mut self, queues: &B, now_ps: u64) -> Option<usize>;
+
+    /// A queue's class among those that interrupt one another: 0 without priority, and the
+    /// higher the more urgent.
+    fn class(&self, queue: usize) -> u8 {
+        u8::from(self.is_priority(queue))
+    }
+
+    /// Chooses and charges a head of a class above `class`, if one waits.
+    fn pick_above(&mut self, class: u8, queues: &B, now_ps: u64) -> Option<usize> {
+        match class {
+            0 => self.pick_priority(queues, now_ps),
+            _ => None,
+        }
+    }
 }
 
 /// What a scheduler must know of its port.

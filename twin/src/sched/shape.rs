@@ -123,9 +123,17 @@ impl Scheduler for PortShaper {
         pick
     }
 
-    /// Between fragments of a frame that has its tokens already: only charged.
     fn pick_priority(&mut self, queues: &[ClassQueue], now_ps: u64) -> Option<usize> {
-        let queue = self.inner.pick_priority(queues, now_ps)?;
+        self.pick_above(0, queues, now_ps)
+    }
+
+    fn class(&self, queue: usize) -> u8 {
+        self.inner.class(queue)
+    }
+
+    /// Between fragments of a frame that has its tokens already: only charged.
+    fn pick_above(&mut self, class: u8, queues: &[ClassQueue], now_ps: u64) -> Option<usize> {
+        let queue = self.inner.pick_above(class, queues, now_ps)?;
         self.charge(queue, queues, now_ps);
         Some(queue)
     }
@@ -217,9 +225,17 @@ impl Scheduler for QueueShaper {
     }
 
     fn pick_priority(&mut self, queues: &[ClassQueue], now_ps: u64) -> Option<usize> {
+        self.pick_above(0, queues, now_ps)
+    }
+
+    fn class(&self, queue: usize) -> u8 {
+        self.inner.class(queue)
+    }
+
+    fn pick_above(&mut self, class: u8, queues: &[ClassQueue], now_ps: u64) -> Option<usize> {
         self.hold(queues, now_ps);
         let held = &self.held;
-        let queue = self.inner.pick_priority(&Gated { queues, held }, now_ps)?;
+        let queue = (self.inner).pick_above(class, &Gated { queues, held }, now_ps)?;
         self.charge(queue, queues, now_ps);
         Some(queue)
     }

@@ -41,8 +41,19 @@ impl<B: Backlog + ?Sized> Scheduler<B> for Tiered {
         }
     }
 
-    fn pick_priority(&mut self, queues: &B, _now_ps: u64) -> Option<usize> {
-        let mut first = self.strict[..self.priorities].iter();
+    fn pick_priority(&mut self, queues: &B, now_ps: u64) -> Option<usize> {
+        self.pick_above(0, queues, now_ps)
+    }
+
+    fn class(&self, queue: usize) -> u8 {
+        let mut strict = self.strict[..self.priorities].iter();
+        let place = strict.position(|q| *q == queue);
+        place.map_or(0, |p| u8::try_from(self.priorities - p).unwrap_or(u8::MAX))
+    }
+
+    fn pick_above(&mut self, class: u8, queues: &B, _now_ps: u64) -> Option<usize> {
+        let above = self.priorities.saturating_sub(class.into());
+        let mut first = self.strict[..above].iter();
         first.find(|q| queues.waits(**q)).copied()
     }
 }

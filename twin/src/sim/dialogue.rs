@@ -2,6 +2,7 @@
 
 use super::{Flow, Simulation};
 use crate::event::Event;
+use crate::first_bit::Times;
 use crate::packet::{FlowId, Packet, PacketId, Role};
 use crate::source::Source;
 use crate::source::tcp::{Arrival, End, Output, TimerId, connection_of};
@@ -103,7 +104,7 @@ impl Simulation {
                 flow.returned.sent += u64::from(answer.measured.is_some());
                 let id = self.packets.insert(answer);
                 if let Some(first_bits) = &mut self.first_bits {
-                    first_bits.created(id);
+                    first_bits.created(id, Times::default());
                 }
                 if at_ps > now {
                     self.events.push(at_ps, Event::Answer(id));

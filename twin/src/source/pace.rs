@@ -72,6 +72,7 @@ mod tests {
     use crate::scenario::FramingSpec;
 
     const PLAIN: Framing = Framing {
+        short_sequence: false,
         kind: FramingSpec::None,
         tagged: false,
     };

@@ -55,6 +55,7 @@ pub fn with_context<T>(call: impl FnOnce(Context) -> T) -> T {
         warmup_ps: 0,
         samples: false,
         framing: Framing {
+            short_sequence: false,
             kind: FramingSpec::None,
             tagged: false,
         },

@@ -1,0 +1,116 @@
+//! IP fragments: cut before a queue, put together at the destination.
+
+use super::Simulation;
+use crate::first_bit::Times;
+use crate::ip::fragment_sizes;
+use crate::packet::{Packet, PacketId, Role, StepId};
+
+/// A packet that travels in fragments.
+#[derive(Debug, Clone, Copy)]
+struct Cut {
+    whole: Packet,
+    under_way: u32,
+    /// Of the fragments that came, where delays count from the first bit.
+    times: Option<Times>,
+    /// Their frame and wire bytes on the last line.
+    layers: (u32, u32),
+    /// A fragment is lost, and with it the packet.
+    lost: bool,
+}
+
+/// The packets that travel in fragments.
+#[derive(Debug, Default)]
+pub struct Reassembly {
+    cuts: Vec<Cut>,
+    free: Vec<u32>,
+}
+
+impl Reassembly {
+    fn insert(&mut self, cut: Cut) -> u32 {
+        if let Some(id) = self.free.pop() {
+            self.cuts[id as usize] = cut;
+            id
+        } else {
+            self.cuts.push(cut);
+            (self.cuts.len() - 1) as u32
+        }
+    }
+
+    /// One fragment is gone; the packet, once all are.
+    fn settle(&mut self, id: u32) -> Option<Cut> {
+        let cut = &mut self.cuts[id as usize];
+        cut.under_way -= 1;
+        if cut.under_way > 0 {
+            return None;
+        }
+        let done = *cut;
+        self.free.push(id);
+        Some(done)
+    }
+}
+
+impl Simulation {
+    /// Cuts a packet that is too large for the port of `step_id` and queues its fragments there.
+    #[cold]
+    pub(super) fn cut(&mut self, id: PacketId, step_id: StepId, mtu: u32) {
+        let packet = self.packets.remove(id);
+        let times = self.first_bits.as_ref().map(|bits| bits.of(id));
+        let parts = fragment_sizes(packet.ip_bytes, mtu).count() as u32;
+        let cut = match packet.role {
+            Role::Fragment(cut) => {
+                self.reassembly.cuts[cut as usize].under_way += parts - 1;
+                cut
+            }
+            _ => self.reassembly.insert(Cut {
+                whole: packet,
+                under_way: parts,
+                times: None,
+                layers: (0, 0),
+                lost: false,
+            }),
+        };
+        for ip_bytes in fragment_sizes(packet.ip_bytes, mtu) {
+            let part = self.packets.insert(Packet {
+                ip_bytes,
+                role: Role::Fragment(cut),
+                measured: None,
+                ..packet
+            });
+            if let (Some(bits), Some(times)) = (&mut self.first_bits, times) {
+                bits.created(part, times);
+            }
+            self.enter(part, step_id);
+        }
+    }
+
+    #[cold]
+    pub(super) fn fragment_lost(&mut self, cut: u32) {
+        self.reassembly.cuts[cut as usize].lost = true;
+        self.settle(cut);
+    }
+
+    /// A fragment is at its destination.
+    #[cold]
+    pub(super) fn fragment_received(&mut self, cut: u32, part: &Packet, times: Option<Times>) {
+        let step = &self.steps[part.step as usize];
+        let port = &self.ports[step.port].port;
+        let (frame, wire) = port.layers(part.ip_bytes, 0, step.queue);
+        let record = &mut self.reassembly.cuts[cut as usize];
+        record.layers.0 += frame;
+        record.layers.1 += wire;
+        record.times = match (record.times, times) {
+            (Some(others), Some(own)) => Some(others.with(own)),
+            (others, own) => others.or(own),
+        };
+        self.settle(cut);
+    }
+
+    /// The packet is lost or received once all of its fragments are.
+    fn settle(&mut self, cut: u32) {
+        match self.reassembly.settle(cut) {
+            Some(cut) if cut.lost => self.lost(&cut.whole),
+            Some(cut) => self.received(&cut.whole, cut.times, Some(cut.layers)),
+            None => {}
+        }
+    }
+}
