@@ -124,7 +124,7 @@ def streams(
     found = []
     for flow in scenario.flows:
         entry = documents[flow.name if flow.count == 1 else f"{flow.name}-1"]
-        offered, sizes = _load(flow, entry["source"], document["duration_ps"])
+        offered, sizes = load(flow, entry["source"], document["duration_ps"])
         # Answers by size; the first is of the usual packet.
         probes = {size: _probe(document, entry, size, run) for size in sizes}
         reports = probes[sizes[0]]
@@ -158,7 +158,7 @@ def _carried(size: int, report: Json, line: Line) -> Carried:
     return Carried(size, frames / packets, report["busy_ps"] / packets * line.rate / PS)
 
 
-def _load(flow: TrafficFlow, source: Json, duration_ps: int) -> tuple[float, tuple[int, int, int]]:
+def load(flow: TrafficFlow, source: Json, duration_ps: int) -> tuple[float, tuple[int, int, int]]:
     """What one flow offers, IP bits per second, and the bytes of its usual, largest and smallest packets."""
     described = flow.source
     size = described.ip_bytes

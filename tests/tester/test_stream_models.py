@@ -8,10 +8,11 @@ from fractions import Fraction
 
 import pytest
 
+from app.inventory.models import TrafficFlow
 from app.plan.model import Discipline, Queue, Scheduler, Share, ShareUnit
 from app.tester.delay_bounds import delay_bounds
 from app.tester.expectation import expectations, expected_throughput
-from app.tester.streams import Carried, Line, Meter, Passage, Stream
+from app.tester.streams import Carried, Line, Meter, Passage, Stream, load
 
 RATE = 1_000_000
 
@@ -199,3 +200,19 @@ def test_round_robin_by_bytes_is_bounded_and_what_has_no_curve_is_not() -> None:
     ):
         assert bounds(scheduler) == {None}, scheduler
     assert bounds({"kind": "strict", "order": [0, 1]}, plain=False) == {None}
+
+
+def test_a_recording_offers_what_it_holds_of_the_time_measured() -> None:
+    flow = TrafficFlow.model_validate(
+        {"name": "r", "from": "a", "to": "b", "dst_port": 1, "source": {"kind": "trace", "file": "r.csv"}}
+    )
+    source = {"times_ps": [0, 10**12, 3 * 10**12], "ip_bytes": [100, 300, 1500]}
+
+    assert load(flow, source, 2 * 10**12) == (8 * 400 / 2, (200, 300, 100))
+
+
+def test_a_video_offers_its_frames_and_their_headers() -> None:
+    source = {"kind": "video", "frames_per_second": 10, "frame_bytes": 2400, "ip_bytes": 1000}
+    flow = TrafficFlow.model_validate({"name": "v", "from": "a", "to": "b", "dst_port": 1, "source": source})
+
+    assert load(flow, {}, 10**12) == (10 * (2400 + 3 * 40) * 8, (840, 1000, 40))
