@@ -20,7 +20,7 @@ from app.plan.bounds import (
     weighted_fair,
     weighted_round_robin,
 )
-from app.tester.streams import PS, Line, Meter, Stream
+from app.tester.streams import PS, Line, Meter, Passage, Stream
 
 Json = dict[str, Any]
 
@@ -47,8 +47,8 @@ def delay_bounds(streams: Sequence[Stream]) -> dict[str, Fraction | None]:
     """Largest delay of every stream's packets in seconds, by its name; None where no bound is known.
 
     Steady and policed streams are bounded by what they send, and every queue whose class has a guarantee by what it
-    holds when it is full; the lesser counts. Flow-based fair queueing and shaped SRR bound nobody, nor does what is
-    behind a priority queue that takes whatever comes.
+    holds when it is full; the lesser counts. Flow-based fair queueing, shaped queues and link-sharing trees bound
+    nobody, nor does a priority queue that takes whatever comes those behind it.
     """
     # What a stream sends into each of its stages, in IP bits, and how long it stays at most in each line.
     curves: list[list[TokenBucket | None]] = [[_source(stream), *[None] * len(stream.stages)] for stream in streams]
@@ -87,8 +87,9 @@ def _source(stream: Stream) -> TokenBucket | None:
     """Packets in equal distances of whole picoseconds; any number of flows may begin together."""
     if not stream.steady:
         return None
-    period = int(8 * stream.largest * PS / stream.offered)
-    return TokenBucket.of(8 * stream.largest, Fraction(8 * stream.largest * PS, max(period - 1, 1)))
+    bits = 8 * stream.ip_bytes
+    period = int(bits * PS / stream.offered)
+    return TokenBucket.of(bits, Fraction(bits * PS, max(period - 1, 1)))
 
 
 def _metered(meter: Meter, stream: Stream, entering: TokenBucket | None) -> TokenBucket:
@@ -108,20 +109,19 @@ def _arriving(
                 continue
             line = stage.line
             queues = found.setdefault((line.node, line.port), {})
-            own = _traffic(line, stream, curve)
+            own = _traffic(stage, stream, curve)
             met = queues.get(stage.queue)
             queues[stage.queue] = own if met is None else _together(met, own)
     return found
 
 
-def _traffic(line: Line, stream: Stream, curve: TokenBucket | None) -> _Traffic:
-    largest, smallest = (Fraction(line.wire_bits(size, stream.rtp)) for size in (stream.largest, stream.smallest))
-    cost = smallest / (8 * stream.smallest)
+def _traffic(passage: Passage, stream: Stream, curve: TokenBucket | None) -> _Traffic:
+    largest, smallest = Fraction(passage.largest.wire_bits), Fraction(passage.smallest.wire_bits)
+    cost = smallest / (8 * passage.smallest.ip_bytes)
     arrivals = None
     if curve is not None:
         arrivals = TokenBucket(curve.burst * cost * stream.count, curve.rate * cost * stream.count)
-    ratio = smallest / (8 * Fraction(line.frame_bytes(stream.smallest, stream.rtp)))
-    return _Traffic(arrivals, largest, smallest, ratio)
+    return _Traffic(arrivals, largest, smallest, smallest / (8 * Fraction(passage.smallest.frame_bytes)))
 
 
 def _together(one: _Traffic, other: _Traffic) -> _Traffic:
@@ -201,7 +201,7 @@ def _first(line: Line, queues: Mapping[int, _Traffic]) -> list[tuple[set[int], T
         "strict_wrr": discipline.get("strict", ()),
         "srr": [discipline["strict"]] if discipline.get("strict") is not None else [],
     }.get(discipline["kind"], [])
-    return [({number}, queues[number].arrivals) for number in order if number in queues]
+    return [({n}, queues[n].arrivals) for n in order if n in queues]
 
 
 def _admitted(line: Line, entries: Sequence[Json], queues: Mapping[int, _Traffic]) -> TokenBucket | None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from app.plan.fluid import FluidClass, in_proportion, throughput
 from app.plan.model import Discipline, Scheduler
 from app.plan.shares import Load, Path, leaf_paths, scheduler_tree
 from app.tester.delay_bounds import delay_bounds
-from app.tester.streams import PS, Line, Meter, Stage, Stream
+from app.tester.streams import PS, Line, Meter, Passage, Stage, Stream
 
 ROUNDS = 40
 _SETTLED = 1e-6
@@ -86,10 +86,10 @@ def _places(streams: Sequence[Stream]) -> list[tuple[Stage, list[_Visit]]]:
         for position, stage in enumerate(stream.stages):
             if isinstance(stage, Meter):
                 key: object = stage.place
-                bits, queue = 8 * stage.line.frame_bytes(stream.ip_bytes, stream.rtp), 0
+                bits, queue = 8 * stage.frame_bytes, 0
             else:
                 key = (stage.line.node, stage.line.port)
-                bits, queue = stage.line.wire_bits(stream.ip_bytes, stream.rtp), stage.queue
+                bits, queue = stage.usual.wire_bits, stage.queue
             visit = _Visit(number, position, queue, bits / (8 * stream.ip_bytes))
             found.setdefault(key, (stage, []))[1].append(visit)
     return list(found.values())
@@ -137,7 +137,8 @@ def _shared(
     sizes: dict[Path, float] = {}
     for path, members in _by_queue(paths, visits).items():
         load[path] = tuple(_class(streams[visits[i].stream], visits[i], wanted[i]) for i in members)
-        sizes[path] = _mean_packet(line, [streams[visits[i].stream] for i in members])
+        passing = [(streams[visits[i].stream], streams[visits[i].stream].stages[visits[i].stage]) for i in members]
+        sizes[path] = _mean_packet(passing)
     tree = scheduler_tree(scheduler, line.believed, load, packet_bytes=sizes)
     return throughput(replace(tree, name="line"), line.rate)
 
@@ -162,11 +163,11 @@ def _name(visit: _Visit) -> str:
     return f"stream {visit.stream} stage {visit.stage}"
 
 
-def _mean_packet(line: Line, members: Iterable[Stream]) -> float:
-    """Mean frame bytes of a queue's packets; a greedy stream counts as the largest load of the others, or one."""
-    known = [(s, s.offered * s.count / s.ip_bytes) for s in members if not s.greedy]
-    greedy = [s for s in members if isinstance(s, Stream) and s.greedy]
-    most = max((rate for _, rate in known), default=1.0)
-    pairs = [*known, *((s, most) for s in greedy)]
-    total = math.fsum(rate for _, rate in pairs)
-    return math.fsum(line.frame_bytes(s.ip_bytes, s.rtp) * rate for s, rate in pairs) / total if total else 1.0
+def _mean_packet(members: Sequence[tuple[Stream, Stage]]) -> float:
+    """Mean frame bytes of a queue's packets; a greedy stream counts as much as the largest load of the others."""
+    known = [stream.offered * stream.count / stream.ip_bytes for stream, _ in members if not stream.greedy]
+    most = max(known, default=1.0) or 1.0
+    rates = [most if s.greedy else s.offered * s.count / s.ip_bytes for s, _ in members]
+    sizes = [stage.usual.frame_bytes if isinstance(stage, Passage) else 0.0 for _, stage in members]
+    total = math.fsum(rates)
+    return math.fsum(size * rate for size, rate in zip(sizes, rates, strict=True)) / total if total else 1.0

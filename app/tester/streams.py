@@ -1,7 +1,7 @@
 """Streams and the lines they pass: what the models of expected traffic are made from.
 
-Which rules and queues take a stream is asked of the twin itself, which carries a few packets of each alone: so an
-expectation is of the very configuration that is measured.
+Which rules and queues take a stream, and what its packets are on every line, is asked of the twin itself, which
+carries a few packets of each alone: so an expectation is of the very configuration that is measured.
 """
 
 from __future__ import annotations
@@ -17,14 +17,9 @@ from app.plan.model import InterfacePlan, Plan, Scheduler
 Json = dict[str, Any]
 
 PS = 10**12
-_PROBE = {"kind": "cbr", "rate_bps": 8_000, "ip_bytes": 100}
-_PROBE_PS = PS
-"""Ten packets in a second: nothing waits, so nothing is dropped."""
-_ETHERNET_GAP = 20
-"""Bytes of preamble, start delimiter and gap (IEEE 802.3)."""
-_RTP_SAVED = 36
-"""Bytes that header compression takes off (RFC 2508): 40 become 4."""
-_LINK_HEADERS = {"none": 0, "ethernet": 18, "hdlc": 7, "ppp": 7, "mlppp": 11}
+_PROBES = 5
+_PROBE_SECONDS = 20
+"""Time from one probing packet to the next: any line has sent it by then, so that nothing waits or is dropped."""
 _UDP_HEADERS = 40
 _ACK_BYTES = 40
 
@@ -41,52 +36,46 @@ class Line:
     node: str
     port: str
     rate: int
-    framing: str
-    tagged: bool
     believed: int
     ring: int
     limits: tuple[int | None, ...]
     delay_ps: int
     latency_ps: int
     scheduler: Scheduler | None = None
-    fragment: int | None = None
-    interleave: bool = False
-    compression: bool = False
     discipline: Json = field(default_factory=lambda: {"kind": "fifo"})
     plain: bool = True
 
-    def frame_bytes(self, ip_bytes: float, rtp: bool) -> float:
-        """Frame bytes of an IP packet: what shares, policers and limits count."""
-        carried = ip_bytes - _RTP_SAVED if self.compression and rtp and ip_bytes > _UDP_HEADERS else ip_bytes
-        pieces = math.ceil(carried / self.fragment) if self.fragment else 1
-        size = carried + pieces * _LINK_HEADERS[self.framing]
-        return max(size + 4 * self.tagged, 64) if self.framing == "ethernet" else size
 
-    def wire_bits(self, ip_bytes: float, rtp: bool) -> float:
-        """Bits of line time that an IP packet takes."""
-        gap = _ETHERNET_GAP if self.framing == "ethernet" else 0
-        return 8 * (self.frame_bytes(ip_bytes, rtp) + gap)
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """What an IP packet is on a line: frame bytes, which shares and policers count, and bits of line time."""
+
+    ip_bytes: int
+    frame_bytes: float
+    wire_bits: float
 
 
 @dataclass(frozen=True, slots=True)
 class Meter:
-    """A policer that drops: ``rate`` in bits per second and ``burst`` bytes of the frames on ``line``.
-
-    Streams that share it have the same ``place``.
+    """A policer that drops: ``rate`` in bits per second and ``burst`` in bytes of frames, which a stream's usual
+    packet makes ``frame_bytes`` of. Streams that share it have the same ``place``.
     """
 
     place: tuple[str, str, str, int]
-    line: Line
     rate: int
     burst: int
+    frame_bytes: float
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A queue of a line that a stream passes."""
+    """A queue of a line that a stream passes, and what its usual, largest and smallest packets are there."""
 
     line: Line
     queue: int
+    usual: Carried
+    largest: Carried
+    smallest: Carried
 
 
 Stage = Meter | Passage
@@ -94,21 +83,18 @@ Stage = Meter | Passage
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """``count`` flows that are described as one: each offers ``offered`` IP bits per second in mean ``ip_bytes``.
+    """``count`` flows that are described as one; each offers ``offered`` IP bits per second.
 
-    Greedy ones (TCP) offer infinitely much and take what they are left. ``steady``: packets in equal distances.
-    ``weight`` is that of each flow in flow-based fair queueing: its IP precedence and one. ``stages`` are what it
-    passes, in order.
+    Greedy ones (TCP) offer infinitely much and take what they are left. ``steady``: packets of one size in equal
+    distances. ``weight`` is each flow's in flow-based fair queueing: its IP precedence and one. ``stages`` are what
+    it passes, in order.
     """
 
     name: str
     count: int
     offered: float
-    ip_bytes: float
-    largest: int
-    smallest: int
+    ip_bytes: int
     steady: bool
-    rtp: bool
     weight: int
     stages: tuple[Stage, ...]
 
@@ -130,26 +116,66 @@ def streams(
     ``run`` gives the twin's answer to a document.
     """
     lines = _lines(network, plans, document)
-    ports = {(node["name"], port["name"]): port for node in document["nodes"] for port in node["ports"]}
+    ports: dict[tuple[str, ...], Json] = {
+        (node["name"], port["name"]): port for node in document["nodes"] for port in node["ports"]
+    }
     ends = {tuple(a): tuple(b) for link in document["links"] for a, b in _ways(link)}
     documents = {entry["name"]: entry for entry in document["flows"]}
     found = []
     for flow in scenario.flows:
         entry = documents[flow.name if flow.count == 1 else f"{flow.name}-1"]
-        alone = {key: entry[key] for key in ("name", "path", "packet")} | {"source": _PROBE}
-        answer = run({**document, "duration_ps": _PROBE_PS, "warmup_ps": 0, "flows": [alone]})
-        reports = {(each["node"], each["port"]): each for each in answer["ports"]}
+        offered, sizes = load(flow, entry["source"], document["duration_ps"])
+        # Answers by size; the first is of the usual packet.
+        probes = {size: _probe(document, entry, size, run) for size in sizes}
+        reports = probes[sizes[0]]
         stages: list[Stage] = []
         for hop in map(tuple, entry["path"]):
             line = lines[hop]
-            stages += _meter(ports[hop], reports[hop], "egress", hop, line)
+            usual, largest, smallest = (_carried(size, probes[size][hop], line) for size in sizes)
+            stages += _meter(ports[hop], reports[hop], "egress", hop, usual)
             queues = [i for i, queue in enumerate(reports[hop]["queues"]) if queue["packets_in"]]
-            stages.append(Passage(line, queues[0] if queues else 0))
+            stages.append(Passage(line, queues[0] if queues else 0, usual, largest, smallest))
             far = ends[hop]
-            if far in ports:
-                stages += _meter(ports[far], reports[far], "ingress", far, line)
-        found.append(_stream(flow, tuple(stages)))
+            if far in reports:
+                stages += _meter(ports[far], reports[far], "ingress", far, usual)
+        steady = flow.source.kind == "cbr" and len(set(sizes)) == 1
+        found.append(Stream(flow.name, flow.count, offered, sizes[0], steady, (flow.dscp >> 3) + 1, tuple(stages)))
     return tuple(found)
+
+
+def _probe(document: Json, entry: Json, size: int, run: Callable[[Json], Json]) -> dict[tuple[str, ...], Json]:
+    """The ports' reports of a few packets of one size that go a flow's way alone."""
+    source = {"kind": "cbr", "rate_bps": max(1, 8 * size // _PROBE_SECONDS), "ip_bytes": size}
+    alone = {key: entry[key] for key in ("name", "path", "packet")} | {"source": source}
+    duration = _PROBES * _PROBE_SECONDS * PS
+    answer = run({**document, "duration_ps": duration, "warmup_ps": 0, "flows": [alone]})
+    return {(each["node"], each["port"]): each for each in answer["ports"]}
+
+
+def _carried(size: int, report: Json, line: Line) -> Carried:
+    packets = sum(queue["packets_out"] for queue in report["queues"])
+    frames = sum(queue["bytes_out"] for queue in report["queues"])
+    return Carried(size, frames / packets, report["busy_ps"] / packets * line.rate / PS)
+
+
+def load(flow: TrafficFlow, source: Json, duration_ps: int) -> tuple[float, tuple[int, int, int]]:
+    """What one flow offers, IP bits per second, and the bytes of its usual, largest and smallest packets."""
+    described = flow.source
+    size = described.ip_bytes
+    match described.kind:
+        case "tcp":
+            return math.inf, (size, size, _ACK_BYTES)
+        case "video":
+            frame = described.frame_bytes or 0
+            packets = max(1, math.ceil(frame / (size - _UDP_HEADERS)))
+            usual = frame / packets + _UDP_HEADERS
+            offered = (described.frames_per_second or 0) * packets * usual * 8
+            return offered, (round(usual), size, _UDP_HEADERS)
+        case "trace":
+            sent = [b for at, b in zip(source["times_ps"], source["ip_bytes"], strict=True) if at <= duration_ps]
+            usual = round(sum(sent) / max(len(sent), 1)) or size
+            return 8 * sum(sent) * PS / duration_ps, (usual, max(sent, default=size), min(sent, default=size))
+    return float(described.rate or 0), (size, size, size)
 
 
 def _ways(link: Json) -> tuple[tuple[list[str], list[str]], tuple[list[str], list[str]]]:
@@ -177,24 +203,19 @@ def _lines(network: Network, plans: Mapping[str, Plan], document: Json) -> dict[
                 node=at[0],
                 port=at[1],
                 rate=link["rate_bps"],
-                framing=link["framing"],
-                tagged=link["tagged"],
                 believed=believed,
                 ring=egress.get("tx_fifo_packets", 1),
                 limits=tuple(queue.get("limit_packets") for queue in egress.get("queues", ())) or (1000,),
                 delay_ps=link["delay_ps"],
                 latency_ps=node["latency_ps"],
                 scheduler=scheduler,
-                fragment=egress.get("fragment_bytes"),
-                interleave=bool(egress.get("interleave")),
                 discipline=egress.get("scheduler") or {"kind": "fifo"},
                 plain=not (egress.get("shape") or any("fair_queue" in q for q in egress.get("queues", ()))),
-                compression=bool(egress.get("header_compression")) and link["framing"] != "ethernet",
             )
     return lines
 
 
-def _meter(port: Json, report: Json, side: str, at: tuple[str, ...], line: Line) -> list[Stage]:
+def _meter(port: Json, report: Json, side: str, at: tuple[str, ...], usual: Carried) -> list[Stage]:
     """The policer that takes what it drops from a stream, by the rule that its packets were found to meet."""
     rules = (port.get(side) or {}).get("rules", [])
     hit = next((i for i, entry in enumerate(report["rules"][side]) if entry["packets"]), None)
@@ -204,29 +225,4 @@ def _meter(port: Json, report: Json, side: str, at: tuple[str, ...], line: Line)
     police = rule.get("police")
     if not police or police.get("exceed"):
         return []
-    return [Meter((at[0], at[1], side, hit), line, police["rate_bps"], police["burst_bytes"])]
-
-
-def _stream(flow: TrafficFlow, stages: tuple[Stage, ...]) -> Stream:
-    source = flow.source
-    offered, size = float(source.rate or 0), float(source.ip_bytes)
-    largest, smallest = source.ip_bytes, source.ip_bytes
-    if source.kind == "tcp":
-        offered, smallest = math.inf, _ACK_BYTES
-    elif source.kind == "video":
-        frame = source.frame_bytes or 0
-        packets = max(1, math.ceil(frame / (source.ip_bytes - _UDP_HEADERS)))
-        size = frame / packets + _UDP_HEADERS
-        offered, smallest = (source.frames_per_second or 0) * packets * size * 8, _UDP_HEADERS
-    return Stream(
-        name=flow.name,
-        count=flow.count,
-        offered=offered,
-        ip_bytes=size,
-        largest=largest,
-        smallest=smallest,
-        steady=source.kind == "cbr",
-        rtp=(flow.application or "").startswith("rtp-"),
-        weight=(flow.dscp >> 3) + 1,
-        stages=stages,
-    )
+    return [Meter((at[0], at[1], side, hit), police["rate_bps"], police["burst_bytes"], usual.frame_bytes)]

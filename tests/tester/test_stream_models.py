@@ -8,32 +8,40 @@ from fractions import Fraction
 
 import pytest
 
+from app.inventory.models import TrafficFlow
 from app.plan.model import Discipline, Queue, Scheduler, Share, ShareUnit
 from app.tester.delay_bounds import delay_bounds
 from app.tester.expectation import expectations, expected_throughput
-from app.tester.streams import Line, Meter, Passage, Stage, Stream
+from app.tester.streams import Carried, Line, Meter, Passage, Stream, load
 
 RATE = 1_000_000
 
 
 def line(name: str, rate: int = RATE, scheduler: Scheduler | None = None, limits: int = 1, **more: object) -> Line:
-    fields: dict[str, object] = {"ring": 1, "framing": "none", "tagged": False, "delay_ps": 0, "latency_ps": 0}
+    fields: dict[str, object] = {"ring": 1, "delay_ps": 0, "latency_ps": 0}
     fields |= {"limits": (50,) * limits, "believed": rate, "scheduler": scheduler} | more
     return Line(node=name, port="out", rate=rate, **fields)  # type: ignore[arg-type]
 
 
-def stream(name: str, offered: float, *stages: Stage, size: int = 500, count: int = 1, weight: int = 1) -> Stream:
+def stream(
+    name: str,
+    offered: float,
+    *stages: tuple[Line, int] | Meter,
+    size: int = 500,
+    gap: int = 0,
+    count: int = 1,
+    weight: int = 1,
+) -> Stream:
+    """Packets of one size without headers; ``gap`` bytes of line time between them."""
+    packet = Carried(size, size, 8 * (size + gap))
     return Stream(
         name=name,
         count=count,
         offered=offered,
         ip_bytes=size,
-        largest=size,
-        smallest=size,
         steady=not math.isinf(offered),
-        rtp=False,
         weight=weight,
-        stages=stages,
+        stages=tuple(s if isinstance(s, Meter) else Passage(*s, packet, packet, packet) for s in stages),
     )
 
 
@@ -51,9 +59,9 @@ def test_an_overload_is_lost_once_and_not_again() -> None:
 
     found = expected_throughput(
         [
-            stream("through", 400_000, Passage(first, 0), Passage(second, 0)),
-            stream("beside", 400_000, Passage(first, 0)),
-            stream("later", 200_000, Passage(second, 0)),
+            stream("through", 400_000, (first, 0), (second, 0)),
+            stream("beside", 400_000, (first, 0)),
+            stream("later", 200_000, (second, 0)),
         ]
     )
 
@@ -66,9 +74,9 @@ def test_a_greedy_stream_gives_way_where_it_cannot_use_its_part() -> None:
 
     found = expected_throughput(
         [
-            stream("long", math.inf, Passage(narrow, 0), Passage(wide, 0)),
-            stream("narrow", math.inf, Passage(narrow, 0), count=2),
-            stream("wide", math.inf, Passage(wide, 0)),
+            stream("long", math.inf, (narrow, 0), (wide, 0)),
+            stream("narrow", math.inf, (narrow, 0), count=2),
+            stream("wide", math.inf, (wide, 0)),
         ]
     )
 
@@ -78,9 +86,7 @@ def test_a_greedy_stream_gives_way_where_it_cannot_use_its_part() -> None:
 def test_greedy_streams_take_what_steady_ones_leave_of_their_queue() -> None:
     one = line("a")
 
-    found = expected_throughput(
-        [stream("udp", 700_000, Passage(one, 0)), stream("tcp", math.inf, Passage(one, 0), count=3)]
-    )
+    found = expected_throughput([stream("udp", 700_000, (one, 0)), stream("tcp", math.inf, (one, 0), count=3)])
 
     assert found == pytest.approx({"udp": 700_000, "tcp": 100_000})
 
@@ -90,8 +96,8 @@ def test_flow_based_queueing_goes_by_precedence() -> None:
 
     found = expected_throughput(
         [
-            stream("voice", 900_000, Passage(fair, 0), weight=6),
-            stream("bulk", math.inf, Passage(fair, 0), count=4),
+            stream("voice", 900_000, (fair, 0), weight=6),
+            stream("bulk", math.inf, (fair, 0), count=4),
         ]
     )
 
@@ -100,13 +106,13 @@ def test_flow_based_queueing_goes_by_precedence() -> None:
 
 def test_a_policer_holds_the_streams_that_share_it() -> None:
     wide, out = line("a", 10 * RATE), line("b")
-    meter = Meter(("b", "in", "ingress", 0), wide, 300_000, 4000)
+    meter = Meter(("b", "in", "ingress", 0), 300_000, 4000, 500)
 
     found = expected_throughput(
         [
-            stream("one", 400_000, Passage(wide, 0), meter, Passage(out, 0)),
-            stream("two", 200_000, Passage(wide, 0), meter, Passage(out, 0)),
-            stream("free", 900_000, Passage(wide, 0), Passage(out, 0)),
+            stream("one", 400_000, (wide, 0), meter, (out, 0)),
+            stream("two", 200_000, (wide, 0), meter, (out, 0)),
+            stream("free", 900_000, (wide, 0), (out, 0)),
         ]
     )
 
@@ -116,40 +122,24 @@ def test_a_policer_holds_the_streams_that_share_it() -> None:
 def test_round_robin_by_packets_favours_large_ones() -> None:
     """Weight × size: 1 × 1500 to 3 × 500 is even."""
     robin = line("a", scheduler=weighted(Discipline.WRR, 1, 3), limits=2)
-    streams = [stream("large", RATE, Passage(robin, 0), size=1500), stream("small", RATE, Passage(robin, 1))]
+    streams = [stream("large", RATE, (robin, 0), size=1500), stream("small", RATE, (robin, 1))]
 
     assert expected_throughput(streams) == pytest.approx({"large": 500_000, "small": 500_000})
-    by_bytes = [replace(robin, scheduler=weighted(Discipline.SRR, 1, 3))] * 2
-    moved = [replace(s, stages=(Passage(at, n),)) for n, (s, at) in enumerate(zip(streams, by_bytes, strict=True))]
-    assert expected_throughput(moved) == pytest.approx({"large": 250_000, "small": 750_000})
+    by_bytes = replace(robin, scheduler=weighted(Discipline.SRR, 1, 3))
+    streams = [stream("large", RATE, (by_bytes, 0), size=1500), stream("small", RATE, (by_bytes, 1))]
+    assert expected_throughput(streams) == pytest.approx({"large": 250_000, "small": 750_000})
 
 
 def test_framing_is_paid_for() -> None:
-    ethernet = line("a", framing="ethernet", tagged=True)
-
-    found = expected_throughput([stream("s", 2 * RATE, Passage(ethernet, 0), size=1500)])
+    found = expected_throughput([stream("s", 2 * RATE, (line("a"), 0), size=1500, gap=42)])
 
     assert found["s"] == pytest.approx(RATE * 1500 / 1542)
-
-
-@pytest.mark.parametrize(
-    ("framing", "size", "more", "frame"),
-    [
-        ("ethernet", 20, {}, 64),
-        ("ethernet", 1500, {}, 1518),
-        ("hdlc", 200, {"compression": True}, 171),
-        ("mlppp", 1500, {"fragment": 512}, 1533),
-        ("none", 100, {}, 100),
-    ],
-)
-def test_frame_sizes(framing: str, size: int, more: dict[str, object], frame: int) -> None:
-    assert line("a", framing=framing, **more).frame_bytes(size, rtp=True) == frame
 
 
 def test_bounds_of_two_lines_add_up_with_what_lies_between() -> None:
     """Two streams begin together: 8 ms for both on the first line, and as much again behind it."""
     first, second = line("a", delay_ps=10**9), line("b", latency_ps=5 * 10**9)
-    found = delay_bounds([stream("s", 100_000, Passage(first, 0), Passage(second, 0), count=2)])
+    found = delay_bounds([stream("s", 100_000, (first, 0), (second, 0), count=2)])
 
     # The burst grows by what comes within the first bound: 0.2 Mb/s for 8 ms.
     assert float(found["s"] or 0) == pytest.approx(0.008 + 0.001 + 0.005 + (8000 + 1600) / RATE, rel=1e-6)
@@ -158,14 +148,14 @@ def test_bounds_of_two_lines_add_up_with_what_lies_between() -> None:
 def test_a_full_queue_bounds_who_sends_all_it_can() -> None:
     one = line("a")
 
-    found = delay_bounds([stream("tcp", math.inf, Passage(one, 0))])
+    found = delay_bounds([stream("tcp", math.inf, (one, 0))])
 
     assert float(found["tcp"] or 0) == pytest.approx((50 + 1) * 4000 / RATE, rel=1e-6)
 
 
 def test_behind_an_unbounded_priority_nothing_is_bounded() -> None:
     strict = line("a", limits=2, discipline={"kind": "strict", "order": [0, 1]})
-    found = delay_bounds([stream("first", math.inf, Passage(strict, 0)), stream("last", 1000, Passage(strict, 1))])
+    found = delay_bounds([stream("first", math.inf, (strict, 0)), stream("last", 1000, (strict, 1))])
 
     assert found["first"] is not None
     assert found["last"] is None
@@ -174,11 +164,11 @@ def test_behind_an_unbounded_priority_nothing_is_bounded() -> None:
 def test_what_a_policer_lets_through_bounds_a_priority() -> None:
     wide = line("a", 100 * RATE)
     strict = line("b", limits=2, discipline={"kind": "strict", "order": [0, 1]})
-    meter = Meter(("b", "in", "ingress", 0), wide, 300_000, 4000)
+    meter = Meter(("b", "in", "ingress", 0), 300_000, 4000, 500)
     found = expectations(
         [
-            stream("first", math.inf, Passage(wide, 0), meter, Passage(strict, 0)),
-            stream("last", 1000, Passage(wide, 0), Passage(strict, 1)),
+            stream("first", math.inf, (wide, 0), meter, (strict, 0)),
+            stream("last", 1000, (wide, 0), (strict, 1)),
         ]
     )
 
@@ -193,7 +183,7 @@ def test_what_a_policer_lets_through_bounds_a_priority() -> None:
 def test_round_robin_by_bytes_is_bounded_and_what_has_no_curve_is_not() -> None:
     def bounds(scheduler: dict[str, object], **more: object) -> set[float | None]:
         one = line("a", limits=2, discipline=scheduler, **more)
-        found = delay_bounds([stream("s", 100_000, Passage(one, 0)), stream("t", 100_000, Passage(one, 1))])
+        found = delay_bounds([stream("s", 100_000, (one, 0)), stream("t", 100_000, (one, 1))])
         return set(found.values())
 
     by_turn = bounds({"kind": "drr", "quantum_bytes": [512, 1024]})
@@ -210,3 +200,19 @@ def test_round_robin_by_bytes_is_bounded_and_what_has_no_curve_is_not() -> None:
     ):
         assert bounds(scheduler) == {None}, scheduler
     assert bounds({"kind": "strict", "order": [0, 1]}, plain=False) == {None}
+
+
+def test_a_recording_offers_what_it_holds_of_the_time_measured() -> None:
+    flow = TrafficFlow.model_validate(
+        {"name": "r", "from": "a", "to": "b", "dst_port": 1, "source": {"kind": "trace", "file": "r.csv"}}
+    )
+    source = {"times_ps": [0, 10**12, 3 * 10**12], "ip_bytes": [100, 300, 1500]}
+
+    assert load(flow, source, 2 * 10**12) == (8 * 400 / 2, (200, 300, 100))
+
+
+def test_a_video_offers_its_frames_and_their_headers() -> None:
+    source = {"kind": "video", "frames_per_second": 10, "frame_bytes": 2400, "ip_bytes": 1000}
+    flow = TrafficFlow.model_validate({"name": "v", "from": "a", "to": "b", "dst_port": 1, "source": source})
+
+    assert load(flow, {}, 10**12) == (10 * (2400 + 3 * 40) * 8, (840, 1000, 40))

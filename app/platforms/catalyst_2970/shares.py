@@ -7,7 +7,6 @@ from app.plan.core import NOMINAL
 from app.plan.model import Scheduler
 from app.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from app.plan.shares import expected_shares
-from app.platforms.catalyst_2970.shaping import bound_of, shaped_classes
 from app.platforms.ios_switch.queues import Assignment
 from app.platforms.service import Served
 from app.sharing import shared
@@ -20,7 +19,7 @@ def port_shares(
 
     The scheduler's own shares are of the port's whole rate.
     """
-    asked = _asked(request, wanted)
+    asked = asked_shares(request.classes, wanted.usable)
     scale = wanted.rate / wanted.usable if scheduler.limit_percent is not None else 1.0
     given = _given(request.classes, tuple(asked.values()), assignment, scheduler, scale)
     return tuple(
@@ -56,17 +55,3 @@ def _given(
         part = asked[entry.name] / together if together else 1 / len(mates)
         result.append(1.0 if entry.treatment.priority else by_queue[queue] * part)
     return tuple(result)
-
-
-def _asked(request: DeviceRequest, wanted: InterfaceRequest) -> dict[str, float]:
-    """What classes ask of a port: a bounded class at most its bound, and the others divide what that leaves."""
-    asked = asked_shares(request.classes, wanted.usable)
-    if not shaped_classes(request):
-        return asked
-    bounds = {c.name: bound_of(request, c, wanted) for c in request.classes}
-    held = {n: min(asked[n], b / wanted.usable) for n, b in bounds.items() if b is not None}
-    free = [c.name for c in request.classes if not c.treatment.priority and c.name not in held]
-    before = sum(asked[n] for n in free)
-    left = sum(asked[n] for n in held) - sum(held.values()) + before
-    grown = {n: asked[n] * left / before for n in free} if before else {}
-    return asked | held | grown
