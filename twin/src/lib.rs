@@ -5,6 +5,7 @@
 
 #![cfg_attr(not(feature = "python"), forbid(unsafe_code))]
 
+mod admission;
 mod bitmap;
 mod build;
 mod classify;
@@ -13,6 +14,7 @@ mod event;
 mod first_bit;
 mod flow_order;
 mod framing;
+mod gates;
 #[cfg(test)]
 mod growth;
 mod histogram;
@@ -22,6 +24,7 @@ mod moments;
 mod observe;
 mod packet;
 mod police;
+mod pool;
 mod port;
 #[cfg(feature = "python")]
 mod python;
@@ -34,6 +37,7 @@ mod sched;
 mod sim;
 mod source;
 mod step;
+mod tables;
 
 pub use error::{RunError, ScenarioError};
 pub use many::{Case, CaseError, run_many};

@@ -28,6 +28,8 @@ pub struct Packet {
     pub sent_ps: u64,
     /// Number within the measured packets of its flow; None: not measured.
     pub measured: Option<u64>,
+    /// Congestion experienced (RFC 3168): a queue on the way marked it.
+    pub ce: bool,
 }
 
 #[derive(Debug, Default)]

@@ -4,44 +4,19 @@ use crate::error::{RunError, ScenarioError};
 use crate::event::{Event, EventQueue};
 use crate::first_bit::FirstBits;
 use crate::framing::{carried, serialisation_ps};
-use crate::measure::Meter;
+use crate::gates::Gates;
 use crate::observe::Observer;
 use crate::packet::{FlowId, Packet, PacketId, Role, Slab, StepId};
-use crate::police::TokenBucket;
-use crate::port::{Action, Port};
+use crate::port::Action;
 use crate::queue::Item;
-use crate::rng::Stream;
 use crate::scenario::DelayReference;
 use crate::sched::Offer;
 use crate::source::{ACK_BYTES, Reply, Source};
 use crate::step::{Next, Step};
+use crate::tables::{Flow, NamedPool, NamedPort, Tables};
 
 /// Events between two looks at the caller's wish to stop.
 const CHECK_EVERY: u64 = 1 << 18;
-
-/// A port and what its report needs.
-#[derive(Debug)]
-pub struct NamedPort {
-    pub node: String,
-    pub name: String,
-    pub connected: bool,
-    pub ingress_rules: usize,
-    pub egress_rules: usize,
-    /// Name of the one queue of flow-based fair queueing.
-    pub fair_name: String,
-    pub port: Port,
-}
-
-#[derive(Debug)]
-pub struct Flow {
-    pub name: String,
-    pub source: Source,
-    pub stream: Stream,
-    pub first: StepId,
-    /// First step of the acknowledgements.
-    pub back: Option<StepId>,
-    pub meter: Meter,
-}
 
 #[derive(Debug)]
 pub struct Simulation {
@@ -50,8 +25,9 @@ pub struct Simulation {
     pub window: (u64, u64),
     pub flows: Vec<Flow>,
     pub steps: Vec<Step>,
+    pub gates: Gates,
     pub ports: Vec<NamedPort>,
-    policers: Vec<TokenBucket>,
+    pub pools: Vec<NamedPool>,
     pub observer: Observer,
     packets: Slab,
     /// Present if delays count from the first bit.
@@ -67,23 +43,16 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    pub fn new(
-        seed: u64,
-        reference: DelayReference,
-        flows: Vec<Flow>,
-        steps: Vec<Step>,
-        policers: Vec<TokenBucket>,
-        ports: Vec<NamedPort>,
-        observer: Observer,
-    ) -> Self {
+    pub fn new(seed: u64, reference: DelayReference, tables: Tables) -> Self {
         Self {
             seed,
-            window: observer.window,
-            flows,
-            steps,
-            ports,
-            policers,
-            observer,
+            window: tables.observer.window,
+            flows: tables.flows,
+            steps: tables.steps,
+            gates: tables.gates,
+            ports: tables.ports,
+            pools: tables.pools,
+            observer: tables.observer,
             packets: Slab::default(),
             first_bits: (reference == DelayReference::FirstBit).then(FirstBits::default),
             events: EventQueue::default(),
@@ -125,7 +94,8 @@ impl Simulation {
                 break;
             }
             if at >= self.observer.boundary_ps {
-                self.observer.advance(at, &mut self.ports, &self.steps);
+                let ways = (&self.steps[..], &self.gates.gates[..]);
+                self.observer.advance(at, &mut self.ports, ways);
             }
             self.now_ps = at;
             self.handle(event);
@@ -134,7 +104,8 @@ impl Simulation {
                 return Err(RunError::Interrupted);
             }
         }
-        (self.observer).advance(u64::MAX, &mut self.ports, &self.steps);
+        let ways = (&self.steps[..], &self.gates.gates[..]);
+        (self.observer).advance(u64::MAX, &mut self.ports, ways);
         Ok(())
     }
 
@@ -249,9 +220,15 @@ impl Simulation {
         let (first, measured) = match role {
             Role::Ack(_) => (flow.back.unwrap_or(flow.first), None),
             _ if now >= self.window.0 => {
-                let step = &self.steps[flow.first as usize];
-                let port = &self.ports[step.port].port;
-                let (frame, wire) = port.layers(ip_bytes, step.compress, step.queue);
+                let (frame, wire) = match flow.first {
+                    Next::Step(first) => {
+                        let step = &self.steps[first as usize];
+                        let port = &self.ports[step.port].port;
+                        port.layers(ip_bytes, step.compress, step.queue)
+                    }
+                    Next::Gate(first) => self.gates.layers(first, ip_bytes),
+                    Next::Deliver | Next::Drop => (0, 0),
+                };
                 flow.meter.offered.add(ip_bytes, frame, wire);
                 (flow.first, Some(flow.meter.sent(now)))
             }
@@ -259,16 +236,29 @@ impl Simulation {
         };
         let packet = self.packets.insert(Packet {
             flow: id,
-            step: first,
+            step: 0,
             ip_bytes,
             role,
             sent_ps: now,
             measured,
+            ce: false,
         });
         if let Some(first_bits) = &mut self.first_bits {
             first_bits.created(packet);
         }
-        self.enter(packet, first);
+        self.follow(packet, first);
+    }
+
+    fn follow(&mut self, id: PacketId, mut next: Next) {
+        if let Next::Gate(gate) = next {
+            let ip_bytes = self.packets.get(id).ip_bytes;
+            next = (self.gates).pass(gate, ip_bytes, self.now_ps, &mut self.ports);
+        }
+        match next {
+            Next::Step(step) => self.enter(id, step),
+            Next::Deliver => self.deliver(id),
+            Next::Gate(_) | Next::Drop => self.lose(id),
+        }
     }
 
     /// A packet comes to the egress of a step.
@@ -277,25 +267,13 @@ impl Simulation {
         let packet = self.packets.get_mut(id);
         let ip_bytes = packet.ip_bytes;
         packet.step = step_id;
-        let mut step = &mut self.steps[step_id as usize];
+        let step = &mut self.steps[step_id as usize];
         let index = step.port;
         let port = &mut self.ports[index].port;
         let carried = carried(ip_bytes, step.compress);
         let bytes = port.frame_bytes(carried, step.queue.into());
-        step.hits.packets += 1;
-        step.hits.bytes += u64::from(bytes);
-        if let Some(policer) = step.policer
-            && !self.policers[policer].conforms(bytes, now)
-        {
-            step.hits.exceeded += 1;
-            let Some(other) = step.exceed else {
-                step.dropped += 1;
-                port.policed(step.queue);
-                self.lose(id);
-                return;
-            };
-            packet.step = other;
-            step = &mut self.steps[other as usize];
+        if step.rule.is_some() {
+            step.hits.count(bytes);
         }
         let offer = port.offer(
             Item {
@@ -313,6 +291,7 @@ impl Simulation {
         );
         match offer {
             Offer::Kept => {}
+            Offer::Marked => packet.ce = true,
             Offer::Refused => {
                 step.dropped += 1;
                 self.lose(id);
@@ -375,31 +354,16 @@ impl Simulation {
     }
 
     fn arrive(&mut self, id: PacketId) {
-        let now = self.now_ps;
         let packet = self.packets.get(id);
         let step = &mut self.steps[packet.step as usize];
         let framing = self.ports[step.port].port.line.framing;
         let bytes = framing.frame_bytes(packet.ip_bytes, false);
         let reception = &mut step.reception;
-        reception.hits.packets += 1;
-        reception.hits.bytes += u64::from(bytes);
-        let mut next = reception.conform;
-        if let Some(policer) = reception.policer
-            && !self.policers[policer].conforms(bytes, now)
-        {
-            reception.hits.exceeded += 1;
-            match reception.exceed {
-                Some(marked) => next = marked,
-                None => {
-                    self.lose(id);
-                    return;
-                }
-            }
+        if reception.rule.is_some() {
+            reception.hits.count(bytes);
         }
-        match next {
-            Next::Step(step) => self.enter(id, step),
-            Next::Deliver => self.deliver(id),
-        }
+        let next = reception.next;
+        self.follow(id, next);
     }
 
     fn deliver(&mut self, id: PacketId) {

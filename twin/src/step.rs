@@ -1,15 +1,20 @@
-//! Steps: what happens to one flow's packets, with one set of marks, at one port and at the far
-//! end of its link. All classification is done when they are made.
+//! Steps: what happens to one flow's packets, with one set of marks, at one port and
+//! at the far end of its link. All classification is done when they are made.
 
+use crate::admission::ProfileIndex;
+use crate::gates::GateId;
 use crate::observe::StepState;
 use crate::packet::{FlowId, StepId};
-use crate::red::ProfileIndex;
 
-/// What follows a reception.
+/// What comes next on a packet's way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
     Deliver,
+    /// Into a queue.
     Step(StepId),
+    /// Before a policer.
+    Gate(GateId),
+    Drop,
 }
 
 /// Packets and frame bytes that met a rule.
@@ -17,33 +22,35 @@ pub enum Next {
 pub struct Hits {
     pub packets: u64,
     pub bytes: u64,
-    /// Above the rule's policer.
-    pub exceeded: u64,
 }
 
-/// Ingress at the far end.
+impl Hits {
+    pub fn count(&mut self, bytes: u32) {
+        self.packets += 1;
+        self.bytes += u64::from(bytes);
+    }
+}
+
+/// What arrives at the far end.
 #[derive(Debug, Clone)]
 pub struct Reception {
     pub port: usize,
-    pub rule: usize,
-    pub policer: Option<usize>,
-    pub conform: Next,
-    /// None: what exceeds is dropped.
-    pub exceed: Option<Next>,
+    /// The ingress rule; None: a gate counts it.
+    pub rule: Option<usize>,
+    pub next: Next,
     /// From the end of the line time to arrival at what follows: propagation, and the node's
     /// latency if it forwards, less the gap after the last bit.
     pub after_line_ps: i64,
     pub hits: Hits,
 }
 
+/// A place in a queue.
 #[derive(Debug, Clone)]
 pub struct Step {
     pub flow: FlowId,
     pub port: usize,
-    pub rule: usize,
-    pub policer: Option<usize>,
-    /// None: what exceeds is dropped.
-    pub exceed: Option<StepId>,
+    /// The egress rule; None: a gate counts it.
+    pub rule: Option<usize>,
     pub queue: u16,
     pub conversation: u16,
     pub precedence: u8,

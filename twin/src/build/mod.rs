@@ -1,6 +1,8 @@
 //! From a scenario to a simulation ready to run; every refusal names its JSON path.
 
 mod network;
+mod pools;
+mod queues;
 mod routes;
 mod rules;
 
@@ -9,12 +11,14 @@ use std::collections::HashSet;
 
 use crate::classify::Header;
 use crate::error::ScenarioError;
+use crate::gates::Gates;
 use crate::measure::Meter;
-use crate::packet::StepId;
 use crate::rng::Stream;
 use crate::scenario::{FlowSpec, Scenario, VERSION};
-use crate::sim::{Flow, Simulation};
+use crate::sim::Simulation;
 use crate::source::{self, Groups, Source};
+use crate::step::Next;
+use crate::tables::{Flow, Tables};
 use network::Network;
 use routes::Routes;
 
@@ -53,11 +57,17 @@ pub fn build(scenario: &Scenario, seed: u64) -> Result<Simulation, ScenarioError
     let mut simulation = Simulation::new(
         seed,
         scenario.delay_reference,
-        flows,
-        routes.steps,
-        network.policers,
-        network.ports,
-        network.observer,
+        Tables {
+            flows,
+            steps: routes.steps,
+            gates: Gates {
+                gates: routes.gates,
+                policers: network.policers,
+            },
+            ports: network.ports,
+            pools: network.pools,
+            observer: network.observer,
+        },
     );
     if !scenario.drain {
         simulation.cut_off(scenario.duration_ps);
@@ -124,7 +134,7 @@ fn flow(
     let id = routes.next_flow();
     let first = routes.add(id, network, &there, &header, mark)?;
     let back_at = format!("{path}.return_path");
-    let back: Option<StepId> = match (&spec.return_path, &source) {
+    let back: Option<Next> = match (&spec.return_path, &source) {
         (Some(back), Source::Tcp { .. }) => {
             let back = network.route(back, &back_at)?;
             if back.from != there.to || back.to != there.from {
