@@ -81,6 +81,7 @@ def test_the_result_has_the_promised_shape():
         "busy_ps",
         "utilisation",
         "rules",
+        "policers",
         "by_flow",
     }
 
