@@ -48,8 +48,12 @@ impl Gates {
         next
     }
 
-    /// Frame and wire bytes of a packet on the line of a gate, without a split into fragments.
-    pub fn layers(&self, gate: GateId, ip_bytes: u32) -> (u32, u32) {
+    /// Frame and wire bytes of a packet on the line of a gate, without a split into fragments;
+    /// none where there is no gate.
+    pub fn layers(&self, first: Next, ip_bytes: u32) -> (u32, u32) {
+        let Next::Gate(gate) = first else {
+            return (0, 0);
+        };
         let line = self.gates[gate as usize].line;
         let (_, frame) = line.of(ip_bytes);
         (frame, line.framing.wire_bytes(frame))

@@ -4,7 +4,7 @@
 //! when it closes, so that packets pay nothing for it.
 
 use crate::error::ScenarioError;
-use crate::gates::Gate;
+use crate::gates::{Gate, Gates};
 use crate::queue::Counters;
 use crate::step::Step;
 use crate::tables::NamedPort;
@@ -102,21 +102,16 @@ impl Observer {
     }
 
     /// Reads what is due until `now_ps`, before anything happens then.
-    pub fn advance(
-        &mut self,
-        now_ps: u64,
-        ports: &mut [NamedPort],
-        (steps, gates): (&[Step], &[Gate]),
-    ) {
+    pub fn advance(&mut self, now_ps: u64, ports: &mut [NamedPort], steps: &[Step], gates: &Gates) {
         let (open, close) = self.window;
         while self.boundary_ps <= now_ps && self.closed.is_none() {
             let at = self.boundary_ps;
             if at == open {
-                self.opened = Some(snapshot(at, ports, (steps, gates)));
+                self.opened = Some(snapshot(at, ports, steps, gates));
                 ports.iter_mut().for_each(|p| p.port.record_waits(true));
             }
             if at > close {
-                self.closed = Some(snapshot(close, ports, (steps, gates)));
+                self.closed = Some(snapshot(close, ports, steps, gates));
                 ports.iter_mut().for_each(|p| p.port.record_waits(false));
                 self.boundary_ps = u64::MAX;
                 return;
@@ -144,11 +139,11 @@ impl Series {
     }
 }
 
-fn snapshot(at_ps: u64, ports: &[NamedPort], (steps, gates): (&[Step], &[Gate])) -> Snapshot {
+fn snapshot(at_ps: u64, ports: &[NamedPort], steps: &[Step], gates: &Gates) -> Snapshot {
     let queues = |named: &NamedPort| named.port.queue_states(at_ps);
     Snapshot {
         queues: ports.iter().map(queues).collect(),
         steps: steps.iter().map(Step::state).collect(),
-        gates: gates.iter().map(Gate::state).collect(),
+        gates: gates.gates.iter().map(Gate::state).collect(),
     }
 }

@@ -94,8 +94,7 @@ impl Simulation {
                 break;
             }
             if at >= self.observer.boundary_ps {
-                let ways = (&self.steps[..], &self.gates.gates[..]);
-                self.observer.advance(at, &mut self.ports, ways);
+                (self.observer).advance(at, &mut self.ports, &self.steps, &self.gates);
             }
             self.now_ps = at;
             self.handle(event);
@@ -104,8 +103,7 @@ impl Simulation {
                 return Err(RunError::Interrupted);
             }
         }
-        let ways = (&self.steps[..], &self.gates.gates[..]);
-        (self.observer).advance(u64::MAX, &mut self.ports, ways);
+        (self.observer).advance(u64::MAX, &mut self.ports, &self.steps, &self.gates);
         Ok(())
     }
 
@@ -221,13 +219,8 @@ impl Simulation {
             Role::Ack(_) => (flow.back.unwrap_or(flow.first), None),
             _ if now >= self.window.0 => {
                 let (frame, wire) = match flow.first {
-                    Next::Step(first) => {
-                        let step = &self.steps[first as usize];
-                        let port = &self.ports[step.port].port;
-                        port.layers(ip_bytes, step.compress, step.queue)
-                    }
-                    Next::Gate(first) => self.gates.layers(first, ip_bytes),
-                    Next::Deliver | Next::Drop => (0, 0),
+                    Next::Step(first) => self.steps[first as usize].layers(&self.ports, ip_bytes),
+                    first => self.gates.layers(first, ip_bytes),
                 };
                 flow.meter.offered.add(ip_bytes, frame, wire);
                 (flow.first, Some(flow.meter.sent(now)))
@@ -374,8 +367,7 @@ impl Simulation {
         let acknowledges = matches!(packet.role, Role::Ack(_));
         if !acknowledges && now > open && now <= close {
             let step = &self.steps[packet.step as usize];
-            let (frame, wire) =
-                (self.ports[step.port].port).layers(packet.ip_bytes, step.compress, step.queue);
+            let (frame, wire) = step.layers(&self.ports, packet.ip_bytes);
             flow.meter.window.add(packet.ip_bytes, frame, wire);
         }
         if let Some(number) = packet.measured {

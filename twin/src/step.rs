@@ -5,6 +5,7 @@ use crate::admission::ProfileIndex;
 use crate::gates::GateId;
 use crate::observe::StepState;
 use crate::packet::{FlowId, StepId};
+use crate::tables::NamedPort;
 
 /// What comes next on a packet's way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,6 +67,11 @@ pub struct Step {
 }
 
 impl Step {
+    /// Frame and wire bytes of a packet of so many IP bytes on its line.
+    pub fn layers(&self, ports: &[NamedPort], ip_bytes: u32) -> (u32, u32) {
+        (ports[self.port].port).layers(ip_bytes, self.compress, self.queue)
+    }
+
     /// What it has counted so far.
     pub fn state(&self) -> StepState {
         StepState {
