@@ -159,7 +159,9 @@ def test_a_metered_queue_counts_its_drops():
     assert queue["police"] == outcomes(100, 100)
     assert (queue["packets_in"], queue["packets_out"], queue["dropped_police"]) == (200, 100, 100)
     assert port_of(result)["rules"]["egress"][0]["police"] is None
-    assert port_of(result)["by_flow"] == [{"flow": "f", "queue": "q0", "packets_in": 200, "dropped": 100}]
+    (share,) = port_of(result)["by_flow"]
+    assert (share["packets_in"], share["dropped"]) == (200, 100)
+    assert share["window"] == {"packets_in": 200, "packets_out": 100, "bytes_out": 20_000, "dropped": 100}
 
 
 def test_rule_and_queue_may_both_police():

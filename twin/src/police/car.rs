@@ -103,7 +103,8 @@ mod tests {
     fn the_guides_example() {
         let mut car = car(2, 4);
         let debts = |car: &Car| (car.debt / tokens(1), car.compounded / tokens(1));
-        // The guide lets the first unit of time earn beside a full bucket; here one is spent.
+        // In the guide the first unit of time earns beside a full bucket; here, where a full
+        // bucket earns nothing, only one data unit is spent in it.
         assert_eq!(car.judge(1, 0), Conform);
         assert_eq!(car.judge(2, UNIT), Conform);
         assert_eq!(debts(&car), (0, 0));

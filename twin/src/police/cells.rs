@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn cells_of_a_lost_packet_use_the_contract() {
-        // The cells of three come at 0, 100 and 200 µs; 100 of tolerance spares none of them.
+        // The cells come at 0, 100 and 200 µs; the second and third are early.
         let mut policer = peak(0, "cell");
         assert_eq!(policer.judge(THREE, 0), Outcome::Exceed);
         // The first cell was let through, so the next is due at 1000.
@@ -260,7 +260,7 @@ mod tests {
     fn discard_of_the_rest_or_of_all() {
         // Of ten cells back to back, two conform with 900 µs of tolerance.
         let ten = 10 * 48 - 16;
-        // One by one the last of ten comes at 900 µs, before 2000 − 900.
+        // Each by itself: the last of ten comes at 900 µs, before 2000 − 900.
         let mut each = peak(900, "cell");
         assert_eq!(each.judge(ten, 0), Outcome::Exceed);
         assert_eq!(each.judge(ONE, 1_100 * US), Outcome::Conform);
@@ -269,8 +269,7 @@ mod tests {
         assert_eq!(first.judge(ten, 0), Outcome::Conform);
         assert_eq!(first.judge(THREE, 9_099 * US), Outcome::Exceed);
         assert_eq!(first.judge(THREE, 9_400 * US), Outcome::Conform);
-        // One cell in two conforms with 800 µs when each follows its neighbour by 900; none
-        // but the last of what is behind a lost cell is let through.
+        // Without tolerance one cell in ten conforms; behind a lost cell only the last may.
         let mut rest = peak(0, "partial_packet");
         let thirty = 30 * 48 - 16;
         assert_eq!(rest.judge(thirty, 0), Outcome::Exceed);
