@@ -8,7 +8,6 @@ use crate::gates::Gates;
 use crate::observe::Observer;
 use crate::packet::{FlowId, Packet, PacketId, Role, Slab, StepId};
 use crate::port::Action;
-use crate::queue::Item;
 use crate::scenario::DelayReference;
 use crate::sched::Offer;
 use crate::source::{ACK_BYTES, Reply, Source};
@@ -268,20 +267,7 @@ impl Simulation {
         if step.rule.is_some() {
             step.hits.count(bytes);
         }
-        let offer = port.offer(
-            Item {
-                packet: id,
-                bytes,
-                carried,
-                order: 0,
-                entered_ps: now,
-                queue: step.queue,
-                conversation: step.conversation,
-                precedence: step.precedence,
-                profile: step.profile,
-            },
-            now,
-        );
+        let offer = port.offer(step.item(id, bytes, carried, now), now);
         match offer {
             Offer::Kept => {}
             Offer::Marked => packet.ce = true,

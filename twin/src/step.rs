@@ -4,7 +4,8 @@
 use crate::admission::ProfileIndex;
 use crate::gates::GateId;
 use crate::observe::StepState;
-use crate::packet::{FlowId, StepId};
+use crate::packet::{FlowId, PacketId, StepId};
+use crate::queue::Item;
 use crate::tables::NamedPort;
 
 /// What comes next on a packet's way.
@@ -70,6 +71,21 @@ impl Step {
     /// Frame and wire bytes of a packet of so many IP bytes on its line.
     pub fn layers(&self, ports: &[NamedPort], ip_bytes: u32) -> (u32, u32) {
         (ports[self.port].port).layers(ip_bytes, self.compress, self.queue)
+    }
+
+    /// A packet as its port sees it here.
+    pub fn item(&self, packet: PacketId, bytes: u32, carried: u32, now_ps: u64) -> Item {
+        Item {
+            packet,
+            bytes,
+            carried,
+            order: 0,
+            entered_ps: now_ps,
+            queue: self.queue,
+            conversation: self.conversation,
+            precedence: self.precedence,
+            profile: self.profile,
+        }
     }
 
     /// What it has counted so far.
