@@ -22,6 +22,7 @@ COMMANDS = {
     "app.cli.audit": ("audit",),
     "app.cli.import_": ("import",),
     "app.cli.lab": ("lab",),
+    "app.cli.experiments": ("experiment",),
     "app.cli.openconfig": ("openconfig",),
 }
 """Which module has which commands. Only the one that is called is loaded: the drivers, the engine and the plots

@@ -1,19 +1,4 @@
-"""ΔQ: distributions of delay and loss, objectives on them, and verdicts with their confidence."""
+"""ΔQ: distributions of delay and loss, objectives on them, and verdicts with their confidence.
 
-from app.deltaq.distribution import LOST, DeltaQ, mixture
-from app.deltaq.objective import BoundVerdict, Evidence, Objective, Outcome, Quantity, Verdict, combine
-from app.deltaq.verdict import judge
-
-__all__ = [
-    "LOST",
-    "BoundVerdict",
-    "DeltaQ",
-    "Evidence",
-    "Objective",
-    "Outcome",
-    "Quantity",
-    "Verdict",
-    "combine",
-    "judge",
-    "mixture",
-]
+Nothing is imported here: an intent needs the names of presets, and not the numerics that judge.
+"""

@@ -159,11 +159,20 @@ def cdf_band(samples: Sequence[tuple[int, int]], confidence: float, points: int 
     even = np.linspace(0, arrived.size - 1, points // 3)
     ends = np.geomspace(1, arrived.size, points // 3)
     chosen = arrived[np.unique(np.concatenate((ends - 1, even, arrived.size - ends)).round().astype(int))]
-    low, high = [], []
-    for delay in chosen:
-        late = delays > delay
-        size = effective_size(late, confidence)
-        limits = ratio_interval(int(late.sum()), delays.size, size, confidence)
-        low.append(1 - limits.high)
-        high.append(1 - limits.low)
-    return Band(tuple(float(delay) for delay in chosen), tuple(low), tuple(high))
+    low, high = cdf_limits(delays, chosen, confidence)
+    return Band(tuple(map(float, chosen)), tuple(map(float, low)), tuple(map(float, high)))
+
+
+def cdf_limits(
+    delays_ps: NDArray[np.float64], deadlines_ps: NDArray[np.float64], confidence: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Limits of the distribution function, each at ``confidence`` for its own deadline.
+
+    ``delays_ps`` are in the order of sending, lost packets as ``inf``. Raises ``ValueError`` for an empty sample.
+    """
+    low, high = np.empty(deadlines_ps.size), np.empty(deadlines_ps.size)
+    for position, deadline in enumerate(deadlines_ps):
+        late = delays_ps > deadline
+        limits = ratio_interval(int(late.sum()), late.size, effective_size(late, confidence), confidence)
+        low[position], high[position] = 1 - limits.high, 1 - limits.low
+    return low, high

@@ -17,9 +17,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from app.deltaq.dependence import BATCHES, batch_sums, persistence
-
-LEAST_PACKETS = 50 * BATCHES
-"""Below 50 packets a batch, the upper limit of a queue's mean misses three times as often as it says."""
+from app.deltaq.objective import LEAST_FOR_MEAN
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +44,7 @@ def mean_interval(
     if n == 0:
         raise ValueError("an empty sample has no mean")
     mean = float(values.mean())
-    if n < LEAST_PACKETS:
+    if n < LEAST_FOR_MEAN:
         return MeanInterval(mean, 0.0, math.inf, float(n))
     sums, sizes = batch_sums(values)
     deviations = sums - mean * sizes

@@ -28,6 +28,9 @@ DEFAULT_CONFIDENCE = 0.95
 DEFAULT_VARIATION_QUANTILE = 0.999
 """ITU-T Y.1541: delay variation is the 1 - 10^-3 quantile of delay minus its minimum."""
 
+LEAST_FOR_MEAN = 1_000
+"""Below this many packets the upper limit of a queue's mean misses three times as often as it says."""
+
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
@@ -74,6 +77,21 @@ class Objective(BaseModel):
         if not self.delay and all(bound is None for bound in (self.mean, self.variation, self.loss)):
             raise ValueError("an objective needs at least one bound: delay, mean, variation or loss")
         return self
+
+
+def least_packets(objective: Objective, confidence: float) -> int:
+    """How many independent packets can at least show that an objective is kept: if none lies beyond a bound.
+
+    n ≥ ln(1 − c)/ln(1 − p) for a bound that a part p may exceed.
+    """
+    beyond = [1 - quantile_of(label) for label in objective.delay]
+    if objective.variation is not None:
+        beyond.append(1 - objective.variation_quantile)
+    if objective.loss is not None:
+        beyond.append(objective.loss)
+    # Less the rounding of 1 − p, as where verdicts find the same number by search.
+    least = [math.ceil(math.log(1 - confidence) / math.log1p(-part) - 1e-6) for part in beyond]
+    return max([*least, *([LEAST_FOR_MEAN] if objective.mean is not None else [])])
 
 
 class Quantity(BaseModel):

@@ -27,9 +27,10 @@ from app.deltaq.intervals import (
     ratio_lower,
     ratio_upper,
 )
-from app.deltaq.mean import LEAST_PACKETS, MeanInterval, mean_interval
+from app.deltaq.mean import MeanInterval, mean_interval
 from app.deltaq.objective import (
     DEFAULT_CONFIDENCE,
+    LEAST_FOR_MEAN,
     BoundVerdict,
     Evidence,
     Kind,
@@ -75,29 +76,40 @@ def judge(
     *,
     confidence: float = DEFAULT_CONFIDENCE,
     evidence: Evidence,
+    sampled: int = 1,
 ) -> Verdict:
     """Judge ``samples``, ``(sent_ps, delay_ps or -1 when lost)`` per packet, against ``objective``.
 
     The samples are put in the order of sending, which the correction for dependence needs. Lost packets
     exceed every delay bound. Delay variation is a high quantile of delay (99.9 % unless the objective says
     otherwise) minus the smallest delay in the sample, as ITU-T Y.1541 takes it per evaluation interval; that
-    quantile is never lowered to suit a small sample, which is inconclusive instead.
+    quantile is never lowered to suit a small sample, which is inconclusive instead. Where only one packet in
+    ``sampled`` is in the samples, so many times as many must be sent for each that is missing.
 
-    Raises ``ValueError`` unless ``confidence`` lies between 0.5 and 1.
+    Raises ``ValueError`` unless ``confidence`` lies between 0.5 and 1 and ``sampled`` is at least 1.
     """
     if not 0.5 < confidence < 1:
         raise ValueError(f"a confidence lies between 0.5 and 1, not {confidence}")
+    if sampled < 1:
+        raise ValueError(f"samples are one packet in 1 or more, not in {sampled}")
     delays = np.array([delay for _, delay in sorted(samples)], dtype=np.float64)
     delays[delays == LOST] = math.inf
     bounds = _bounds(objective, float(delays.min()) if delays.size else 0.0)
     levels = _Levels(met=confidence, broken=1 - (1 - confidence) / len(bounds))
-    verdicts = tuple(_judge_bound(bound, delays, levels) for bound in bounds)
+    verdicts = tuple(_sent(_judge_bound(bound, delays, levels), sampled) for bound in bounds)
     return Verdict(
         outcome=combine([verdict.outcome for verdict in verdicts]),
         confidence=confidence,
         evidence=evidence,
         bounds=verdicts,
     )
+
+
+def _sent(verdict: BoundVerdict, sampled: int) -> BoundVerdict:
+    """The same with its missing packets as those to be sent."""
+    if verdict.more_packets is None or sampled == 1:
+        return verdict
+    return verdict.model_copy(update={"more_packets": verdict.more_packets * sampled})
 
 
 def _bounds(objective: Objective, shortest_ps: float) -> list[_Bound]:
@@ -192,8 +204,8 @@ def _judge_mean(bound: _Bound, delays_ps: NDArray[np.float64], levels: _Levels) 
 
 def _more_for_mean(bound: _Bound, arrived: int, seen: MeanInterval | None) -> int | None:
     """Estimate how many further packets would decide a bound on the mean; ``None`` where no number would."""
-    if arrived < LEAST_PACKETS or seen is None:
-        return LEAST_PACKETS - arrived
+    if arrived < LEAST_FOR_MEAN or seen is None:
+        return LEAST_FOR_MEAN - arrived
     away = bound.threshold_ps - seen.observed
     half = (seen.high if away > 0 else seen.low) - seen.observed
     # The width of the interval falls with the root of the number of packets.

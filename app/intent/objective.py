@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, GetJsonSchemaHandle
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-from app.deltaq.objective import DEFAULT_VARIATION_QUANTILE
+from app.deltaq.objective import DEFAULT_VARIATION_QUANTILE, Objective, quantile_of
 from app.deltaq.presets import preset, presets
 from app.intent.base import Duration, Model
 from app.units import Ratio, format_seconds, shortened
@@ -119,4 +119,16 @@ class ObjectiveSpec(Model):
             delay={**mean, **self.delay},
             variation=self.variation or variation,
             loss=named.loss if self.loss is None else self.loss,
+        )
+
+    def bounds(self) -> Objective:
+        """The same as the judge takes it, the preset's bounds in place of its name."""
+        asked = self.resolved()
+        label, variation = next(iter(asked.variation.items())) if asked.variation else (None, None)
+        return Objective(
+            delay={label: bound for label, bound in asked.delay.items() if label != MEAN},
+            mean=asked.delay.get(MEAN),
+            variation=variation,
+            variation_quantile=quantile_of(label) if label else DEFAULT_VARIATION_QUANTILE,
+            loss=asked.loss,
         )

@@ -14,6 +14,7 @@ from operator import attrgetter
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
+from app.deltaq.comparison import compare_samples
 from app.deltaq.objective import DEFAULT_CONFIDENCE, BoundVerdict, Objective
 from app.findings import Finding, Severity
 from app.plots import Curve, delta_q_cdf
@@ -26,6 +27,9 @@ from app.tester.measurement import FlowResult, Measurement, pooled_deltaq
 
 TEMPLATE = "app/reports/run.html.j2"
 """The page, a Jinja2 template."""
+
+PS_PER_SECOND = 1e12
+"""Picoseconds in a second."""
 
 _SYMBOLS = {"met": "✔", "broken": "✘", "inconclusive": "?"}
 _SEVERITIES = tuple(Severity)
@@ -52,10 +56,11 @@ class VerdictRow:
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """One drawing with what it shows."""
+    """One drawing with what it shows, and in words what changed."""
 
     heading: str
     svg: str
+    change: str = ""
 
 
 def render_run_report(report: RunReport) -> str:
@@ -119,8 +124,29 @@ def class_plots(report: RunReport) -> tuple[Plot, ...]:
         objective, confidence = _objective(report, name, traffic_class, path)
         heading = f"{title}: {traffic_class}, {path}"
         svg = delta_q_cdf(curves, objective, title=f"ΔQ of {heading}", confidence=confidence)
-        plots.append(Plot(heading, svg))
+        plots.append(Plot(heading, svg, _change_in_words(curves, confidence)))
     return tuple(plots)
+
+
+def _change_in_words(curves: list[Curve], confidence: float) -> str:
+    """How ΔQ after the push stands to that before it; nothing where either has no samples."""
+    if len(curves) != 2 or not all(curve.samples for curve in curves):
+        return ""
+    found = compare_samples(curves[0].samples, curves[1].samples, confidence)
+    if found.order == "equal":
+        return f"At {confidence * 100:g} % confidence, these packets do not tell before and after apart."
+    parts = [
+        f"{what} packets arrive by {_deadlines(*span)}"
+        for what, span in (("more", found.better_ps), ("fewer", found.worse_ps))
+        if span
+    ]
+    return f"After the push, {' and '.join(parts)} ({confidence * 100:g} % confidence)."
+
+
+def _deadlines(first_ps: float, last_ps: float) -> str:
+    """Deadlines between which two distributions differ, as people write them."""
+    first, last = (amount(each / PS_PER_SECOND, "delay") for each in (first_ps, last_ps))
+    return f"a deadline of {first}" if first == last else f"deadlines between {first} and {last}"
 
 
 def _curve(measurement: Measurement, scenario: str, traffic_class: str, path: str) -> Curve | None:

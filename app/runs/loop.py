@@ -14,11 +14,10 @@ from app.runs.engine import Engine, JsonObject
 from app.runs.ids import new_run_id
 from app.runs.store import RunStore
 from app.runs.tables import RunStatus, Verdict
+from app.tester.traffic import LONGEST_STRETCH
 
 WORKFLOW = "loop"
 SETTLE = "settle"
-LONGEST_STRETCH = 4
-"""An inconclusive measurement is repeated with twice the time, up to this many times the first one."""
 
 Json = dict[str, Any]
 

@@ -151,6 +151,8 @@ def _service(
     line: Line, queue: int, queues: Mapping[int, _Traffic], whole: RateLatency
 ) -> tuple[RateLatency, TokenBucket | None] | None:
     """The service curve that bounds a queue, and the arrivals that it holds for."""
+    if not _has_curves(line):
+        return None
     first = _first(line, queues)
     kind = line.discipline["kind"]
     if kind == "fifo":
@@ -169,6 +171,13 @@ def _service(
     rest = _behind(held_back(whole, (line.ring - 1) * largest), ahead, 0)
     service = None if rest is None else _weighted(line, queue, queues, rest, apart)
     return None if service is None else (service, queues[queue].arrivals)
+
+
+def _has_curves(line: Line) -> bool:
+    """Whether the line and its scheduler are without what no curve here is for."""
+    discipline = line.discipline
+    shared_level = any(not isinstance(level, int) for level in discipline.get("order", ()))
+    return line.plain and not (shared_level or discipline.get("leak") or discipline.get("shapes"))
 
 
 def _behind(service: RateLatency, ahead: TokenBucket | None, below: Fraction | int) -> RateLatency | None:
@@ -217,7 +226,9 @@ def _weighted(
     at = members.index(queue)
     packets = [queues[number].largest for number in members]
     by_turn = discipline.get("quantum_bytes")
-    weights = [_weight(by_turn or discipline.get("weights"), number) for number in members]
+    weights = [
+        _weight(by_turn if discipline["kind"] == "drr" else discipline.get("weights"), number) for number in members
+    ]
     if any(weight <= 0 for weight in weights):
         return None
     # Weights are of frame bytes: others may take more line time for each than this queue.
@@ -228,8 +239,12 @@ def _weighted(
     match discipline["kind"]:
         case "cbwfq":
             return weighted_fair(rest, scaled, packets, at)
-        case "wrr" if by_turn:
+        case "drr":
             return deficit_round_robin(rest, [8 * quantum for quantum in scaled], packets, at)
+        case "wrr" if by_turn and discipline.get("counting") == "rounded_up":
+            return None
+        case "wrr" if by_turn:
+            return deficit_round_robin(rest, [8 * by_turn * weight for weight in scaled], packets, at)
         case "wrr":
             return weighted_round_robin(rest, weights, packets, queues[queue].smallest, at)
         case "strict_wrr" if discipline["mode"] == "packets":

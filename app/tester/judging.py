@@ -7,19 +7,11 @@ from heapq import merge
 
 from pydantic import BaseModel, ConfigDict
 
-from app.deltaq.objective import (
-    DEFAULT_VARIATION_QUANTILE,
-    Objective,
-    Outcome,
-    Verdict,
-    combine,
-    quantile_of,
-)
+from app.deltaq.objective import Objective, Outcome, Verdict, combine
 from app.deltaq.verdict import judge
-from app.intent.models import Intent, ObjectiveSpec
-from app.intent.objective import MEAN
+from app.intent.models import Intent
 from app.inventory.models import Network
-from app.tester.measurement import Measurement, class_samples
+from app.tester.measurement import Measurement, class_flows, class_samples
 from app.tester.traffic import scenario_of
 
 
@@ -51,29 +43,23 @@ def verdicts(intent: Intent, network: Network, measurement: Measurement) -> tupl
             spec = intent.objective_of(check, name)
             if spec is None:
                 continue
-            asked = objective(spec)
-            own = [class_samples(measurement, scenario.name, n, path=path) for n in sorted(intent.within(name))]
-            samples = tuple(merge(*own))
-            verdict = judge(asked, samples, confidence=check.confidence, evidence=measurement.evidence)
+            asked = spec.bounds()
+            names = sorted(intent.within(name))
+            samples = tuple(merge(*(class_samples(measurement, scenario.name, n, path=path) for n in names)))
+            flows = [flow for n in names for flow in class_flows(measurement, scenario.name, n, path=path)]
+            verdict = judge(
+                asked,
+                samples,
+                confidence=check.confidence,
+                evidence=measurement.evidence,
+                sampled=max((flow.sample_every for flow in flows), default=1),
+            )
             found.append(
                 ClassVerdict(
                     scenario=scenario.name, traffic_class=name, path=path, objective=asked, verdict=verdict
                 )
             )
     return tuple(found)
-
-
-def objective(spec: ObjectiveSpec) -> Objective:
-    """The judge's form of an objective without a preset, as :meth:`Intent.objective_of` gives it."""
-    quantiles = {label: bound for label, bound in spec.delay.items() if label != MEAN}
-    label, variation = next(iter(spec.variation.items())) if spec.variation else (None, None)
-    return Objective(
-        delay=quantiles,
-        mean=spec.delay.get(MEAN),
-        variation=variation,
-        variation_quantile=quantile_of(label) if label else DEFAULT_VARIATION_QUANTILE,
-        loss=spec.loss,
-    )
 
 
 def overall(found: Iterable[ClassVerdict]) -> Outcome:

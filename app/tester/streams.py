@@ -34,7 +34,8 @@ class Line:
     """An egress port and its link. ``believed`` is the rate (b/s) that the box takes its shares of, ``ring`` the
     frames its hardware holds, ``limits`` the packets that each queue takes; ``delay_ps`` is the link's and
     ``latency_ps`` that of the node before it. Without a scheduler it is one queue in order of arrival;
-    ``discipline`` is what the twin makes of it.
+    ``discipline`` is what the twin makes of it; a line that is not ``plain`` is shaped below its rate, or has a
+    queue that packets do not leave in order of arrival.
     """
 
     node: str
@@ -52,6 +53,7 @@ class Line:
     interleave: bool = False
     compression: bool = False
     discipline: Json = field(default_factory=lambda: {"kind": "fifo"})
+    plain: bool = True
 
     def frame_bytes(self, ip_bytes: float, rtp: bool) -> float:
         """Frame bytes of an IP packet: what shares, policers and limits count."""
@@ -186,6 +188,7 @@ def _lines(network: Network, plans: Mapping[str, Plan], document: Json) -> dict[
                 fragment=egress.get("fragment_bytes"),
                 interleave=bool(egress.get("interleave")),
                 discipline=egress.get("scheduler") or {"kind": "fifo"},
+                plain=not (egress.get("shape") or any("fair_queue" in q for q in egress.get("queues", ()))),
                 compression=bool(egress.get("header_compression")) and link["framing"] != "ethernet",
             )
     return lines

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from ipaddress import ip_address, ip_network
 
 from app.intent.models import RESERVED_CLASS, Intent, MatchTerm, TrafficClass, Verify
 from app.inventory.models import Network, TrafficFlow, TrafficScenario
+
+MOST_SAMPLES = 20_000
+"""Packets of a judged flow that are kept one by one; of a faster flow, one in so many."""
+
+LONGEST_STRETCH = 4
+"""An inconclusive measurement is repeated with twice the time, up to this many times the first one."""
 
 _PROTOCOLS = {"tcp": 6, "udp": 17}
 _NOT_TOLD = frozenset({"vlan", "source_mac", "destination_mac", "input_interface"})
@@ -62,3 +69,24 @@ def scenario_of(network: Network, check: Verify) -> TrafficScenario | None:
     """The traffic scenario that verifies a pair of stations."""
     pair = (check.from_, check.to)
     return next((s for s in network.traffic if pair in s.between), None)
+
+
+def sample_every(flow: TrafficFlow, seconds: int) -> int:
+    """One packet in how many is kept, so that a flow stays near ``MOST_SAMPLES``."""
+    rate = flow.source.rate or 0
+    return max(1, round(rate * seconds / (flow.source.ip_bytes * 8) / MOST_SAMPLES))
+
+
+def samples(flow: TrafficFlow, seconds: int) -> int | None:
+    """About how many packets a description of traffic has for a verdict, all its flows together.
+
+    ``None`` for TCP, whose packets are as many as the network lets through, and for a trace, which has its own.
+    """
+    source = flow.source
+    if source.kind in ("tcp", "trace"):
+        return None
+    if source.kind == "video":
+        packets = (source.frames_per_second or 0) * seconds * math.ceil((source.frame_bytes or 0) / source.ip_bytes)
+    else:
+        packets = round((source.rate or 0) * seconds / (source.ip_bytes * 8))
+    return flow.count * (packets // sample_every(flow, seconds))

@@ -20,7 +20,7 @@ from app.tester.measurement import FlowResult, Measurement, ScenarioResult, When
 from app.tester.ports import port
 from app.tester.streams import streams
 from app.tester.traces import Trace, read_traces
-from app.tester.traffic import flow_class, scenario_of
+from app.tester.traffic import flow_class, sample_every, scenario_of
 
 Json = dict[str, Any]
 
@@ -31,8 +31,6 @@ WARM_UP_SECONDS = 2
 """Left out of the figures: queues and TCP windows are still filling."""
 PHASE_SECONDS = 0.5
 """Flows begin at a random moment within this time, so that they are not in step."""
-MOST_SAMPLES = 20_000
-"""Packets of a judged flow that are kept one by one; of a faster flow, one in so many."""
 RECEIVE_WINDOW_BYTES = 17_520
 """TCP window of the greedy transfers: twelve segments, the default of hosts of the campus paper's time."""
 
@@ -175,7 +173,7 @@ class TwinTester:
                 },
                 "source": _source(flow),
                 "samples": samples,
-                "sample_every": _sample_every(flow, seconds),
+                "sample_every": sample_every(flow, seconds),
             }
             if flow.source.kind == "tcp":
                 document["return_path"] = self._path(target, source)
@@ -209,12 +207,6 @@ class TwinTester:
             for entry in answer["flows"]
         )
         return ScenarioResult(name=scenario.name, title=scenario.title, flows=flows)
-
-
-def _sample_every(flow: TrafficFlow, seconds: int) -> int:
-    """One packet in how many is kept, so that a flow stays below ``MOST_SAMPLES``."""
-    rate = flow.source.rate or 0
-    return max(1, round(rate * seconds / (flow.source.ip_bytes * 8) / MOST_SAMPLES))
 
 
 def _source(flow: TrafficFlow) -> Json:
@@ -277,6 +269,6 @@ def _flow_result(
         expected_bps=expected.expected_bps,
         delay_bound_ps=expected.delay_bound_ps,
         samples=tuple((sent, delay) for sent, delay in entry.get("samples") or ()),
-        sample_every=_sample_every(flow, seconds),
+        sample_every=sample_every(flow, seconds),
         histogram=tuple((edge, count) for edge, count in entry["histogram"]),
     )

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from app.compiler.compile import Compilation
 from app.findings import Finding
 from app.validation.declared import check_declared
+from app.validation.evidence import check_evidence
 from app.validation.intents import check_priority_share, check_routing
 from app.validation.known import Known
 from app.validation.links import check_efficiency, check_ends
@@ -27,4 +28,5 @@ def own_checks(compilation: Compilation, running: Mapping[str, str]) -> tuple[Fi
         *check_declared(known),
         *check_routing(known),
         *check_verification(known),
+        *check_evidence(known),
     )

@@ -57,7 +57,7 @@ def _check(known: Known, position: int, check: Verify) -> Iterator[Finding]:
         return
     mend = f"add a flow of the class to scenario {scenario.name} in traffic.yaml"
     for name in check.classes:
-        if not _judged(known, check, name):
+        if not judged_flows(known, check, name):
             message = f"scenario {scenario.name} has no flow of the class from {check.from_} to {check.to}"
             yield finding("verify-no-traffic", Severity.ERROR, message, mend, name)
     for name in check.beside:
@@ -69,7 +69,7 @@ def _check(known: Known, position: int, check: Verify) -> Iterator[Finding]:
             yield problem.model_copy(update={"file": document.file, "line": line})
 
 
-def _judged(known: Known, check: Verify, name: str) -> list[TrafficFlow]:
+def judged_flows(known: Known, check: Verify, name: str) -> list[TrafficFlow]:
     """Flows of a class, and of those that divide it, that the verdict of a check rests on."""
     intent = known.compilation.intent.intent
     scenario = scenario_of(known.compilation.network, check)
@@ -86,7 +86,7 @@ def _below_minimum(known: Known, check: Verify, name: str) -> Finding | None:
     objective = known.compilation.intent.intent.objective_of(check, name)
     if objective is None or not objective.delay:
         return None
-    flows = _judged(known, check, name)
+    flows = judged_flows(known, check, name)
     size = min((smallest(flow) for flow in flows), default=HEADERS)
     minimum = minimum_delay(known, check.from_, check.to, size)
     quantile, bound = min(objective.delay.items(), key=lambda entry: entry[1])

@@ -180,6 +180,7 @@ def test_sixteen_hops_take_no_time() -> None:
     parts = hops(np.random.default_rng(45), 16)
     began = time.perf_counter()
     path = along(parts)
+    assert path.deltaq.delivered == pytest.approx(math.prod(part.delivered for part in parts), abs=1e-12)
     # 0.3 s on one slow core; the loop over pairs that it replaces would take hours.
     assert time.perf_counter() - began < 5
     assert path.deltaq.delays_ps.size <= CELLS + len(parts) + 1

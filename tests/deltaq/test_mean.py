@@ -9,8 +9,8 @@ import pytest
 from scipy import stats
 
 from app.deltaq.dependence import BATCHES
-from app.deltaq.mean import LEAST_PACKETS, mean_interval
-from app.deltaq.objective import Objective
+from app.deltaq.mean import mean_interval
+from app.deltaq.objective import LEAST_FOR_MEAN, Objective
 from app.deltaq.verdict import judge
 from tests.deltaq.test_dependence import waits
 
@@ -48,7 +48,7 @@ def test_symmetric_batches_have_students_own_limits() -> None:
 
 
 def test_few_packets_bound_nothing() -> None:
-    interval = mean_interval(np.full(LEAST_PACKETS - 1, 5.0), CONFIDENCE)
+    interval = mean_interval(np.full(LEAST_FOR_MEAN - 1, 5.0), CONFIDENCE)
     assert (interval.observed, interval.low, interval.high) == (5.0, 0.0, math.inf)
     with pytest.raises(ValueError, match="empty"):
         mean_interval(np.empty(0), CONFIDENCE)
@@ -93,5 +93,5 @@ def test_nothing_that_arrived_has_no_mean() -> None:
     verdict = judge(Objective(mean=0.01), [(number, -1) for number in range(50)], evidence="measured")
     assert verdict.outcome == "inconclusive"
     assert verdict.bounds[0].observed.number() is None
-    assert verdict.more_packets == LEAST_PACKETS
-    assert judge(Objective(mean=0.01), [], evidence="measured").more_packets == LEAST_PACKETS
+    assert verdict.more_packets == LEAST_FOR_MEAN
+    assert judge(Objective(mean=0.01), [], evidence="measured").more_packets == LEAST_FOR_MEAN

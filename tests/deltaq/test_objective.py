@@ -7,7 +7,8 @@ import math
 import pytest
 from pydantic import ValidationError
 
-from app.deltaq.objective import Objective, Quantity, combine, quantile_of
+from app.deltaq.objective import LEAST_FOR_MEAN, Objective, Quantity, combine, least_packets, quantile_of
+from app.deltaq.verdict import judge
 
 
 @pytest.mark.parametrize(("label", "value"), [("p50", 0.5), ("p95", 0.95), ("p99.9", 0.999), ("p99.999", 0.99999)])
@@ -59,3 +60,26 @@ def test_combined_outcomes() -> None:
     assert combine(["met", "inconclusive"]) == "inconclusive"
     assert combine(["inconclusive", "broken", "met"]) == "broken"
     assert combine([]) == "inconclusive"
+
+
+@pytest.mark.parametrize(
+    ("asked", "least"),
+    [
+        (Objective(delay={"p50": 0.1, "p99": 0.2}), 299),
+        (Objective(delay={"p99": 0.2}, variation=0.1), 2_995),
+        (Objective(variation=0.1, variation_quantile=0.95), 59),
+        (Objective(loss=0.00001), 299_572),
+        (Objective(mean=0.1, loss=0.1), LEAST_FOR_MEAN),
+    ],
+)
+def test_the_least_packets_are_those_that_an_empty_sample_lacks(asked: Objective, least: int) -> None:
+    assert least_packets(asked, 0.95) == least
+    assert judge(asked, [], evidence="predicted").more_packets == least
+
+
+@pytest.mark.parametrize("confidence", [0.9, 0.99, 0.999])
+@pytest.mark.parametrize("loss", [0.3, 0.05, 0.001, 0.0002])
+def test_the_formula_and_the_search_agree(loss: float, confidence: float) -> None:
+    asked = Objective(loss=loss)
+    found = judge(asked, [], confidence=confidence, evidence="predicted").more_packets
+    assert least_packets(asked, confidence) == found

@@ -30,6 +30,14 @@ def test_p99_needs_299_packets_at_95_percent() -> None:
     assert enough.bounds[0].high.value == pytest.approx(0.01)
 
 
+def test_missing_packets_are_those_to_be_sent() -> None:
+    objective = Objective(delay={"p99": 0.04}, loss=0.5)
+    thin = judge(objective, steady(289), evidence="measured", sampled=7)
+    assert [bound.more_packets for bound in thin.bounds] == [70, None]
+    with pytest.raises(ValueError, match="not in 0"):
+        judge(objective, steady(289), evidence="measured", sampled=0)
+
+
 def test_variation_needs_2995_packets_and_is_not_watered_down() -> None:
     objective = Objective(variation=0.03)
     assert judge(objective, steady(2_994), evidence="measured").outcome == "inconclusive"

@@ -8,7 +8,6 @@ from app.deltaq.objective import Objective
 from app.intent.loader import parse_intent
 from app.intent.models import ObjectiveSpec
 from app.intent.schema import intent_schema
-from app.tester.judging import objective
 from tests.intent.test_schema import accepts, document
 
 TEXT = """\
@@ -27,7 +26,7 @@ def asked(written: str) -> Objective:
     intent = parse_intent(TEXT.replace("ASKED", written), "one.yaml").intent
     spec = intent.objective_of(intent.verify[0], "voice")
     assert spec is not None
-    return objective(spec)
+    return spec.bounds()
 
 
 @pytest.mark.parametrize(
@@ -58,7 +57,7 @@ def test_an_objective_of_a_check_may_be_a_preset() -> None:
     intent = parse_intent(text, "one.yaml").intent
     spec = intent.objective_of(intent.verify[0], "voice")
     assert spec is not None
-    assert objective(spec) == Objective(mean=0.15)
+    assert spec.bounds() == Objective(mean=0.15)
 
 
 @pytest.mark.parametrize(

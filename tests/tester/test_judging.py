@@ -32,9 +32,8 @@ def flow(name: str, delay_ms: int, first_ps: int) -> FlowResult:
     )
 
 
-def test_a_class_is_judged_by_the_packets_of_those_that_divide_it() -> None:
-    flows = (flow("web", 10, 0), flow("files", 30, 1), flow("voice", 500, 1))
-    measurement = Measurement(
+def measured(*flows: FlowResult) -> Measurement:
+    return Measurement(
         when="after",
         evidence="measured",
         tester="hand",
@@ -42,6 +41,19 @@ def test_a_class_is_judged_by_the_packets_of_those_that_divide_it() -> None:
         delay_reference="first bit to first bit",
         scenarios=(ScenarioResult(name="calls", title="Calls", flows=flows),),
     )
+
+
+def test_what_is_missing_of_a_thinned_flow_is_what_must_be_sent() -> None:
+    thin = flow("web", 10, 0)
+    thin = thin.model_copy(update={"samples": thin.samples[::5], "sample_every": 5})
+    intent = parse_intent(TREE.replace("p50: 20 ms", "p99: 20 ms"), "divided.yaml").intent
+    (verdict,) = verdicts(intent, NETWORK, measured(thin))
+    assert verdict.verdict.outcome == "inconclusive"
+    assert verdict.verdict.more_packets == 5 * (299 - 200)
+
+
+def test_a_class_is_judged_by_the_packets_of_those_that_divide_it() -> None:
+    measurement = measured(flow("web", 10, 0), flow("files", 30, 1), flow("voice", 500, 1))
 
     def judged(bound: str) -> list[tuple[str, Outcome]]:
         intent = parse_intent(TREE.replace("p50: 20 ms", bound), "divided.yaml").intent

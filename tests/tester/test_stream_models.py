@@ -188,3 +188,25 @@ def test_what_a_policer_lets_through_bounds_a_priority() -> None:
     assert found["first"].delay_bound_ps == pytest.approx(
         51 * 4000 / 100 * 10**12 / RATE + (32_000 + 4000) * Fraction(10**12, RATE), rel=1e-6
     )
+
+
+def test_round_robin_by_bytes_is_bounded_and_what_has_no_curve_is_not() -> None:
+    def bounds(scheduler: dict[str, object], **more: object) -> set[float | None]:
+        one = line("a", limits=2, discipline=scheduler, **more)
+        found = delay_bounds([stream("s", 100_000, Passage(one, 0)), stream("t", 100_000, Passage(one, 1))])
+        return set(found.values())
+
+    by_turn = bounds({"kind": "drr", "quantum_bytes": [512, 1024]})
+    assert None not in by_turn
+    assert bounds({"kind": "wrr", "weights": [2, 4], "quantum_bytes": 256}) == by_turn
+    assert bounds({"kind": "strict", "order": [0, 1]}) != {None}
+    shapes = {"0": {"rate_bps": 1000, "burst_bytes": 1000}}
+    for scheduler in (
+        {"kind": "wrr", "weights": [2, 4], "quantum_bytes": 256, "counting": "rounded_up"},
+        {"kind": "drr", "quantum_bytes": [512, 1024], "shapes": shapes},
+        {"kind": "strict", "order": [0, 1], "leak": {"packets": 1, "out_of": 9}},
+        {"kind": "strict", "order": [{"0": 1, "1": 2}]},
+        {"kind": "tree", "children": [{"queue": 0}, {"queue": 1}]},
+    ):
+        assert bounds(scheduler) == {None}, scheduler
+    assert bounds({"kind": "strict", "order": [0, 1]}, plain=False) == {None}

@@ -61,7 +61,9 @@ def test_the_result_has_the_promised_shape():
         "sent",
         "delivered",
         "lost",
+        "unfinished",
         "bytes_delivered",
+        "offered_by_layer_bps",
         "throughput_bps",
         "throughput_by_layer_bps",
         "delay_ps",
@@ -69,7 +71,9 @@ def test_the_result_has_the_promised_shape():
         "reordered",
         "histogram",
         "samples",
+        "returned",
         "tcp",
+        "transactions",
     }
     assert set(result["flows"][0]["delay_ps"]) == {"mean", "sd", "min", "max", *QUANTILES}
     assert set(result["ports"][0]) == {

@@ -9,6 +9,7 @@ use std::collections::BinaryHeap;
 
 use crate::bitmap::Bitmap;
 use crate::packet::{FlowId, PacketId};
+use crate::source::tcp::TimerId;
 
 /// What happens next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,10 +22,10 @@ pub enum Event {
     Arrival(PacketId),
     /// A shaped queue of a port becomes eligible.
     Wake(u32),
-    /// A TCP sender's retransmission timer may have run out.
-    Retransmission(FlowId),
-    /// A TCP receiver's delayed acknowledgement is due.
-    DelayedAck(FlowId),
+    /// A timer of a TCP connection may have run out.
+    Tcp(TimerId),
+    /// The far end of a probe sends its answer.
+    Answer(PacketId),
 }
 
 const NONE: u32 = u32::MAX;

@@ -1,5 +1,7 @@
 //! Packets under way, kept in a slab so that a run in its stride allocates nothing.
 
+use crate::source::tcp::SegmentId;
+
 /// Place of a packet in the slab.
 pub type PacketId = u32;
 /// One flow's treatment at one port; an index into the run's table.
@@ -12,10 +14,12 @@ pub type FlowId = u32;
 pub enum Role {
     /// Of a source that awaits no answer.
     Datagram,
-    /// A TCP segment, counted from 0.
-    Segment(u64),
-    /// A TCP acknowledgement: the segment expected next.
-    Ack(u64),
+    /// To be answered by the far end.
+    Probe,
+    /// The answer; `Packet::sent_ps` is the probe's.
+    Answer,
+    /// Of a TCP connection; its header.
+    Tcp(SegmentId),
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -26,6 +30,8 @@ pub struct Packet {
     pub ip_bytes: u32,
     pub role: Role,
     pub sent_ps: u64,
+    /// On the flow's way back.
+    pub back: bool,
     /// Number within the measured packets of its flow; None: not measured.
     pub measured: Option<u64>,
     /// Congestion experienced (RFC 3168): a queue on the way marked it.

@@ -120,6 +120,7 @@ impl Port {
     }
 
     /// Frame bytes of a packet here, all its fragments' headers included.
+    #[inline]
     pub fn frame_bytes(&self, carried: u32, queue: usize) -> u32 {
         match self.fragments(carried, queue) {
             0 => (self.line.framing).frame_bytes(carried, self.line.interleave),
@@ -134,6 +135,7 @@ impl Port {
     }
 
     /// How many fragments; 0: sent whole.
+    #[inline]
     fn fragments(&self, carried: u32, queue: usize) -> u32 {
         match self.line.fragment {
             Some(size) if carried > size && !self.is_priority(queue) => carried.div_ceil(size),

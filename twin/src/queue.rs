@@ -119,6 +119,7 @@ impl ClassQueue {
     }
 
     /// May this arrival wait here? Whatever is not lost is pushed at once.
+    #[inline]
     pub fn judge(&mut self, item: &Item, now_ps: u64, stream: &mut Stream) -> Verdict {
         let full = self.items.len() as u64 >= self.limit_packets
             || self.bytes + u64::from(item.bytes) > self.limit_bytes;
@@ -132,6 +133,7 @@ impl ClassQueue {
         }
     }
 
+    #[inline]
     pub fn push(&mut self, item: Item) {
         self.bytes += u64::from(item.bytes);
         match &mut self.flows {
@@ -147,6 +149,7 @@ impl ClassQueue {
         }
     }
 
+    #[inline]
     pub fn pop(&mut self, now_ps: u64) -> Option<Item> {
         let item = self.items.pop_front()?;
         if let Some(flows) = &mut self.flows {

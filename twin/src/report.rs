@@ -1,5 +1,6 @@
 //! The result as JSON.
 
+mod dialogue;
 mod rules;
 mod window;
 
@@ -8,13 +9,15 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::gates::Side;
-use crate::measure::{LayerBytes, Meter, Sample};
+use crate::histogram::Histogram;
+use crate::measure::{LayerBytes, Sample};
+use crate::moments::Moments;
 use crate::packet::FlowId;
 use crate::queue::Counters;
 use crate::scenario::VERSION;
 use crate::sim::Simulation;
-use crate::source::Source;
 use crate::tables::{Flow, NamedPort};
+use dialogue::{ReturnedReport, TcpReport, TransactionReport};
 use rules::{Outcomes, PolicerReports, RuleReports};
 use window::{FlowWindow, LineReport, QueueWindow, SeriesReport, queue_window};
 
@@ -47,7 +50,9 @@ struct FlowReport<'a> {
     reordered: u64,
     histogram: Vec<(u64, u64)>,
     samples: Option<&'a [Sample]>,
+    returned: Option<ReturnedReport>,
     tcp: Option<TcpReport>,
+    transactions: Option<TransactionReport>,
 }
 
 /// On the first link (offered) or the last one (received).
@@ -85,14 +90,6 @@ struct DelayReport {
 struct GapReport {
     mean: Option<f64>,
     sd: Option<f64>,
-}
-
-#[derive(Debug, Serialize)]
-struct TcpReport {
-    retransmits: u64,
-    timeouts: u64,
-    acks_sent: u64,
-    acks_lost: u64,
 }
 
 #[derive(Debug, Serialize)]
@@ -197,7 +194,7 @@ fn flow_report(flow: &Flow, measured_ps: u64) -> FlowReport<'_> {
         offered_by_layer_bps: LayerReport::new(meter.offered, rate),
         throughput_bps: rate(meter.window.ip),
         throughput_by_layer_bps: LayerReport::new(meter.window, rate),
-        delay_ps: delay_report(meter),
+        delay_ps: delay_report(&meter.delay, &meter.histogram),
         interarrival_ps: GapReport {
             mean: meter.gaps.mean(),
             sd: meter.gaps.sd(),
@@ -205,21 +202,14 @@ fn flow_report(flow: &Flow, measured_ps: u64) -> FlowReport<'_> {
         reordered: meter.reordered,
         histogram: meter.histogram.buckets(),
         samples: meter.samples.as_deref(),
-        tcp: match &flow.source {
-            Source::Open { .. } => None,
-            Source::Tcp { sender, .. } => Some(TcpReport {
-                retransmits: sender.counters.retransmits,
-                timeouts: sender.counters.timeouts,
-                acks_sent: sender.counters.acks_sent,
-                acks_lost: sender.counters.acks_lost,
-            }),
-        },
+        returned: dialogue::returned(flow),
+        tcp: dialogue::tcp(flow),
+        transactions: dialogue::transactions(flow),
     }
 }
 
-fn delay_report(meter: &Meter) -> DelayReport {
-    let delay = &meter.delay;
-    let quantiles = meter.histogram.quantiles([500, 900, 950, 990, 999]);
+fn delay_report(delay: &Moments, histogram: &Histogram) -> DelayReport {
+    let quantiles = histogram.quantiles([500, 900, 950, 990, 999]);
     // No more than the largest delay, which is exact.
     let [p50, p90, p95, p99, p999] = quantiles.map(|q| q.min(delay.max()));
     DelayReport {

@@ -11,6 +11,12 @@ impl Stream {
         Self(std::array::from_fn(|_| splitmix(&mut state)))
     }
 
+    /// A stream of its own, for a part whose draws must not depend on when others draw.
+    pub fn branch(&mut self) -> Self {
+        let mut state = self.next_u64();
+        Self(std::array::from_fn(|_| splitmix(&mut state)))
+    }
+
     pub fn next_u64(&mut self) -> u64 {
         let s = &mut self.0;
         let result = s[0].wrapping_add(s[3]).rotate_left(23).wrapping_add(s[0]);

@@ -1,5 +1,9 @@
 //! The simulation: events in time order, until the network is empty.
 
+mod dialogue;
+
+pub use dialogue::Returned;
+
 use crate::error::{RunError, ScenarioError};
 use crate::event::{Event, EventQueue};
 use crate::first_bit::FirstBits;
@@ -10,7 +14,8 @@ use crate::packet::{FlowId, Packet, PacketId, Role, Slab, StepId};
 use crate::port::Action;
 use crate::scenario::DelayReference;
 use crate::sched::Offer;
-use crate::source::{ACK_BYTES, Reply, Source};
+use crate::source::Source;
+use crate::source::tcp::{Output, Segments};
 use crate::step::{Next, Step};
 use crate::tables::{Flow, NamedPool, NamedPort, Tables};
 
@@ -38,7 +43,10 @@ pub struct Simulation {
     /// Events so far.
     pub handled: u64,
     sizes: Vec<u32>,
-    segments: Vec<u64>,
+    segments: Segments,
+    /// Flow, and index in it, of every TCP connection.
+    connections: Vec<(FlowId, u32)>,
+    tcp_output: Output,
 }
 
 impl Simulation {
@@ -59,7 +67,9 @@ impl Simulation {
             until_ps: u64::MAX,
             handled: 0,
             sizes: Vec::new(),
-            segments: Vec::new(),
+            segments: Segments::default(),
+            connections: Vec::new(),
+            tcp_output: Output::default(),
         }
     }
 
@@ -75,14 +85,14 @@ impl Simulation {
             let id = id as FlowId;
             let (first, stop) = match &mut flow.source {
                 Source::Open { source, stop_ps } => (source.first(&mut flow.stream), *stop_ps),
-                Source::Tcp {
-                    start_ps, stop_ps, ..
-                } => (*start_ps, *stop_ps),
+                Source::Echo(echo) => (echo.first_ps, echo.stop_ps),
+                Source::Tcp(_) => continue,
             };
             if first < stop {
                 self.events.push(first, Event::Source(id));
             }
         }
+        self.enlist_connections();
         while let Some((at, event)) = self.events.pop() {
             if at == u64::MAX {
                 let problem = "the network needs more than 213 days to drain";
@@ -129,8 +139,8 @@ impl Simulation {
             }
             Event::Arrival(packet) => self.arrive(packet),
             Event::Wake(port) => self.pump(port as usize),
-            Event::Retransmission(flow) => self.retransmission(flow),
-            Event::DelayedAck(flow) => self.delayed_ack(flow),
+            Event::Tcp(timer) => self.tcp_timer(timer),
+            Event::Answer(packet) => self.answer(packet),
         }
     }
 
@@ -147,84 +157,33 @@ impl Simulation {
                     self.events.push(next, Event::Source(id));
                 }
                 for ip_bytes in &sizes {
-                    self.send(id, *ip_bytes, Role::Datagram);
+                    self.send(id, *ip_bytes, Role::Datagram, false);
                 }
                 self.sizes = sizes;
             }
-            Source::Tcp { sender, .. } => {
-                let mut segments = std::mem::take(&mut self.segments);
-                sender.fill(now, &mut segments);
-                self.send_segments(id, segments);
-            }
+            Source::Echo(_) => self.probe(id),
+            Source::Tcp(_) => {}
         }
     }
 
-    /// Sends what a TCP sender put into `segments`, arms its timer, keeps the buffer.
-    fn send_segments(&mut self, id: FlowId, mut segments: Vec<u64>) {
-        for segment in segments.drain(..) {
-            if let Source::Tcp { sender, .. } = &self.flows[id as usize].source {
-                let ip_bytes = sender.ip_bytes(segment);
-                self.send(id, ip_bytes, Role::Segment(segment));
-            }
-        }
-        self.segments = segments;
-        if let Source::Tcp { sender, .. } = &mut self.flows[id as usize].source
-            && let Some(at) = sender.timer_to_arm()
-        {
-            self.events.push(at, Event::Retransmission(id));
-        }
-    }
-
-    fn retransmission(&mut self, id: FlowId) {
-        let now = self.now_ps;
-        if let Source::Tcp {
-            sender, stop_ps, ..
-        } = &mut self.flows[id as usize].source
-        {
-            sender.timer_fired(now);
-            let due = sender.deadline_ps.is_some_and(|at| at <= now);
-            if now >= *stop_ps {
-                return;
-            }
-            let mut segments = std::mem::take(&mut self.segments);
-            if due {
-                sender.timed_out(now, &mut segments);
-            }
-            self.send_segments(id, segments);
-        }
-    }
-
-    fn delayed_ack(&mut self, id: FlowId) {
-        let now = self.now_ps;
-        if let Source::Tcp { receiver, .. } = &mut self.flows[id as usize].source
-            && let Reply::Now(ack) = receiver.due(now)
-        {
-            self.acknowledge(id, ack);
-        }
-    }
-
-    fn acknowledge(&mut self, id: FlowId, ack: u64) {
-        if let Source::Tcp { sender, .. } = &mut self.flows[id as usize].source {
-            sender.counters.acks_sent += 1;
-            self.send(id, ACK_BYTES, Role::Ack(ack));
-        }
-    }
-
+    /// `back`: from the far end, on the way back.
     #[inline]
-    fn send(&mut self, id: FlowId, ip_bytes: u32, role: Role) {
+    fn send(&mut self, id: FlowId, ip_bytes: u32, role: Role, back: bool) {
         let now = self.now_ps;
         let flow = &mut self.flows[id as usize];
-        let (first, measured) = match role {
-            Role::Ack(_) => (flow.back.unwrap_or(flow.first), None),
-            _ if now >= self.window.0 => {
-                let (frame, wire) = match flow.first {
-                    Next::Step(first) => self.steps[first as usize].layers(&self.ports, ip_bytes),
-                    first => self.gates.layers(first, ip_bytes),
-                };
-                flow.meter.offered.add(ip_bytes, frame, wire);
-                (flow.first, Some(flow.meter.sent(now)))
-            }
-            _ => (flow.first, None),
+        let counts = now >= self.window.0;
+        let (first, measured) = if back {
+            flow.returned.sent += u64::from(counts);
+            (flow.back.unwrap_or(flow.first), counts.then_some(0))
+        } else if counts {
+            let (frame, wire) = match flow.first {
+                Next::Step(first) => self.steps[first as usize].layers(&self.ports, ip_bytes),
+                first => self.gates.layers(first, ip_bytes),
+            };
+            flow.meter.offered.add(ip_bytes, frame, wire);
+            (flow.first, Some(flow.meter.sent(now)))
+        } else {
+            (flow.first, None)
         };
         let packet = self.packets.insert(Packet {
             flow: id,
@@ -232,6 +191,7 @@ impl Simulation {
             ip_bytes,
             role,
             sent_ps: now,
+            back,
             measured,
             ce: false,
         });
@@ -290,11 +250,13 @@ impl Simulation {
         let packet = self.packets.remove(id);
         let flow = &mut self.flows[packet.flow as usize];
         if packet.measured.is_some() {
-            flow.meter.lost += 1;
+            if packet.back {
+                flow.returned.lost += 1;
+            } else {
+                flow.meter.lost += 1;
+            }
         }
-        if let (Role::Ack(_), Source::Tcp { sender, .. }) = (packet.role, &mut flow.source) {
-            sender.counters.acks_lost += 1;
-        }
+        self.miss(&packet);
     }
 
     fn pump(&mut self, index: usize) {
@@ -350,44 +312,27 @@ impl Simulation {
         let packet = self.packets.remove(id);
         let (open, close) = self.window;
         let flow = &mut self.flows[packet.flow as usize];
-        let acknowledges = matches!(packet.role, Role::Ack(_));
-        if !acknowledges && now > open && now <= close {
-            let step = &self.steps[packet.step as usize];
-            let (frame, wire) = step.layers(&self.ports, packet.ip_bytes);
-            flow.meter.window.add(packet.ip_bytes, frame, wire);
-        }
-        if let Some(number) = packet.measured {
-            let delay = match &self.first_bits {
-                Some(first_bits) => first_bits.delay_ps(id),
-                None => now - packet.sent_ps,
-            };
-            (flow.meter).delivered(number, delay, now, packet.ip_bytes);
-        }
-        let Source::Tcp {
-            sender,
-            receiver,
-            stop_ps,
-            ..
-        } = &mut flow.source
-        else {
-            return;
-        };
-        if now >= *stop_ps {
-            // The connection is cut off: the network only drains.
-            return;
-        }
-        match packet.role {
-            Role::Segment(segment) => match receiver.received(segment, now) {
-                Reply::Now(ack) => self.acknowledge(packet.flow, ack),
-                Reply::At(at) => self.events.push(at, Event::DelayedAck(packet.flow)),
-                Reply::Pending => {}
-            },
-            Role::Ack(ack) => {
-                let mut segments = std::mem::take(&mut self.segments);
-                sender.acknowledged(ack, now, &mut segments);
-                self.send_segments(packet.flow, segments);
+        if packet.back {
+            if packet.measured.is_some() {
+                flow.returned.delivered += 1;
+                flow.returned.bytes_delivered += u64::from(packet.ip_bytes);
             }
-            Role::Datagram => {}
+        } else {
+            if now > open && now <= close {
+                let step = &self.steps[packet.step as usize];
+                let (frame, wire) = step.layers(&self.ports, packet.ip_bytes);
+                flow.meter.window.add(packet.ip_bytes, frame, wire);
+            }
+            if let Some(number) = packet.measured {
+                let delay = match &self.first_bits {
+                    Some(first_bits) => first_bits.delay_ps(id),
+                    None => now - packet.sent_ps,
+                };
+                (flow.meter).delivered(number, delay, now, packet.ip_bytes);
+            }
+        }
+        if packet.role != Role::Datagram {
+            self.converse(&packet);
         }
     }
 }

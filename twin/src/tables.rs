@@ -8,6 +8,7 @@ use crate::observe::Observer;
 use crate::pool::Pool;
 use crate::port::Port;
 use crate::rng::Stream;
+use crate::sim::Returned;
 use crate::source::Source;
 use crate::step::{Next, Step};
 
@@ -52,9 +53,11 @@ pub struct Flow {
     pub source: Source,
     pub stream: Stream,
     pub first: Next,
-    /// What acknowledgements meet first.
+    /// What packets on the way back meet first.
     pub back: Option<Next>,
     pub meter: Meter,
+    /// Packets on the way back, counted as `meter` counts the others.
+    pub returned: Returned,
 }
 
 /// What a scenario is built into.

@@ -15,7 +15,7 @@ use crate::gates::Gates;
 use crate::measure::Meter;
 use crate::rng::Stream;
 use crate::scenario::{FlowSpec, Scenario, VERSION};
-use crate::sim::Simulation;
+use crate::sim::{Returned, Simulation};
 use crate::source::{self, Groups, Source};
 use crate::step::Next;
 use crate::tables::{Flow, Tables};
@@ -120,6 +120,7 @@ fn flow(
     let there = network.route(&spec.path, &format!("{path}.path"))?;
     let context = source::Context {
         duration_ps: scenario.duration_ps,
+        warmup_ps: scenario.warmup_ps,
         samples: spec.samples,
         framing: network.ports[there.ports[0]].port.line.framing,
         groups,
@@ -127,15 +128,15 @@ fn flow(
     };
     let source = source::read(&spec.source, context, &mut stream)?;
     let protocol = match &source {
-        Source::Open { .. } => UDP,
-        Source::Tcp { .. } => TCP,
+        Source::Open { .. } | Source::Echo(_) => UDP,
+        Source::Tcp(_) => TCP,
     };
     let (header, mark) = Header::read(&spec.packet, protocol, &format!("{path}.packet"))?;
     let id = routes.next_flow();
     let first = routes.add(id, network, &there, &header, mark)?;
     let back_at = format!("{path}.return_path");
     let back: Option<Next> = match (&spec.return_path, &source) {
-        (Some(back), Source::Tcp { .. }) => {
+        (Some(back), Source::Tcp(_) | Source::Echo(_)) => {
             let back = network.route(back, &back_at)?;
             if back.from != there.to || back.to != there.from {
                 let problem = "does not lead from the flow's destination to its source";
@@ -144,12 +145,12 @@ fn flow(
             Some(routes.add(id, network, &back, &header.reversed(), mark)?)
         }
         (None, Source::Open { .. }) => None,
-        (None, Source::Tcp { .. }) => {
-            let problem = "a tcp flow needs a way for its acknowledgements";
+        (None, Source::Tcp(_) | Source::Echo(_)) => {
+            let problem = "tcp, tcp_session and udp_echo need a way back";
             return Err(ScenarioError::new(back_at, problem, "add return_path"));
         }
         (Some(_), Source::Open { .. }) => {
-            let problem = "only a tcp flow has one";
+            let problem = "only tcp, tcp_session and udp_echo have one";
             return Err(ScenarioError::new(back_at, problem, "leave it out"));
         }
     };
@@ -159,6 +160,7 @@ fn flow(
         stream,
         first,
         back,
+        returned: Returned::default(),
         meter: Meter::new(if spec.samples { spec.sample_every } else { 0 }),
     })
 }

@@ -139,6 +139,12 @@ pub fn read(
         let fair = FairQueue::new(&parse_part(rest, path)?, shaper, context)?;
         return Ok(Discipline::Fair(Box::new(fair)));
     }
+    // What a tree divides is what the shaper leaves of the line.
+    let inside = Context {
+        rate_bps: (shaper.as_ref())
+            .map_or(context.rate_bps, |s| s.rate_bps().min(context.rate_bps)),
+        ..context
+    };
     let gateable: Box<dyn Gateable> = match kind.as_str() {
         "fifo" => Box::new(tiered::fifo(parse_part(rest, path)?, context)?),
         "strict" => tiered::strict(parse_part(rest, path)?, context)?,
@@ -147,13 +153,13 @@ pub fn read(
         "strict_wrr" => Box::new(tiered::strict_wrr(parse_part(rest, path)?, context)?),
         "srr" => Box::new(srr::Srr::new(parse_part(rest, path)?, context)?),
         "cbwfq" => Box::new(cbwfq::Cbwfq::new(parse_part(rest, path)?, context)?),
-        "cbq" => Box::new(cbq::Cbq::new(&parse_part(rest, path)?, context)?),
-        "tree" => Box::new(tree::Tree::new(&parse_part(rest, path)?, context)?),
+        "cbq" => Box::new(cbq::Cbq::new(&parse_part(rest, path)?, inside)?),
+        "tree" => Box::new(tree::Tree::new(&parse_part(rest, path)?, inside)?),
         "htb" => Box::new(htb::Htb::new(&parse_part(rest, path)?, context)?),
         "dcbq" | "dcbqe" => {
             let efficient = kind == "dcbqe";
             let spec = parse_part(rest, path)?;
-            Box::new(cbq::Decoupled::new(&spec, efficient, context)?)
+            Box::new(cbq::Decoupled::new(&spec, efficient, inside)?)
         }
         other => {
             let problem = format!("unknown scheduler {other:?}");

@@ -39,6 +39,10 @@ impl Bucket {
         })
     }
 
+    pub fn rate_bps(&self) -> u64 {
+        self.rate_bps
+    }
+
     /// When it is out of debt; `now_ps` if it is not in any.
     pub fn ready_at(&mut self, now_ps: u64) -> u64 {
         self.refill(now_ps);
@@ -266,6 +270,21 @@ mod tests {
                 assert!((bits[queue] - expected).abs() < 50e3, "{kind}: {bits:?}");
             }
         }
+    }
+
+    #[test]
+    fn shares_of_the_link_are_shares_of_a_shaped_port() {
+        let shape = ShapeSpec {
+            rate_bps: 500_000,
+            burst_bytes: 1500,
+        };
+        let spec = r#"{"kind": "dcbq", "classes": [
+            {"name": "a", "share": 0.2, "borrow": false, "queue": 0},
+            {"name": "b", "share": 0.8, "queue": 1}]}"#;
+        let mut dcbq = scheduler(spec, 2, Some(shape));
+        let bits = Line::new(&[500, 500]).run(&mut *dcbq, 100.0);
+        assert!((bits[0] / 10e6 - 1.0).abs() < 0.02, "{bits:?}");
+        assert!((bits[1] / 40e6 - 1.0).abs() < 0.02, "{bits:?}");
     }
 
     #[test]

@@ -39,7 +39,7 @@ pub fn shape(source: Source, spec: Value, context: Context) -> Result<Source, Sc
     let path = format!("{}.bucket", context.path);
     let spec: BucketSpec = parse_part(spec, &path)?;
     let Source::Open { source, stop_ps } = source else {
-        let problem = "a tcp source paces itself";
+        let problem = "a source that is answered paces itself";
         return Err(context.error("bucket", problem, "leave it out"));
     };
     context.positive(spec.rate_bps, "bucket.rate_bps")?;

@@ -2,18 +2,20 @@
 //!
 //! An open-loop source is a file here that implements `OpenSource`; `read` names it.
 
+mod amount;
 mod bucket;
+mod echo;
 mod onoff;
 mod pace;
 mod phase;
 mod regular;
 mod size;
-mod tcp;
+pub mod tcp;
 mod trace;
 mod video;
 
+pub use echo::Echo;
 pub use phase::Groups;
-pub use tcp::{Receiver, Reply, Sender};
 
 use std::cell::RefCell;
 
@@ -36,6 +38,9 @@ const MAX_SAMPLES: u128 = 50_000_000;
 /// Keeps gaps between packets above a picosecond.
 const MAX_RATE_BPS: u64 = 100_000_000_000_000;
 
+/// 16 minutes: no timer and no server is slower.
+const MAX_TIMER_PS: u64 = 1_000_000_000_000_000;
+
 /// A source that awaits no answer.
 pub trait OpenSource: std::fmt::Debug + Send {
     /// IP bytes of its largest packet.
@@ -55,18 +60,15 @@ pub enum Source {
         source: Box<dyn OpenSource>,
         stop_ps: u64,
     },
-    Tcp {
-        sender: Box<Sender>,
-        receiver: Box<Receiver>,
-        start_ps: u64,
-        stop_ps: u64,
-    },
+    Tcp(Box<tcp::TcpFlow>),
+    Echo(Box<Echo>),
 }
 
 /// What a source must know of its run.
 #[derive(Debug, Clone, Copy)]
 pub struct Context<'a> {
     pub duration_ps: u64,
+    pub warmup_ps: u64,
     /// Every packet will be kept.
     pub samples: bool,
     /// Of the first link.
@@ -86,6 +88,15 @@ impl Context<'_> {
             return Err(self.error(field, "is 0", "give a positive number"));
         }
         Ok(())
+    }
+
+    /// Refuses a time that no timer of a stack or a server has.
+    fn in_time(&self, value_ps: u64, field: &str) -> Result<(), ScenarioError> {
+        if value_ps <= MAX_TIMER_PS {
+            return Ok(());
+        }
+        let mend = format!("use at most {MAX_TIMER_PS}");
+        Err(self.error(field, "is too long", &mend))
     }
 
     fn packet_size(&self, bytes: u32, least: u32, field: &str) -> Result<(), ScenarioError> {
@@ -139,11 +150,13 @@ pub fn read(value: &Value, context: Context, stream: &mut Stream) -> Result<Sour
         "onoff" => onoff::read(&parse_part(rest, path)?, context),
         "trace" => trace::read(parse_part(rest, path)?, context),
         "video" => video::read(parse_part(rest, path)?, context),
-        "tcp" => tcp::read(&parse_part(rest, path)?, context, stream),
+        "tcp" => tcp::bulk(rest, context, stream),
+        "tcp_session" => tcp::sessions(rest, context, stream),
+        "udp_echo" => echo::read(&parse_part(rest, path)?, context, stream),
         other => Err(context.error(
             "kind",
             &format!("unknown source {other:?}"),
-            "use cbr, poisson, onoff, video, trace or tcp",
+            "use cbr, poisson, onoff, video, trace, tcp, tcp_session or udp_echo",
         )),
     }?;
     match bucket {

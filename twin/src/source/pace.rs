@@ -35,6 +35,7 @@ impl Pace {
     }
 
     /// The time that a packet of the size at this place takes.
+    #[inline]
     pub fn gap(&mut self, place: usize) -> u64 {
         let (gap, remainder) = self.gaps[place];
         self.carry += remainder;

@@ -100,6 +100,7 @@ pub fn cbr(
 }
 
 impl Cbr {
+    #[inline]
     fn late(&self, stream: &mut Stream) -> u64 {
         let mut late = match self.jitter_ps {
             0 => 0,

@@ -60,6 +60,9 @@ impl EstimatorSpec {
     }
 }
 
+/// Longer than any run, and small enough to be scaled by every gain.
+const LARGEST_PS: f64 = 1e24;
+
 /// One class's estimator. Times in picoseconds.
 #[derive(Debug, Clone)]
 pub struct Estimator {
@@ -84,7 +87,7 @@ impl Estimator {
         let line = serialisation_ps(spec.packet_bytes, link_bps);
         let spare = own.saturating_sub(line) as f64;
         let gain = 0.5f64.powi(spec.gain_exponent as i32);
-        let largest = spare * spec.credit(spec.burst_packets);
+        let largest = (spare * spec.credit(spec.burst_packets)).min(LARGEST_PS);
         let extra = spare / gain * spec.credit(spec.steady_burst_packets - 1);
         Self {
             rate_bps,
@@ -172,6 +175,18 @@ mod tests {
 
     #[test]
     fn extremes_do_not_overflow() {
+        let coarse = EstimatorSpec {
+            gain_exponent: 1,
+            burst_packets: 256,
+            steady_burst_packets: 256,
+            packet_bytes: 65_536,
+        };
+        let mut bursty = Estimator::new(&coarse, 1, u64::MAX);
+        bursty.sent(1000, u64::MAX / 2);
+        assert!(
+            bursty.is_under(u64::MAX / 2),
+            "so long a burst is never used up"
+        );
         let mut estimator = Estimator::new(&EstimatorSpec::default(), 1, 1);
         for now in [0, u64::MAX] {
             estimator.sent(u32::MAX, now);

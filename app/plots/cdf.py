@@ -1,64 +1,29 @@
-"""Plots as SVG text, the same for terminal files, reports and pages.
-
-The output is a function of its input: no date, no random identifiers. It carries a title and a description
-for those who cannot see it, is drawn in the text colour of the page around it, and tells its curves apart by
-stroke and marker as well as by colour, so that it survives a black-and-white print.
-"""
+"""Distribution functions of delay beside their tails, with the objective drawn in."""
 
 from __future__ import annotations
 
-import hashlib
-import io
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
-from threading import Lock
 from typing import Any, Literal
 
 import numpy as np
-from matplotlib import rc_context
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_svg import FigureCanvasSVG
-from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from numpy.typing import NDArray
 
 from app.deltaq.distribution import DeltaQ
 from app.deltaq.intervals import cdf_band
 from app.deltaq.objective import DEFAULT_CONFIDENCE, Objective, quantile_of
+from app.plots.style import COLOURS, INK, MARKERS, drawing, embeddable, svg
 
 PS_PER_MS = 1e9
 """Picoseconds in a millisecond."""
 
-_INK = "#010203"
-"""Stands for the text colour while drawing; no curve uses it."""
-
-# Okabe and Ito's palette without its lightest: told apart by the colour-blind, legible on white and on black.
-_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00")
-_MARKERS = ("o", "s", "^", "D", "v")
 _FORBIDDEN = "#d43c33"
 _POINTS = 300
 _LEAST_MS = 1e-3
-_STYLE: dict[str, Any] = {
-    "svg.hashsalt": "qosforge",
-    "svg.fonttype": "none",
-    "text.parse_math": False,
-    "font.family": "sans-serif",
-    "font.size": 9,
-    "text.color": _INK,
-    "axes.labelcolor": _INK,
-    "axes.edgecolor": _INK,
-    "figure.facecolor": "none",
-    "axes.facecolor": "none",
-    "xtick.color": _INK,
-    "ytick.color": _INK,
-    "hatch.linewidth": 0.4,
-}
 # Fixed: both panels always carry the same kinds of labels, and fitting them would draw everything twice.
 _MARGINS = {"left": 0.07, "right": 0.985, "top": 0.97, "bottom": 0.24, "wspace": 0.24}
-# Matplotlib's settings belong to the process: one drawing at a time.
-_DRAWING = Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +65,7 @@ def delta_q_cdf(
     """
     if not curves:
         raise ValueError("a plot needs at least one curve")
-    with _DRAWING, rc_context(_STYLE):
-        figure = Figure(figsize=(9.2, 3.8))
+    with drawing(9.2, 3.8) as figure:
         body, tail = figure.subplots(1, 2, gridspec_kw=_MARGINS)
         left, right = _span(curves, objective)
         frame = _Frame(body, tail, left, right, _floor(curves, objective))
@@ -112,9 +76,8 @@ def delta_q_cdf(
         _finish_axes(frame)
         handles, labels = body.get_legend_handles_labels()
         figure.legend(handles, labels, loc="lower center", ncols=4, frameon=False)
-        out = io.StringIO()
-        FigureCanvasSVG(figure).print_svg(out, metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
-    return _embeddable(out.getvalue(), title, _describe(curves, objective))
+        document = svg(figure)
+    return embeddable(document, title, _describe(curves, objective))
 
 
 def _colour(curves: Sequence[Curve], number: int) -> int:
@@ -122,7 +85,7 @@ def _colour(curves: Sequence[Curve], number: int) -> int:
     labels = list(dict.fromkeys(curve.label for curve in curves))
     if len(labels) == 1:
         return 0 if curves[number].when == "after" else 1
-    return labels.index(curves[number].label) % len(_COLOURS)
+    return labels.index(curves[number].label) % len(COLOURS)
 
 
 def _span(curves: Sequence[Curve], objective: Objective | None) -> tuple[float, float]:
@@ -156,11 +119,11 @@ def _draw_curve(frame: _Frame, curve: Curve, number: int, colour: int, confidenc
     edge = np.append(np.insert(delays, 0, frame.left_ms), frame.right_ms)
     level = np.append(np.insert(shares, 0, 0.0), curve.distribution.delivered)
     style: dict[str, Any] = {
-        "color": _COLOURS[colour],
+        "color": COLOURS[colour],
         "linestyle": "-" if curve.when == "after" else (0, (4, 2)),
         "linewidth": 1.8 if curve.when == "after" else 1.3,
         "drawstyle": "steps-post",
-        "marker": _MARKERS[colour],
+        "marker": MARKERS[colour],
         "markersize": 3.5,
         "markevery": 0.18,
         "label": f"{curve.label}, {curve.when}",
@@ -171,13 +134,13 @@ def _draw_curve(frame: _Frame, curve: Curve, number: int, colour: int, confidenc
         corner = (0.98, 0.04 + 0.07 * number)
         text = f"{curve.label}: {curve.distribution.loss:.2%} lost {curve.when}"
         frame.body.text(
-            *corner, text, transform=frame.body.transAxes, ha="right", fontsize=8, color=_COLOURS[colour]
+            *corner, text, transform=frame.body.transAxes, ha="right", fontsize=8, color=COLOURS[colour]
         )
     if curve.samples:
         band = cdf_band(curve.samples, confidence)
         at = np.maximum(np.array(band.delays_ps) / PS_PER_MS, frame.left_ms)
         low, high = np.array(band.low), np.array(band.high)
-        fill: dict[str, Any] = {"color": _COLOURS[colour], "alpha": 0.18, "linewidth": 0}
+        fill: dict[str, Any] = {"color": COLOURS[colour], "alpha": 0.18, "linewidth": 0}
         frame.body.fill_between(at, low, high, **fill)
         frame.tail.fill_between(at, np.maximum(1 - high, frame.floor / 10), 1 - low, **fill)
 
@@ -207,7 +170,7 @@ def _draw_objective(frame: _Frame, objective: Objective, latest: Curve) -> None:
             textcoords="offset points",
             ha="right",
             fontsize=8,
-            color=_INK,
+            color=INK,
         )
     if objective.variation is not None and latest.distribution.delays_ps.size:
         asked = float(latest.distribution.delays_ps[0]) / PS_PER_MS + objective.variation * 1e3
@@ -220,7 +183,7 @@ def _draw_objective(frame: _Frame, objective: Objective, latest: Curve) -> None:
             xytext=(6, -10),
             textcoords="offset points",
             fontsize=8,
-            color=_INK,
+            color=INK,
         )
     if objective.loss is not None:
         frame.tail.axhline(objective.loss, linestyle=":", linewidth=1.0, **ink)
@@ -232,7 +195,7 @@ def _draw_objective(frame: _Frame, objective: Objective, latest: Curve) -> None:
             textcoords="offset points",
             ha="right",
             fontsize=8,
-            color=_INK,
+            color=INK,
         )
 
 
@@ -260,7 +223,7 @@ def _finish_axes(frame: _Frame) -> None:
         if frame.right_ms / frame.left_ms < 50:
             panel.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         panel.set_xlabel("one-way delay (ms)")
-        panel.grid(visible=True, which="major", color=_INK, alpha=0.15, linewidth=0.6)
+        panel.grid(visible=True, which="major", color=INK, alpha=0.15, linewidth=0.6)
         panel.spines[["top", "right"]].set_visible(False)
     frame.body.set_ylim(0, 1.03)
     frame.body.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.0%}"))
@@ -283,21 +246,8 @@ def _describe(curves: Sequence[Curve], objective: Objective | None) -> str:
         parts.append(f"{curve.label} {curve.when}: {', '.join(figures)}, loss {curve.distribution.loss:.2%}.")
     if objective is not None:
         bounds = [f"{label} at most {seconds * 1e3:g} ms" for label, seconds in objective.delay.items()]
+        bounds += [f"mean at most {objective.mean * 1e3:g} ms"] if objective.mean else []
         bounds += [f"variation at most {objective.variation * 1e3:g} ms"] if objective.variation else []
         bounds += [f"loss at most {objective.loss * 100:.3g} %"] if objective.loss else []
         parts.append(f"Asked: {', '.join(bounds)}.")
     return " ".join(parts)
-
-
-def _embeddable(document: str, title: str, description: str) -> str:
-    """Cut an SVG document down to an element that can stand beside others in one page."""
-    element = document[document.index("<svg") :].strip()
-    mark = hashlib.sha256(f"{title}\n{description}\n{element}".encode()).hexdigest()[:10]
-    # Matplotlib's style sheet would apply to the whole page; the same two settings fit into the element.
-    element = re.sub(r"<style.*?</style>", "", element, flags=re.DOTALL)
-    element = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>q{mark}-", element).replace(_INK, "currentColor")
-    head, rest = element.split(">", 1)
-    head = re.sub(r' (?:width|height)="[^"]*"', "", head)
-    names = f'stroke-linejoin="round" stroke-linecap="butt" role="img" aria-labelledby="q{mark}-title q{mark}-desc"'
-    words = f'<title id="q{mark}-title">{escape(title)}</title><desc id="q{mark}-desc">{escape(description)}</desc>'
-    return f"{head} {names}>{words}{rest}\n"

@@ -1,0 +1,20 @@
+"""Benches: the set-ups of the papers, from an experiment's data to cases for the twin."""
+
+from __future__ import annotations
+
+from app.errors import ServiceError
+from app.experiments.benches.fan_in import cases as fan_in
+from app.experiments.cases import Bench
+
+_BENCHES: dict[str, Bench] = {"fan-in": fan_in}
+
+
+def bench(name: str) -> Bench:
+    """The bench of this name.
+
+    Raises:
+        ServiceError: there is none.
+    """
+    if name not in _BENCHES:
+        raise ServiceError(f"no bench is called {name!r}", mend=f"use one of {', '.join(_BENCHES)}")
+    return _BENCHES[name]

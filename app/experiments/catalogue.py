@@ -1,0 +1,44 @@
+"""The experiments that exist, read from the data files."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from pydantic import ValidationError
+from ruamel.yaml import YAML
+
+from app.errors import InputError, Place, ServiceError
+from app.experiments.model import Experiment
+from app.resources import read_text
+
+_FOLDER = "app/experiments/data"
+
+
+@cache
+def experiment_names() -> tuple[str, ...]:
+    """All experiments, in the order of their papers."""
+    return tuple(_data("index.yaml"))
+
+
+@cache
+def load_experiment(name: str) -> Experiment:
+    """One experiment by its name.
+
+    Raises:
+        InputError: there is none of this name.
+        ServiceError: its data file is wrong.
+    """
+    if name not in experiment_names():
+        raise InputError(f"there is no experiment {name!r}", mend=f"use one of {', '.join(experiment_names())}")
+    try:
+        return Experiment(**_data(f"{name}/experiment.yaml"), claims=_data(f"{name}/claims.yaml"))
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise ServiceError(f"experiment {name}: {where}: {first['msg']}", Place(file=f"{_FOLDER}/{name}")) from None
+
+
+def _data(name: str) -> Any:
+    # The C loader: a paper has hundreds of claims.
+    return YAML(typ="safe").load(read_text(f"{_FOLDER}/{name}"))

@@ -1,0 +1,99 @@
+"""The table of metrics, and how a metric is read over several loads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeVar
+
+from app.experiments.rows import Row
+
+Known = TypeVar("Known")
+
+Siblings = Mapping[str, Row]
+"""All rows of a case by subject."""
+OfRow = Callable[[Row, Siblings], float]
+OfSweep = Callable[[Sequence[Row]], float]
+OfChange = Callable[[float, float], float]
+
+
+class NotMeasured(Exception):
+    """The rows do not have what the metric needs; the text says what."""
+
+
+class Over(StrEnum):
+    """What the metric of several loads is."""
+
+    MEAN = "mean"
+    LARGEST = "largest"
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One metric, read in one of three ways.
+
+    ``of_row``: from a row and those of its case, then ``over`` the loads. ``of_sweep``: from a subject's rows by
+    rising load. ``of_change``: from the value of ``base`` (the operand's, unless it names one) and the same of what
+    the claim counts from.
+    """
+
+    name: str
+    of_row: OfRow | None = None
+    over: Over = Over.MEAN
+    of_sweep: OfSweep | None = None
+    of_change: OfChange | None = None
+    base: str | None = None
+
+
+METRICS: dict[str, Metric] = {}
+
+
+def metric(name: str, over: Over = Over.MEAN) -> Callable[[OfRow], OfRow]:
+    """Enter a function of a row under ``name``."""
+
+    def enter(function: OfRow) -> OfRow:
+        METRICS[name] = Metric(name, of_row=function, over=over)
+        return function
+
+    return enter
+
+
+def sweep(name: str) -> Callable[[OfSweep], OfSweep]:
+    """Enter a function of a subject's rows over the load under ``name``."""
+
+    def enter(function: OfSweep) -> OfSweep:
+        METRICS[name] = Metric(name, of_sweep=function)
+        return function
+
+    return enter
+
+
+def change(name: str, base: str | None) -> Callable[[OfChange], OfChange]:
+    """Enter a function of a value and the one it is counted from under ``name``."""
+
+    def enter(function: OfChange) -> OfChange:
+        METRICS[name] = Metric(name, of_change=function, base=base)
+        return function
+
+    return enter
+
+
+def known(value: Known | None, what: str, row: Row) -> Known:
+    """``value``, which must have been measured.
+
+    Raises:
+        NotMeasured: it was not.
+    """
+    if value is None:
+        raise NotMeasured(f"{row.subject} has no {what}")
+    return value
+
+
+def fact(row: Row, name: str) -> float:
+    """A figure of the set-up.
+
+    Raises:
+        NotMeasured: the bench gives none of this name.
+    """
+    return known(row.selection.facts.get(name), name, row)

@@ -1,0 +1,70 @@
+"""Delay, its spread, and round trips of one subject; delivered packets only."""
+
+from __future__ import annotations
+
+from app.experiments.metrics.base import Over, Siblings, known, metric
+from app.experiments.rows import Row
+
+
+def _delay(row: Row, which: str) -> float:
+    return known(row.delay_us, "delay: nothing was delivered", row)[which]
+
+
+@metric("delay_mean_us")
+def delay_mean_us(row: Row, _: Siblings) -> float:
+    """Mean delay, microseconds."""
+    return _delay(row, "mean")
+
+
+@metric("delay_max_us", over=Over.LARGEST)
+def delay_max_us(row: Row, _: Siblings) -> float:
+    """Largest delay, microseconds."""
+    return _delay(row, "max")
+
+
+@metric("delay_p50_us")
+def delay_p50_us(row: Row, _: Siblings) -> float:
+    """Median delay, microseconds."""
+    return _delay(row, "p50")
+
+
+@metric("delay_p99_us")
+def delay_p99_us(row: Row, _: Siblings) -> float:
+    """99th percentile of delay, microseconds."""
+    return _delay(row, "p99")
+
+
+@metric("jitter_us")
+def jitter_us(row: Row, _: Siblings) -> float:
+    """Standard deviation of delay, microseconds."""
+    return known(row.delay_sd_us, "delay: nothing was delivered", row)
+
+
+@metric("interarrival_sd_us")
+def interarrival_sd_us(row: Row, _: Siblings) -> float:
+    """Standard deviation of the times between arrivals, microseconds."""
+    return known(row.interarrival_sd_us, "inter-arrival time", row)
+
+
+@metric("rtt_min_ms")
+def rtt_min_ms(row: Row, _: Siblings) -> float:
+    """Smallest round trip, ms."""
+    return _delay(row, "min") / 1000
+
+
+@metric("rtt_mean_ms")
+def rtt_mean_ms(row: Row, _: Siblings) -> float:
+    """Mean round trip, ms."""
+    return _delay(row, "mean") / 1000
+
+
+@metric("rtt_max_ms", over=Over.LARGEST)
+def rtt_max_ms(row: Row, _: Siblings) -> float:
+    """Largest round trip, ms."""
+    return _delay(row, "max") / 1000
+
+
+@metric("rtt_range_ms")
+def rtt_range_ms(row: Row, _: Siblings) -> float:
+    """Largest less smallest round trip, ms."""
+    return (_delay(row, "max") - _delay(row, "min")) / 1000

@@ -1,0 +1,174 @@
+"""An experiment and its claims as they stand in the data files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+VERSION = 1
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Comparing(StrEnum):
+    """How an obtained value stands to a published one."""
+
+    APPROX = "approx"
+    EQUAL = "equal"
+    BELOW = "below"
+    ABOVE = "above"
+    AT_LEAST = "at_least"
+    AT_MOST = "at_most"
+    ORDER = "order"
+    RATIO = "ratio"
+
+
+class Kind(StrEnum):
+    """Where a claim comes from."""
+
+    THEORY = "theory"
+    MEASURED = "measured"
+    PAPER_EXPECTED = "paper-expected"
+    ORDER = "order"
+
+
+class Tolerance(_Model):
+    """``rel`` is a part of the published value, ``abs`` is in its unit; with both the wider counts."""
+
+    rel: float | None = Field(default=None, ge=0)
+    abs: float | None = Field(default=None, ge=0)
+
+    def width(self, published: float) -> float:
+        """Largest distance from ``published`` that still agrees with it."""
+        return max(abs(published) * (self.rel or 0.0), self.abs or 0.0)
+
+
+class Operand(_Model):
+    """What one side of a comparison is read from; what is absent is the claim's own."""
+
+    experiment: str | None = None
+    subject: str | None = None
+    scenario: str | None = None
+    metric: str | None = None
+    against: Operand | None = None
+
+
+class Ascending(_Model):
+    """Operands in growing order; not ``strict``: none falls below the one before."""
+
+    ascending: tuple[Operand, ...] = Field(min_length=2)
+    strict: bool = True
+
+
+class Ratio(_Model):
+    """``top`` over ``bottom`` stands in ``relation`` to ``is``."""
+
+    top: Operand
+    bottom: Operand
+    value: float = Field(alias="is")
+    relation: Comparing
+
+
+class Claim(_Model):
+    """One published statement.
+
+    ``subject`` is ``box.queue``, ``box.flow`` or a box; several joined by ``+`` are compared one by one.
+    ``against`` is what a change is counted from. ``derived``: not printed, follows from what is.
+    ``reproducible: false``: the paper contradicts itself there or does not give enough; ``note`` says which.
+    """
+
+    id: str
+    where: str
+    subject: str
+    scenario: str
+    metric: str
+    type: Comparing
+    value: float | Ascending | Ratio
+    tolerance: Tolerance = Tolerance()
+    kind: Kind
+    note: str = ""
+    printed: str | None = None
+    derived: bool = False
+    reproducible: bool = True
+    against: Operand | None = None
+
+    @model_validator(mode="after")
+    def _value_of_its_type(self) -> Self:
+        wanted = {Comparing.ORDER: Ascending, Comparing.RATIO: Ratio}.get(self.type, float)
+        if not isinstance(self.value, wanted):
+            raise ValueError(f"{self.id}: a claim of type {self.type.value} has another kind of value")
+        return self
+
+
+class Plot(_Model):
+    """One picture: ``metric`` over the load (or over scenarios) for some subjects."""
+
+    title: str
+    metric: str
+    subjects: tuple[str, ...]
+    scenario: str | None = None
+    scenarios: tuple[str, ...] = ()
+    x: str = "load"
+    logarithmic: bool = False
+
+
+class Paper(_Model):
+    """Where the experiment was published."""
+
+    title: str
+    authors: str
+    year: int | None = None
+
+    @property
+    def cited(self) -> str:
+        """Authors and year, as a table has room for."""
+        return self.authors if self.year is None else f"{self.authors} {self.year}"
+
+
+class Experiment(_Model):
+    """One published experiment: how it is set up here, and what is claimed of it.
+
+    ``bench`` names the code that turns ``setup``, ``boxes`` and ``scenarios`` into runs; ``groups`` are names for
+    several subjects; ``reasons`` say, by claim, why it does not hold here.
+    """
+
+    version: int = Field(ge=VERSION, le=VERSION)
+    name: str
+    title: str
+    paper: Paper
+    bench: str
+    delay_reference: str
+    conditional_on_delivery: bool = True
+    rate_layer: str
+    load: str = ""
+    setup: Mapping[str, Any] = {}
+    boxes: Mapping[str, Any] = {}
+    scenarios: Mapping[str, Any]
+    groups: Mapping[str, tuple[str, ...]] = {}
+    assumptions: tuple[str, ...] = ()
+    plots: tuple[Plot, ...] = ()
+    reasons: Mapping[str, str] = {}
+    claims: tuple[Claim, ...]
+
+    @model_validator(mode="after")
+    def _names_are_known(self) -> Self:
+        ids = [claim.id for claim in self.claims]
+        twice = sorted({name for name in ids if ids.count(name) > 1})
+        if twice:
+            raise ValueError(f"claims named twice: {', '.join(twice)}")
+        for claim in self.claims:
+            if claim.scenario not in self.scenarios:
+                raise ValueError(f"{claim.id}: no scenario {claim.scenario!r}")
+        unknown = sorted(set(self.reasons) - set(ids))
+        if unknown:
+            raise ValueError(f"reasons for claims that do not exist: {', '.join(unknown)}")
+        return self
+
+    def subjects(self, text: str) -> tuple[str, ...]:
+        """The subjects that ``text`` names: joined by ``+``, or a group."""
+        return tuple(one for part in text.split("+") for one in self.groups.get(part, (part,)))

@@ -1,0 +1,59 @@
+"""The plots of an experiment: what the paper's figures show, with the expected values dashed beside."""
+
+from __future__ import annotations
+
+from app.errors import InputError
+from app.experiments.model import Plot
+from app.experiments.readings import Source, read_at
+from app.experiments.running import Outcome
+from app.plots import Panel, Series, series_plot
+
+_UNITS = {"mbps": "Mb/s", "kbps": "kb/s", "us": "µs", "ms": "ms", "percent": "%"}
+
+
+def picture(outcome: Outcome) -> str:
+    """All plots of an experiment as one ``<svg>`` element.
+
+    Raises:
+        InputError: the experiment has none.
+    """
+    experiment = outcome.experiment
+    if not experiment.plots:
+        raise InputError(f"{experiment.name} has no plot", mend="ask for its document with --json")
+    panels = tuple(_panel(outcome, plot) for plot in experiment.plots)
+    return series_plot(panels, title=f"{experiment.title} ({experiment.paper.cited})")
+
+
+def _panel(outcome: Outcome, plot: Plot) -> Panel:
+    series: list[Series] = []
+    for subject in plot.subjects:
+        for label, metric, dashed in ((subject, plot.metric, False), (f"{subject}, expected", "expected", True)):
+            points = _points(outcome, plot, subject, metric)
+            if points:
+                series.append(Series(label, points, dashed=dashed))
+    if not series:
+        raise InputError(f"the plot {plot.title!r} of {outcome.experiment.name} has no points")
+    return Panel(plot.title, _axis(outcome, plot), _label(plot.metric), tuple(series), plot.logarithmic)
+
+
+def _points(outcome: Outcome, plot: Plot, subject: str, metric: str) -> tuple[tuple[float | str, float], ...]:
+    found: list[tuple[float | str, float]] = []
+    for scenario in plot.scenarios or (plot.scenario or next(iter(outcome.points)),):
+        for point in outcome.at(scenario, subject):
+            if metric == "expected":
+                value = point.pooled[subject].selection.expected.get(plot.metric)
+            else:
+                value = read_at(point, Source(outcome.experiment.name, subject, scenario, metric))
+            if value is not None:
+                x = scenario if plot.scenarios or point.load is None else point.load
+                found.append((x, value))
+    return tuple(found)
+
+
+def _axis(outcome: Outcome, plot: Plot) -> str:
+    return "" if plot.scenarios else outcome.experiment.load or plot.x
+
+
+def _label(metric: str) -> str:
+    name, _, unit = metric.rpartition("_")
+    return f"{name.replace('_', ' ')} ({_UNITS[unit]})" if unit in _UNITS else metric.replace("_", " ")

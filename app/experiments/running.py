@@ -1,0 +1,101 @@
+"""Running the cases of experiments on all cores, once each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import qosforge_twin
+
+from app.errors import ServiceError
+from app.experiments.benches import bench
+from app.experiments.cases import Case, Json
+from app.experiments.catalogue import load_experiment
+from app.experiments.model import Experiment
+from app.experiments.rows import Row, rows_of
+
+_BATCH = 64
+"""Cases under way at once: bounds the memory that answers take."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """One case's rows by subject: of all its trials together, and of each."""
+
+    load: float | None
+    pooled: Mapping[str, Row]
+    trials: tuple[Mapping[str, Row], ...]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """An experiment with all its points by scenario."""
+
+    experiment: Experiment
+    seed: int
+    points: Mapping[str, tuple[Point, ...]]
+
+    def at(self, scenario: str, subject: str) -> tuple[Point, ...]:
+        """The points of a scenario that measured ``subject``, by rising load."""
+        points = [point for point in self.points.get(scenario, ()) if subject in point.pooled]
+        return tuple(sorted(points, key=lambda point: point.load or 0.0))
+
+
+@dataclass
+class Session:
+    """Runs experiments under one seed; each runs once, however many claims or other experiments read it."""
+
+    seed: int = 1
+    _outcomes: dict[str, Outcome] = field(default_factory=dict)
+
+    def outcome(self, name: str) -> Outcome:
+        """The outcome of an experiment, run if it was not yet.
+
+        Raises:
+            InputError: there is no such experiment.
+            ServiceError: the twin refuses a case.
+        """
+        if name not in self._outcomes:
+            self._outcomes[name] = self._run(load_experiment(name))
+        return self._outcomes[name]
+
+    def _run(self, experiment: Experiment) -> Outcome:
+        points: dict[str, list[Point]] = {name: [] for name in experiment.scenarios}
+        for case, answers in _answers(bench(experiment.bench)(experiment), self.seed):
+            layer = experiment.rate_layer
+            point = Point(
+                case.load,
+                rows_of(case, answers, layer),
+                tuple(rows_of(case, [answer], layer) for answer in answers) if len(answers) > 1 else (),
+            )
+            for scenario in case.scenarios:
+                points[scenario].append(point)
+        return Outcome(experiment, self.seed, {name: tuple(found) for name, found in points.items()})
+
+
+def _answers(cases: Iterable[Case], seed: int) -> Iterable[tuple[Case, list[Json]]]:
+    batch: list[Case] = []
+    for case in cases:
+        batch.append(case)
+        if len(batch) == _BATCH:
+            yield from _simulate(batch, seed)
+            batch = []
+    yield from _simulate(batch, seed)
+
+
+def _simulate(batch: Sequence[Case], seed: int) -> Iterable[tuple[Case, list[Json]]]:
+    """Trial ``n`` of a case runs under the session's seed plus ``n``."""
+    runs = [
+        (json.dumps(case.document), seed + trial)
+        for case in batch
+        if case.document is not None
+        for trial in range(case.trials)
+    ]
+    try:
+        texts = iter(qosforge_twin.run_many([text for text, _ in runs], [seed for _, seed in runs]))
+    except qosforge_twin.ScenarioError as error:
+        raise ServiceError(f"the twin refuses a case: {error}") from None
+    for case in batch:
+        trials = case.trials if case.document is not None else 0
+        yield case, [json.loads(next(texts)) for _ in range(trials)]

@@ -1,0 +1,46 @@
+"""Whether a check can end in a verdict: the packets that it sends against those that its bounds need at least."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from app.deltaq.objective import least_packets
+from app.findings import Finding, Severity
+from app.tester.traffic import LONGEST_STRETCH, samples
+from app.units import format_ratio
+from app.validation.known import Known
+from app.validation.verification import judged_flows
+
+
+def check_evidence(known: Known) -> Iterator[Finding]:
+    """``objective-needs-more-packets``: a warning, for a bound may still be broken by few."""
+    intent, document = known.compilation.intent.intent, known.compilation.intent.document
+    network = known.compilation.network
+    stations = {station.name for station in network.stations}
+    for position, check in enumerate(intent.verify):
+        if not {check.from_, check.to} <= stations:
+            continue  # `check_verification` says so
+        seconds = check.seconds * LONGEST_STRETCH
+        for name in check.classes:
+            asked = intent.objective_of(check, name)
+            counts = [samples(flow, seconds) for flow in judged_flows(known, check, name)]
+            if asked is None or not counts:
+                continue
+            needed = least_packets(asked.bounds(), check.confidence)
+            # How many packets TCP sends is for the network to say, and of a trace for its file.
+            sent = sum(count for count in counts if count is not None)
+            if None in counts or sent >= needed:
+                continue
+            yield Finding(
+                code="objective-needs-more-packets",
+                severity=Severity.WARNING,
+                message=f"no measurement from {check.from_} to {check.to} can show that this objective is kept: in "
+                f"{seconds} s, the longest that is measured, about {sent:,} packets are judged, and {needed:,} "
+                f"independent ones are the least at {format_ratio(check.confidence)} confidence",
+                traffic_class=name,
+                file=document.file,
+                line=document.place(("verify", position)).line,
+                asked=f"{needed:,} packets",
+                will_be=f"about {sent:,}",
+                mend="measure longer, or ask for a lower quantile or a higher loss",
+            )

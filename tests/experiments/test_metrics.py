@@ -1,0 +1,81 @@
+"""Metrics of rows and sweeps, against figures worked out by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.experiments.cases import Selection
+from app.experiments.metrics import METRICS, NotMeasured
+from app.experiments.rows import Row
+from tests.experiments.made import row
+
+
+def of_row(name: str, subject: str, *rows: Row) -> float:
+    metric = METRICS[name]
+    assert metric.of_row is not None
+    by_subject = {one.subject: one for one in rows}
+    return metric.of_row(by_subject[subject], by_subject)
+
+
+def of_sweep(name: str, *rows: Row) -> float:
+    metric = METRICS[name]
+    assert metric.of_sweep is not None
+    return metric.of_sweep(rows)
+
+
+def losing(load: float, knee: float) -> Row:
+    carried = min(load, knee)
+    return row("box", load, offered_mbps=load, throughput_mbps=carried, loss_ratio=1 - carried / load)
+
+
+def test_the_knee_is_found_between_the_loads() -> None:
+    assert of_sweep("knee_load_mbps", *(losing(load, 166.67) for load in (100, 150, 180, 200))) == pytest.approx(
+        166.67
+    )
+
+
+def test_a_knee_stays_between_the_last_good_and_the_first_losing_load() -> None:
+    # The loss grows faster than the load: a line through it would meet zero beyond both.
+    rows = [
+        row("box", load, offered_mbps=load, throughput_mbps=rest, loss_ratio=1 - rest / load)
+        for load, rest in ((100, 100), (120, 119), (140, 100))
+    ]
+    assert 100 <= of_sweep("knee_load_mbps", *rows) <= 120
+
+
+def test_without_a_loss_there_is_no_knee() -> None:
+    with pytest.raises(NotMeasured, match="loses nowhere"):
+        of_sweep("knee_load_mbps", losing(1, 10), losing(2, 10))
+
+
+def test_loss_that_grows_with_the_load_is_linear() -> None:
+    line = [row("box", load, loss_ratio=0.01 * load) for load in (1.0, 2.0, 3.0, 4.0)]
+    assert of_sweep("loss_linearity_error", *line) == pytest.approx(0)
+    bent = [*line[:3], row("box", 4.0, loss_ratio=0.14)]
+    # Least squares over 0.01, 0.02, 0.03, 0.14: slope 0.04, mean 0.05; the third is 0.03 against 0.07.
+    assert of_sweep("loss_linearity_error", *bent) == pytest.approx(0.04)
+
+
+def shared(name: str, rate: float, delay: float, weight: float) -> Row:
+    peers = ("b.q0", "b.q1")
+    selection = Selection(peers=peers, facts={"weight": weight, "link_mbps": 100.0}, expected={"delay_ratio": 0.5})
+    return row(name, throughput_mbps=rate, delay_us={"mean": delay}, selection=selection)
+
+
+def test_shares_and_delays_of_peers() -> None:
+    rows = shared("b.q0", 30, 10, 0.25), shared("b.q1", 70, 40, 0.75)
+    assert of_row("share_error", "b.q0", *rows) == pytest.approx(0.05)
+    assert of_row("delay_ratio", "b.q1", *rows) == pytest.approx(0.8)
+    assert of_row("delay_ratio_error", "b.q0", *rows) == pytest.approx(0.3)
+    assert of_row("load_weighted_delay_us", "b.q0", *rows) == pytest.approx(0.3 * 10 + 0.7 * 40)
+
+
+def test_unfairness_is_of_the_flows_mean() -> None:
+    assert of_row("unfairness_percent", "b", row("b", per_flow_mbps=(99.0, 101.0))) == pytest.approx(2)
+
+
+def test_what_a_row_lacks_is_named() -> None:
+    with pytest.raises(NotMeasured, match="b has no delay"):
+        of_row("delay_mean_us", "b", row("b"))
+    with pytest.raises(NotMeasured, match="b has no link_mbps"):
+        of_row("wasted_mbps", "b", row("b", throughput_mbps=1))
