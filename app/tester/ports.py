@@ -13,16 +13,16 @@ from app.plan.model import (
     InterfacePlan,
     Plan,
     Queue,
-    Red,
     Rule,
     Scheduler,
     System,
-    Term,
     Trust,
 )
 from app.plan.shares import expected_shares
 from app.platforms.base import Profile
 from app.tester.modelled import check_modelled
+from app.tester.queues import DEFAULT_LIMIT, twin_queue
+from app.tester.rules import interface_policers, marks, match, policer
 
 Json = dict[str, Any]
 
@@ -76,35 +76,6 @@ def _fragments(efficiency: Efficiency, framing: Framing) -> Json:
     return fragments
 
 
-def _term(term: Term) -> Json:
-    fields: Json = {}
-    for name in ("dscp", "cos", "precedence"):
-        if values := getattr(term, name):
-            fields[name] = list(values)
-    if term.application:
-        fields["application"] = [term.application]
-    if term.protocol is not None:
-        fields["protocol"] = [term.protocol]
-    if term.vlan:
-        fields["vlan"] = list(term.vlan)
-    if term.source:
-        fields["src"] = [term.source]
-    if term.destination:
-        fields["dst"] = [term.destination]
-    if term.source_ports:
-        fields["src_ports"] = [[r.first, r.last] for r in term.source_ports]
-    if term.destination_ports:
-        fields["dst_ports"] = [[r.first, r.last] for r in term.destination_ports]
-    return fields
-
-
-def _match(rule: Rule) -> Json:
-    match: Json = {"any": [_term(term) for term in rule.any_of]}
-    if rule.none_of:
-        match["not"] = {"any": [_term(term) for term in rule.none_of]}
-    return match
-
-
 def _ingress(system: System, ingress: Ingress, tagged: bool) -> Json:
     """Rules of the policy first, then what trust makes of everything else.
 
@@ -118,7 +89,7 @@ def _ingress(system: System, ingress: Ingress, tagged: bool) -> Json:
         otherwise = {"dscp": system.cos_to_dscp[cos] if system.cos_to_dscp and cos else 0, "cos": cos}
         cleared = otherwise
     rules = [
-        {"match": _match(rule), "set": cleared | _marks(system, rule)} | _police(rule)
+        {"match": match(rule), "set": cleared | marks(system, rule)} | _police(rule)
         for rule in ingress.rules
         if rule.any_of
     ]
@@ -129,7 +100,7 @@ def _ingress(system: System, ingress: Ingress, tagged: bool) -> Json:
         rules += [{"match": {"cos": [cos]}, "set": _trusted(system, "cos", cos)} for cos in COSES]
     elif ingress.trust is Trust.DSCP:
         rules += [{"match": {"dscp": [dscp]}, "set": _trusted(system, "dscp", dscp)} for dscp in DSCPS]
-    return {"rules": rules, "otherwise": otherwise}
+    return {"police": interface_policers(ingress.policers), "rules": rules, "otherwise": otherwise}
 
 
 def _trusted(system: System, field: str, value: int) -> Json:
@@ -147,44 +118,31 @@ def _trusted(system: System, field: str, value: int) -> Json:
     return marks
 
 
-def _marks(system: System, rule: Rule) -> Json:
-    marks: Json = {}
-    if rule.set_dscp is not None:
-        marks["dscp"] = rule.set_dscp
-        if system.dscp_to_cos:
-            marks["cos"] = system.dscp_to_cos[rule.set_dscp]
-    if rule.set_cos is not None:
-        marks["cos"] = rule.set_cos
-    if rule.queue is not None:
-        marks["group"] = rule.queue
-    return marks
-
-
 def _police(rule: Rule) -> Json:
-    if rule.police is None:
-        return {}
-    police: Json = {"rate_bps": rule.police.rate, "burst_bytes": rule.police.burst}
-    exceed = rule.police.exceed
-    if not exceed.drop:
-        marks = {"dscp": exceed.set_dscp, "cos": exceed.set_cos}
-        police["exceed"] = {field: value for field, value in marks.items() if value is not None}
-    return {"police": police}
+    return {} if rule.police is None else {"police": policer(rule.police)}
 
 
 def _egress(plan: Plan, interface: InterfacePlan, rate: int) -> Json:
     scheduler = interface.egress.scheduler or plan.system.scheduler
+    listed = interface_policers(interface.egress.policers)
     if scheduler is None:
-        only = _queue(Queue(number=0), "q0")
-        return {"rules": [], "otherwise": {"queue": 0}, "queues": [only], "scheduler": _FIFO}
+        only = twin_queue(Queue(number=0), "q0")
+        return {"police": listed, "rules": [], "otherwise": {"queue": 0}, "queues": [only], "scheduler": _FIFO}
     positions = {queue.number: position for position, queue in enumerate(scheduler.queues)}
     rules, otherwise = _selection(plan, interface.egress, positions)
     served = scheduler.discipline is not Discipline.FLOW_WFQ
+    # A box takes its percentages of what it believes its rate to be.
+    believed = interface.bandwidth_kbps * 1000 if interface.bandwidth_kbps else rate
+    drained = [round(share * believed) for share in expected_shares(scheduler, believed)]
+    queues = zip(scheduler.queues, drained, strict=True)
     return {
+        "police": listed,
         "rules": rules if served else [],
         "otherwise": {"queue": otherwise if served else 0},
-        "queues": [_queue(queue, _called(scheduler, queue)) for queue in scheduler.queues] if served else [],
-        # A box takes its percentages of what it believes its rate to be.
-        "scheduler": _scheduler(scheduler, interface.bandwidth_kbps * 1000 if interface.bandwidth_kbps else rate),
+        "queues": [twin_queue(queue, _called(scheduler, queue), drain) for queue, drain in queues]
+        if served
+        else [],
+        "scheduler": _scheduler(scheduler, believed),
     }
 
 
@@ -197,7 +155,7 @@ def _selection(plan: Plan, egress: Egress, positions: dict[int, int]) -> tuple[l
     default = positions.get(egress.default_queue, 0) if egress.default_queue is not None else 0
     if egress.rules:
         rules = [
-            {"match": _match(rule), "queue": positions[rule.queue]} | _police(rule)
+            {"match": match(rule), "queue": positions[rule.queue]} | _police(rule)
             for rule in egress.rules
             if rule.queue is not None and rule.any_of
         ]
@@ -226,49 +184,6 @@ def _called(scheduler: Scheduler, queue: Queue) -> str:
     """The queue's name, with its number where several queues share one."""
     same = sum(other.name == queue.name for other in scheduler.queues)
     return queue.name if queue.name and same == 1 else f"{queue.name or 'q'}{queue.number}"
-
-
-def _queue(queue: Queue, name: str) -> Json:
-    return {
-        "name": name,
-        "limit_packets": queue.limit_packets or DEFAULT_LIMIT,
-        "limit_bytes": queue.limit_bytes,
-        "red": _red(queue.red) if queue.red else _tail_drop(queue),
-    }
-
-
-def _tail_drop(queue: Queue) -> Json | None:
-    """Weighted tail drop as detection that does not average: all of a mark is dropped from its threshold on."""
-    limit = queue.limit_packets or DEFAULT_LIMIT
-    profiles = [
-        {"match_dscp": list(t.dscp), "min": depth, "max": depth, "mark_denominator": 1}
-        for t in queue.thresholds
-        if t.dscp and (depth := max(1, limit * t.percent // 100)) < limit
-    ]
-    return {"weight_exponent": 0, "unit": "packets", "profiles": profiles} if profiles else None
-
-
-DEFAULT_LIMIT = 64
-"""Packets of a queue whose length no plan states."""
-
-
-def _red(red: Red) -> Json:
-    profiles = [
-        {
-            **({"match_dscp": list(p.dscp)} if p.dscp else {"precedence": list(p.precedence)}),
-            "min": p.minimum,
-            # A profile that drops everything has 0 here; the least the twin takes is one.
-            "max": max(1, p.maximum),
-            "mark_denominator": p.denominator,
-        }
-        for p in red.profiles
-        if p.dscp or p.precedence
-    ]
-    rest = next((p for p in red.profiles if not p.dscp and not p.precedence), None)
-    result: Json = {"weight_exponent": red.weight_exponent, "unit": red.unit, "profiles": profiles}
-    if rest:
-        result["default"] = {"min": rest.minimum, "max": max(1, rest.maximum), "mark_denominator": rest.denominator}
-    return result
 
 
 def _scheduler(scheduler: Scheduler, rate: int) -> Json:

@@ -132,12 +132,12 @@ def streams(
         for hop in map(tuple, entry["path"]):
             line = lines[hop]
             usual, largest, smallest = (_carried(size, probes[size][hop], line) for size in sizes)
-            stages += _meter(ports[hop], reports[hop], "egress", hop, usual)
+            stages += _meters(ports[hop], reports[hop], "egress", hop, usual)
             queues = [i for i, queue in enumerate(reports[hop]["queues"]) if queue["packets_in"]]
             stages.append(Passage(line, queues[0] if queues else 0, usual, largest, smallest))
             far = ends[hop]
             if far in reports:
-                stages += _meter(ports[far], reports[far], "ingress", far, usual)
+                stages += _meters(ports[far], reports[far], "ingress", far, usual)
         steady = flow.source.kind == "cbr" and len(set(sizes)) == 1
         found.append(Stream(flow.name, flow.count, offered, sizes[0], steady, (flow.dscp >> 3) + 1, tuple(stages)))
     return tuple(found)
@@ -215,14 +215,41 @@ def _lines(network: Network, plans: Mapping[str, Plan], document: Json) -> dict[
     return lines
 
 
-def _meter(port: Json, report: Json, side: str, at: tuple[str, ...], usual: Carried) -> list[Stage]:
-    """The policer that takes what it drops from a stream, by the rule that its packets were found to meet."""
-    rules = (port.get(side) or {}).get("rules", [])
+def _meters(port: Json, report: Json, side: str, at: tuple[str, ...], usual: Carried) -> list[Stage]:
+    """The policers that take what they drop from a stream, as its packets were found to meet them."""
+    described = port.get(side) or {}
+    met: list[tuple[str, int, Json]] = []
+    for number, listed in enumerate(described.get("police", ())):
+        if any(report["policers"][side][number].values()):
+            met.append((f"{side} list", number, listed["police"]))
+    rules = described.get("rules", [])
     hit = next((i for i, entry in enumerate(report["rules"][side]) if entry["packets"]), None)
-    if hit is None:
-        return []
-    rule = rules[hit] if hit < len(rules) else (port.get(side) or {}).get("otherwise") or {}
-    police = rule.get("police")
-    if not police or police.get("exceed"):
-        return []
-    return [Meter((at[0], at[1], side, hit), police["rate_bps"], police["burst_bytes"], usual.frame_bytes)]
+    if hit is not None:
+        rule = rules[hit] if hit < len(rules) else described.get("otherwise") or {}
+        met.append((side, hit, rule.get("police") or {}))
+    if side == "egress":
+        for number, (queue, seen) in enumerate(zip(described.get("queues", ()), report["queues"], strict=False)):
+            if seen["packets_in"]:
+                met.append(("queue", number, queue.get("police") or {}))
+    found: list[Stage] = []
+    for place, number, police in met:
+        if (passed := _passed(police)) is not None:
+            found.append(Meter((at[0], at[1], place, number), *passed, usual.frame_bytes))
+    return found
+
+
+def _passed(police: Json) -> tuple[int, int] | None:
+    """Rate and burst that a policer lets through; None if it drops nothing for good."""
+    exceed = police.get("exceed", "drop")
+    if not police or police.get("violate", exceed) != "drop":
+        return None
+    rate, burst = police["rate_bps"], police["burst_bytes"]
+    match police.get("kind", "token_bucket"):
+        case "car":
+            borrowed = police.get("extended_burst_bytes", 0)
+            return (rate, burst + (borrowed if borrowed > burst else 0)) if exceed == "drop" else None
+        case "srtcm" if exceed != "drop":
+            return rate, burst + police["excess_burst_bytes"]
+        case "trtcm" if exceed != "drop":
+            return police["peak_bps"], police["peak_burst_bytes"]
+    return (rate, burst) if exceed == "drop" else None

@@ -26,6 +26,8 @@ from app.plan.model import (
     RedProfile,
     Rule,
     Scheduler,
+    Share,
+    ShareUnit,
     TailThreshold,
     Term,
 )
@@ -48,22 +50,20 @@ def ruled(**rule: Any) -> InterfacePlan:
 @pytest.mark.parametrize(
     ("interface", "says"),
     [
-        (InterfacePlan(name="1", ingress=Ingress(policers=(InterfacePolicer(police=BUCKET),))), "rate-limit"),
-        (InterfacePlan(name="1", egress=Egress(policers=(InterfacePolicer(police=BUCKET),))), "rate-limit"),
-        (ruled(set_precedence=5), "precedence alone .class gold"),
-        (ruled(police=Policer(rate=64_000, burst=8000, excess_burst=8000)), "two buckets .* .class gold"),
-        (ruled(police=Policer(rate=64_000, burst=8000, conform=Action(set_dscp=10))), "two buckets"),
-        (ruled(police=Policer(rate=64_000, burst=8000, exceed=Action(set_precedence=1))), "two buckets"),
-        (ruled(police=Policer(rate=64_000, burst=8000, exceed=TRANSMIT)), "two buckets"),
+        (ruled(none_of=(Term(source_mac="0000.5e00.5301"),)), "MAC address .class gold"),
+        (
+            InterfacePlan(
+                name="1",
+                egress=Egress(
+                    policers=(InterfacePolicer(any_of=(Term(destination_mac="0000.5e00.5301"),), police=BUCKET),)
+                ),
+            ),
+            "MAC address .rate-limit",
+        ),
         (queued(shape_rate=64_000), "shaped to a rate .gold"),
-        (queued(police=BUCKET), "a queue that is metered .gold"),
         (InterfacePlan(name="1", egress=Egress(shape_rate=64_000)), "a port shaped to 64000 b/s"),
         (queued(child=Egress()), "divided among classes of its own .gold"),
-        (queued(limit_ms=20), "queue limit in time .gold"),
         (queued(level=1), "order of service beside the shares .gold"),
-        (queued(red=Red(ecn=True)), "congestion notification .gold"),
-        (queued(red=Red(unit="ms")), "thresholds in time .gold"),
-        (queued(red=Red(), thresholds=(TailThreshold(dscp=(10,), percent=40),)), "weighted tail drop beside"),
     ],
 )
 def test_what_the_twin_cannot_do_is_told_with_its_place(interface: InterfacePlan, says: str) -> None:
@@ -99,32 +99,82 @@ def test_the_twin_has_every_framing(framing: Framing) -> None:
     assert report["delay_ps"]["min"] > 1500 * 8 * 10**12 / rate
 
 
-def test_colours_matter_only_where_a_queue_looks_at_them() -> None:
+def policed(**police: Any) -> dict[str, Any]:
+    (rule,) = made(ruled(police=Policer(rate=64_000, burst=8000, **police)))["ingress"]["rules"]
+    told: dict[str, Any] = rule["police"]
+    return told
+
+
+def test_policers_of_one_bucket_drop_or_remark() -> None:
+    bucket = {"rate_bps": 64_000, "burst_bytes": 8000, "conform": "transmit"}
+    assert policed(exceed=DROP) == bucket | {"exceed": "drop"}
+    assert policed(exceed=Action(set_cos=1)) == bucket | {"exceed": {"cos": 1}}
+    assert policed(conform=Action(set_dscp=10), exceed=TRANSMIT)["conform"] == {"dscp": 10}
+
+
+def test_policers_of_two_buckets_are_three_colour_markers() -> None:
+    told = policed(excess_burst=4000, exceed=Action(set_precedence=1), violate=DROP)
+    assert (told["kind"], told["excess_burst_bytes"]) == ("srtcm", 4000)
+    assert (told["exceed"], told["violate"]) == ({"precedence": 1}, "drop")
+    told = policed(peak_rate=128_000, excess_burst=9000, exceed=TRANSMIT)
+    assert (told["kind"], told["peak_bps"], told["peak_burst_bytes"]) == ("trtcm", 128_000, 9000)
+    assert "violate" not in told
+
+
+def test_the_policers_of_an_interface_may_go_on() -> None:
+    first = Policer(rate=64_000, burst=8000, excess_burst=16_000, exceed=Action(set_precedence=0, proceed=True))
+    policers = (InterfacePolicer(any_of=(Term(dscp=(46,)),), police=first), InterfacePolicer(police=BUCKET))
+    told = made(InterfacePlan(name="1", ingress=Ingress(policers=policers)))["ingress"]["police"]
+    assert [t["match"] for t in told] == [{"any": [{"dscp": [46]}]}, {}]
+    assert told[0]["police"] == {
+        "kind": "car",
+        "rate_bps": 64_000,
+        "burst_bytes": 8000,
+        "extended_burst_bytes": 16_000,
+        "conform": "transmit",
+        "exceed": {"precedence": 0, "then": "continue"},
+    }
+    assert made(InterfacePlan(name="1", egress=Egress(policers=policers)))["egress"]["police"] == told
+
+
+def test_rules_set_precedence_and_drop_precedence() -> None:
+    (told,) = made(ruled(set_precedence=5, set_drop_precedence="high"))["ingress"]["rules"]
+    assert (told["set"]["dscp"], told["set"]["colour"]) == (40, "red")
     profiles = (RedProfile(colour="high", minimum=10, maximum=20),)
-    coloured = queued(red=Red(profiles=profiles))
-    rule = Rule(name="gold", any_of=(Term(),), set_drop_precedence="high")
-    made(InterfacePlan(name="1", ingress=Ingress(rules=(rule,))))
-    with pytest.raises(errors.TesterError, match="drop precedence"):
-        made(coloured.model_copy(update={"ingress": Ingress(rules=(rule,))}))
+    (queue,) = made(queued(red=Red(profiles=profiles)))["egress"]["queues"]
+    assert queue["red"]["profiles"] == [{"colour": ["red"], "min": 10, "max": 20, "mark_denominator": 10}]
 
 
-def test_a_policer_that_drops_or_remarks_reaches_the_twin() -> None:
-    dropped = made(ruled(police=Policer(rate=64_000, burst=8000, exceed=DROP)))
-    marked = made(ruled(police=Policer(rate=64_000, burst=8000, exceed=Action(set_cos=1))))
-    (drop,), (mark,) = dropped["ingress"]["rules"], marked["ingress"]["rules"]
-    assert "exceed" not in drop["police"]
-    assert mark["police"]["exceed"] == {"cos": 1}
-
-
-def test_weighted_tail_drop_is_detection_that_does_not_average() -> None:
-    thresholds = (TailThreshold(dscp=(12, 14), percent=40), TailThreshold(dscp=(10,), percent=100))
+def test_weighted_tail_drop_is_thresholds() -> None:
+    thresholds = (TailThreshold(dscp=(12, 14), cos=(1,), percent=40), TailThreshold(dscp=(10,), percent=100))
     (queue,) = made(queued(limit_packets=50, limit_bytes=9000, thresholds=thresholds))["egress"]["queues"]
     assert (queue["limit_packets"], queue["limit_bytes"]) == (50, 9000)
-    assert queue["red"] == {
-        "weight_exponent": 0,
-        "unit": "packets",
-        "profiles": [{"match_dscp": [12, 14], "min": 20, "max": 20, "mark_denominator": 1}],
-    }
+    assert queue["thresholds"] == [
+        {"match": {"any": [{"dscp": [12, 14]}, {"cos": [1]}]}, "packets": 20, "bytes": 3600}
+    ]
+    (queue,) = made(queued(thresholds=(TailThreshold(cos=(1,), percent=1),)))["egress"]["queues"]
+    assert queue["thresholds"][0]["packets"] == 1
+
+
+def test_times_are_of_the_share_of_the_queue() -> None:
+    shares = (Share(unit=ShareUnit.PERCENT, value=25), Share(unit=ShareUnit.PERCENT, value=75))
+    red = Red(unit="ms", ecn=True, profiles=(RedProfile(minimum=5, maximum=10),))
+    queues = tuple(Queue(number=n, share=share, limit_ms=20, red=red) for n, share in enumerate(shares))
+    scheduler = Scheduler(discipline=Discipline.LLQ_CBWFQ, queues=queues)
+    first, second = made(InterfacePlan(name="1", egress=Egress(default_queue=0, scheduler=scheduler)))["egress"][
+        "queues"
+    ]
+    assert first["limit_packets"] is None
+    assert first["limit_ps"] == 20 * 10**9
+    assert second["drain_bps"] == 3 * first["drain_bps"] > 0
+    assert first["red"]["unit"] == "ps"
+    assert first["red"]["default"] == {"min": 5 * 10**9, "max": 10 * 10**9, "mark_denominator": 10}
+    assert first["red"]["ecn"] is True
+
+
+def test_a_metered_queue_has_its_policer() -> None:
+    (queue,) = made(queued(police=BUCKET))["egress"]["queues"]
+    assert queue["police"]["rate_bps"] == 64_000
 
 
 def test_the_transmit_ring_is_what_the_hardware_holds() -> None:
@@ -137,3 +187,63 @@ def test_vlans_are_matched() -> None:
     rule = Rule(name="gold", any_of=(Term(vlan=(10, 20)),))
     (told,) = made(InterfacePlan(name="1", ingress=Ingress(rules=(rule,))))["ingress"]["rules"]
     assert told["match"] == {"any": [{"vlan": [10, 20]}]}
+
+
+def test_the_twin_takes_what_it_is_told() -> None:
+    red = Red(unit="ms", ecn=True, profiles=(RedProfile(colour="high", minimum=5, maximum=10),))
+    queue = Queue(
+        number=0,
+        name="gold",
+        share=Share(unit=ShareUnit.PERCENT, value=50),
+        limit_ms=20,
+        red=red,
+        thresholds=(TailThreshold(dscp=(12,), cos=(1,), percent=40),),
+        police=Policer(rate=64_000, burst=1000, peak_rate=128_000, excess_burst=2000, exceed=TRANSMIT),
+    )
+    rule = Rule(
+        name="gold",
+        any_of=(Term(input_interface="1"), Term(dscp=(46,))),
+        set_precedence=5,
+        set_drop_precedence="high",
+        police=Policer(rate=64_000, burst=1000, excess_burst=2000, exceed=Action(set_cos=1), violate=DROP),
+        queue=0,
+    )
+    first = Policer(rate=64_000, burst=1000, exceed=Action(set_precedence=1, proceed=True))
+    listed = (InterfacePolicer(any_of=(Term(dscp=(46,)),), police=first), InterfacePolicer(police=BUCKET))
+    scheduler = Scheduler(discipline=Discipline.LLQ_CBWFQ, queues=(queue,))
+    told = made(
+        InterfacePlan(
+            name="1",
+            ingress=Ingress(rules=(rule,), policers=listed),
+            egress=Egress(rules=(rule,), policers=listed, default_queue=0, scheduler=scheduler),
+        )
+    )
+    path = [["h", "eth0"], ["a", "1"]]
+    scenario = {
+        "version": 1,
+        "duration_ps": 10**12,
+        "nodes": [
+            {"name": "a", "ports": [told | {"name": "2"}, told]},
+            {"name": "h", "ports": [{"name": "eth0"}]},
+            {"name": "b", "ports": [{"name": "1"}]},
+        ],
+        "links": [
+            {"a": path[0], "b": ["a", "2"], "rate_bps": 10**7, "framing": "ethernet"},
+            {"a": path[1], "b": ["b", "1"], "rate_bps": 2 * 10**6, "framing": "ethernet"},
+        ],
+        "flows": [
+            {
+                "name": "f",
+                "path": path,
+                "packet": {"dscp": 46},
+                "source": {"kind": "cbr", "rate_bps": 80_000, "ip_bytes": 200},
+            }
+        ],
+    }
+    result = json.loads(qosforge_twin.run(json.dumps(scenario), 1))
+    into, out = (next(p for p in result["ports"] if (p["node"], p["port"]) == ("a", name)) for name in ("2", "1"))
+    # 50 frames of 218 bytes: 1000 bytes and 8000 a second conform to the first policer, the rest to the second.
+    assert into["policers"]["ingress"][0] == {"conform": 40, "exceed": 10, "violate": 0}
+    assert into["policers"]["ingress"][1] == {"conform": 10, "exceed": 0, "violate": 0}
+    assert sum(into["rules"]["ingress"][0]["police"].values()) == 40
+    assert out["queues"][0]["police"]["conform"] > 0

@@ -179,15 +179,13 @@ def test_exceptions_and_remarks_reach_the_twin_on_both_sides() -> None:
             "any": [{"protocol": [17], "src": ["10.0.0.0/8"]}],
             "not": {"any": [{"precedence": [1]}]},
         }
-        assert entry["police"] == {"rate_bps": 64_000, "burst_bytes": 8000, "exceed": {"dscp": 12}}
+        assert entry["police"]["exceed"] == {"dscp": 12}
 
 
-@pytest.mark.parametrize(
-    "term", [Term(source_mac="001b.54aa.bbcc"), Term(destination_mac="001b.54aa.bbcc"), Term(input_interface="1")]
-)
+@pytest.mark.parametrize("term", [Term(source_mac="001b.54aa.bbcc"), Term(destination_mac="001b.54aa.bbcc")])
 def test_what_packets_of_the_twin_do_not_carry_is_refused(term: Term) -> None:
     for rule in (Rule(name="c", any_of=(term,)), Rule(name="c", any_of=(Term(),), none_of=(term,))):
-        with pytest.raises(errors.TesterError, match="MAC address or input interface"):
+        with pytest.raises(errors.TesterError, match="MAC address"):
             made(InterfacePlan(name="1", ingress=Ingress(rules=(rule,))))
 
 

@@ -64,7 +64,7 @@ def checked(result: dict[str, Any]) -> None:
             assert sum(delay == -1 for _, delay in report["samples"]) == report["lost"]
     for port in result["ports"]:
         for queue in port["queues"]:
-            dropped = queue["dropped_tail"] + queue["dropped_red"] + queue["dropped_police"]
+            dropped = sum(queue[f"dropped_{why}"] for why in ("tail", "red", "police", "pool"))
             assert queue["packets_in"] == queue["packets_out"] + dropped
         entered = sum(queue["packets_in"] for queue in port["queues"])
         assert entered == sum(rule["packets"] for rule in port["rules"]["egress"])

@@ -53,7 +53,7 @@ def test_other_threads_run_meanwhile():
 def test_the_result_has_the_promised_shape():
     sent = [flow("f", rate_bps=80_000, ip_bytes=100)]
     result = run(one_port(egress(1, {"kind": "fifo"}), sent), 42)
-    assert set(result) == {"version", "seed", "delay_reference", "flows", "ports"}
+    assert set(result) == {"version", "seed", "delay_reference", "flows", "ports", "pools"}
     assert (result["version"], result["seed"]) == (1, 42)
     assert result["delay_reference"] == "arrival to end of transmission"
     assert set(result["flows"][0]) == {
@@ -87,6 +87,7 @@ def test_the_result_has_the_promised_shape():
         "busy_ps",
         "utilisation",
         "rules",
+        "policers",
         "by_flow",
     }
 

@@ -85,6 +85,38 @@ def altered(path, value):
             {"rate_bps": 0, "burst_bytes": 1},
             f"{PORT}.rules[0].police.rate_bps",
         ),
+        (f"{PORT}.rules[0].police", 5, f"{PORT}.rules[0].police"),
+        (f"{PORT}.rules[0].police", {"kind": "gcra", "pcr_bps": 1}, f"{PORT}.rules[0].police"),
+        (
+            f"{PORT}.rules[0].police",
+            {"rate_bps": 1, "burst_bytes": 1, "exceed": "continue"},
+            f"{PORT}.rules[0].police.exceed",
+        ),
+        (
+            f"{PORT}.police",
+            [{"police": {"kind": "car", "rate_bps": 1, "burst_bytes": 0}}],
+            f"{PORT}.police[0].police.burst_bytes",
+        ),
+        (f"{PORT}.police", [{"match": {"input": ["in"]}, "police": {}}], f"{PORT}.police[0].match.input[0]"),
+        (f"{PORT}.police", [{"police": {"rate_bps": 1, "burst_bytes": 1}}] * 101, f"{PORT}.police"),
+        (f"{PORT}.rules[0].set", {"dscp": 8, "precedence": 1}, f"{PORT}.rules[0].set.precedence"),
+        (f"{PORT}.rules[0].set", {"colour": "blue"}, f"{PORT}.rules[0].set.colour"),
+        (f"{PORT}.queues[0].police", {"rate_bps": 1}, f"{PORT}.queues[0].police"),
+        (f"{PORT}.queues[0].pool", "nowhere", f"{PORT}.queues[0].pool"),
+        (f"{PORT}.queues[0].alpha", 1.0, f"{PORT}.queues[0].pool"),
+        (f"{PORT}.queues[0].drain_bps", 0, f"{PORT}.queues[0].drain_bps"),
+        (f"{PORT}.queues[0].thresholds", [{}], f"{PORT}.queues[0].thresholds[0]"),
+        (f"{PORT}.queues[0].thresholds", [{"percent": 101}], f"{PORT}.queues[0].thresholds[0]"),
+        (
+            f"{PORT}.queues[0].thresholds",
+            [{"match": {"dscp": [64]}, "packets": 1}],
+            f"{PORT}.queues[0].thresholds[0].match.dscp[0]",
+        ),
+        (f"{PORT}.pools", [{"name": "p"}], f"{PORT}.pools[0]"),
+        (f"{PORT}.pools", [{"name": "p", "bytes": 0}], f"{PORT}.pools[0].bytes"),
+        (f"{PORT}.pools", [{"name": "p", "bytes": 1}] * 2, f"{PORT}.pools[1].name"),
+        ("flows[0].packet", {"src_mac": "00:00"}, "flows[0].packet.src_mac"),
+        ("flows[0].packet", {"ecn": "maybe"}, "flows[0].packet.ecn"),
         (f"{PORT}.otherwise", {"queue": 9}, f"{PORT}.otherwise.queue"),
         (f"{PORT}.scheduler", {"kind": "magic"}, f"{PORT}.scheduler.kind"),
         (f"{PORT}.scheduler", {"weights": [1]}, f"{PORT}.scheduler"),
@@ -171,6 +203,25 @@ def test_names_and_links_are_unique():
     unlinked = copy.deepcopy(GOOD)
     unlinked["links"] = []
     refused(json.dumps(unlinked), "flows[0].path[0]")
+
+
+@pytest.mark.parametrize(
+    ("queue", "reported"),
+    [
+        ({"reserved_bytes": 10}, f"{PORT}.queues[0].reserved_bytes"),
+        ({"reserved_packets": 11}, f"{PORT}.pools[0]"),
+        ({"alpha": 0.0}, f"{PORT}.queues[0].alpha"),
+    ],
+)
+def test_a_queue_must_fit_its_pool(queue, reported):
+    pooled = copy.deepcopy(GOOD)
+    port = pooled["nodes"][0]["ports"][0]["egress"]
+    port["pools"] = [{"name": "p", "packets": 10}]
+    port["queues"][0] |= {"pool": "p"} | queue
+    refused(json.dumps(pooled), reported)
+    pooled["nodes"][0]["pools"] = [{"name": "p", "packets": 10}]
+    port["queues"][0] = {"name": "q0", "pool": "p"}
+    refused(json.dumps(pooled), "nodes[0].pools[0].name")
 
 
 def test_line_options_must_fit_the_framing():

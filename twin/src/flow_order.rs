@@ -73,7 +73,7 @@ impl FlowOrder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::red::NO_PROFILE;
+    use crate::admission::NO_PROFILE;
 
     fn item(packet: u32, conversation: u16, bytes: u32) -> Item {
         Item {

@@ -5,6 +5,7 @@
 
 #![cfg_attr(not(feature = "python"), forbid(unsafe_code))]
 
+mod admission;
 mod bitmap;
 mod build;
 mod classify;
@@ -14,6 +15,7 @@ mod first_bit;
 mod flow_order;
 mod forward;
 mod framing;
+mod gates;
 #[cfg(test)]
 mod growth;
 mod histogram;
@@ -25,6 +27,7 @@ mod moments;
 mod observe;
 mod packet;
 mod police;
+mod pool;
 mod port;
 #[cfg(feature = "python")]
 mod python;
@@ -37,6 +40,7 @@ mod sched;
 mod sim;
 mod source;
 mod step;
+mod tables;
 
 pub use error::{RunError, ScenarioError};
 pub use many::{Case, CaseError, run_many};

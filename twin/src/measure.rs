@@ -122,3 +122,27 @@ mod tests {
         assert_eq!((meter.sent, meter.delivered), (7, 3));
     }
 }
+
+/// IP bytes of the smallest and the largest packet sent.
+#[derive(Debug, Clone, Copy)]
+pub struct Sizes {
+    pub smallest: u32,
+    pub largest: u32,
+}
+
+impl Sizes {
+    /// Before the first packet.
+    pub const NONE: Self = Self {
+        smallest: u32::MAX,
+        largest: 0,
+    };
+
+    pub fn add(&mut self, ip_bytes: u32) {
+        if ip_bytes < self.smallest {
+            self.smallest = ip_bytes;
+        }
+        if ip_bytes > self.largest {
+            self.largest = ip_bytes;
+        }
+    }
+}

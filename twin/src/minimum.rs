@@ -1,33 +1,35 @@
 //! The least delay that lines and boxes allow: an empty network, and the kindest treatment that
 //! a flow's packets can be marked for.
 
+use std::collections::HashSet;
+
 use crate::framing::serialisation_ps;
 use crate::ip::fragment_sizes;
-use crate::packet::StepId;
 use crate::sim::Simulation;
-use crate::step::Next;
+use crate::step::{Next, Step};
 
 /// A packet or IP fragment on its way: IP bytes, and when it is at the next egress.
 type Part = (u32, u64);
 
 /// Least delay of a packet of `ip_bytes` from the egress of `first` to its destination, in
-/// picoseconds and between the points where the simulation's delays begin and end.
-pub fn least_delay_ps(simulation: &Simulation, first: StepId, ip_bytes: u32) -> u64 {
+/// picoseconds and between the points where the simulation's delays begin and end; None if
+/// policers let none through.
+pub fn least_delay_ps(simulation: &Simulation, first: Next, ip_bytes: u32) -> Option<u64> {
     let mut parts: Vec<Part> = vec![(ip_bytes, 0)];
-    let mut steps = vec![first];
+    let mut steps = queues(simulation, [first]);
     let mut left = None;
     loop {
-        add_remarked(simulation, &mut steps);
-        let crossing = across(simulation, &steps, &parts);
+        let receptions = steps.iter().map(|step| step.reception.next);
+        let next = queues(simulation, receptions);
+        let crossing = across(simulation, &steps, &parts, !next.is_empty())?;
         parts = crossing.parts;
         let left = *left.get_or_insert(crossing.first_bit_ps);
-        let next = onward(simulation, &steps);
         if next.is_empty() {
-            let last_bit_ps = parts.iter().map(|(_, at)| *at).max();
-            return match simulation.first_bits {
-                None => last_bit_ps.unwrap_or(0),
+            let last_bit_ps = parts.iter().map(|(_, at)| *at).max()?;
+            return reaches(simulation, &steps).then_some(match simulation.first_bits {
+                None => last_bit_ps,
                 Some(_) => crossing.reached_ps.saturating_sub(left),
-            };
+            });
         }
         steps = next;
     }
@@ -44,19 +46,15 @@ struct Crossing {
     reached_ps: u64,
 }
 
-/// Adds the steps that a policer at the same egress leads to.
-fn add_remarked(simulation: &Simulation, steps: &mut Vec<StepId>) {
-    let remarked = steps.iter().map(|id| &simulation.steps[*id as usize]);
-    let remarked: Vec<_> = remarked.filter_map(|s| s.exceed).collect();
-    steps.extend(remarked);
-}
-
-/// Sends the parts over the line that all `steps` lead to.
-fn across(simulation: &Simulation, steps: &[StepId], parts: &[Part]) -> Crossing {
-    let ways = || steps.iter().map(|id| &simulation.steps[*id as usize]);
-    let Some(any) = ways().next() else {
-        return Crossing::default();
-    };
+/// Sends the parts over the line that all `steps` lead to, and through the node behind it if it
+/// `forwards` them.
+fn across(
+    simulation: &Simulation,
+    steps: &[&Step],
+    parts: &[Part],
+    forwards: bool,
+) -> Option<Crossing> {
+    let any = steps.first()?;
     let port = &simulation.ports[any.port].port;
     let mtu = port.line.ip_mtu;
     let cut = parts.iter().flat_map(|(ip, at)| match *ip > mtu {
@@ -69,14 +67,15 @@ fn across(simulation: &Simulation, steps: &[StepId], parts: &[Part]) -> Crossing
         .forwarder
         .map(|f| &simulation.forwarders[f as usize]);
     let engine_ps = engine.map_or(0, |e| e.per_packet_ps);
-    let forwards = ways().any(|s| s.reception.conform != Next::Deliver);
     let (mut line_free, mut engine_free) = (0, 0u64);
     let line = &port.line;
     let preamble_ps = serialisation_ps(line.framing.preamble_bytes(), line.rate_bps);
     let mut result = Crossing::default();
     for (ip, at) in &cut {
         let saved = |step_saves: u32| if cut.len() > 1 { 0 } else { step_saves };
-        let times = ways().map(|s| port.line_time_ps(*ip, saved(s.saved_header), s.queue));
+        let times = steps
+            .iter()
+            .map(|s| port.line_time_ps(*ip, saved(s.saved_header), s.queue));
         let start = (*at).max(line_free);
         let begun = start.saturating_add(preamble_ps);
         if result.parts.is_empty() {
@@ -92,21 +91,38 @@ fn across(simulation: &Simulation, steps: &[StepId], parts: &[Part]) -> Crossing
         }
         result.parts.push((*ip, there));
     }
-    result
+    Some(result)
 }
 
-/// The steps at the next egress, none at the destination.
-fn onward(simulation: &Simulation, steps: &[StepId]) -> Vec<StepId> {
-    let mut next = Vec::new();
-    for id in steps {
-        let reception = &simulation.steps[*id as usize].reception;
-        for way in [Some(reception.conform), reception.exceed] {
-            if let Some(Next::Step(step)) = way
-                && !next.contains(&step)
-            {
-                next.push(step);
-            }
+/// The places in queues that gates lead to from any of `from`.
+fn queues(simulation: &Simulation, from: impl IntoIterator<Item = Next>) -> Vec<&Step> {
+    let found = behind_gates(simulation, from).into_iter();
+    found
+        .filter_map(|next| match next {
+            Next::Step(step) => Some(&simulation.steps[step as usize]),
+            _ => None,
+        })
+        .collect()
+}
+
+/// Can what went by `steps` be at its destination now?
+fn reaches(simulation: &Simulation, steps: &[&Step]) -> bool {
+    let receptions = steps.iter().map(|step| step.reception.next);
+    behind_gates(simulation, receptions).contains(&Next::Deliver)
+}
+
+/// What all outcomes of gates lead to, each once.
+fn behind_gates(simulation: &Simulation, from: impl IntoIterator<Item = Next>) -> Vec<Next> {
+    let mut open: Vec<Next> = from.into_iter().collect();
+    let (mut seen, mut found) = (HashSet::new(), Vec::new());
+    while let Some(next) = open.pop() {
+        if !seen.insert(next) {
+            continue;
+        }
+        match next {
+            Next::Gate(gate) => open.extend(simulation.gates.gates[gate as usize].next),
+            other => found.push(other),
         }
     }
-    next
+    found
 }

@@ -4,9 +4,10 @@
 //! when it closes, so that packets pay nothing for it.
 
 use crate::error::ScenarioError;
+use crate::gates::{Gate, Gates};
 use crate::queue::Counters;
-use crate::sim::NamedPort;
 use crate::step::Step;
+use crate::tables::NamedPort;
 
 /// Counts that a series may hold, over all intervals and queues of its port.
 const MAX_COUNTS: u64 = 1 << 22;
@@ -19,7 +20,7 @@ pub struct QueueState {
     pub packet_ps: u128,
 }
 
-/// A flow's step at one instant.
+/// A flow's step or gate at one instant.
 #[derive(Debug, Clone, Copy)]
 pub struct StepState {
     pub packets_in: u64,
@@ -35,6 +36,7 @@ pub struct Snapshot {
     /// By port and queue.
     pub queues: Vec<Vec<QueueState>>,
     pub steps: Vec<StepState>,
+    pub gates: Vec<StepState>,
 }
 
 /// Frame bytes that left each queue of a port, interval by interval.
@@ -100,16 +102,16 @@ impl Observer {
     }
 
     /// Reads what is due until `now_ps`, before anything happens then.
-    pub fn advance(&mut self, now_ps: u64, ports: &mut [NamedPort], steps: &[Step]) {
+    pub fn advance(&mut self, now_ps: u64, ports: &mut [NamedPort], steps: &[Step], gates: &Gates) {
         let (open, close) = self.window;
         while self.boundary_ps <= now_ps && self.closed.is_none() {
             let at = self.boundary_ps;
             if at == open {
-                self.opened = Some(snapshot(at, ports, steps));
+                self.opened = Some(snapshot(at, ports, steps, gates));
                 ports.iter_mut().for_each(|p| p.port.record_waits(true));
             }
             if at > close {
-                self.closed = Some(snapshot(close, ports, steps));
+                self.closed = Some(snapshot(close, ports, steps, gates));
                 ports.iter_mut().for_each(|p| p.port.record_waits(false));
                 self.boundary_ps = u64::MAX;
                 return;
@@ -137,10 +139,11 @@ impl Series {
     }
 }
 
-fn snapshot(at_ps: u64, ports: &[NamedPort], steps: &[Step]) -> Snapshot {
+fn snapshot(at_ps: u64, ports: &[NamedPort], steps: &[Step], gates: &Gates) -> Snapshot {
     let queues = |named: &NamedPort| named.port.queue_states(at_ps);
     Snapshot {
         queues: ports.iter().map(queues).collect(),
         steps: steps.iter().map(Step::state).collect(),
+        gates: gates.gates.iter().map(Gate::state).collect(),
     }
 }

@@ -4,10 +4,11 @@ mod fragments;
 
 use std::collections::VecDeque;
 
+use crate::admission::{Loss, Verdict};
 use crate::framing::{Clock, Framing};
 use crate::observe::QueueState;
 use crate::packet::PacketId;
-use crate::queue::{ClassQueue, Counters, Item, Loss, Waits};
+use crate::queue::{ClassQueue, Counters, Item, Waits};
 use crate::rng::Stream;
 use crate::sched::{Discipline, FairQueue, Offer, Pick};
 use fragments::Fragmenting;
@@ -143,16 +144,19 @@ impl Port {
                 let index = usize::from(item.queue);
                 let queue = &mut self.queues[index];
                 queue.counters.packets_in += 1;
-                let refused = if scheduler.admits(index, &item, now_ps, congested) {
-                    queue.refuses(&item, now_ps, &mut self.stream)
+                let verdict = if scheduler.admits(index, &item, now_ps, congested) {
+                    queue.judge(&item, now_ps, &mut self.stream)
                 } else {
-                    Some(Loss::Police)
+                    Verdict::Lose(Loss::Police)
                 };
-                let mut offer = Offer::Kept;
-                if let Some(loss) = refused {
+                let mut offer = match verdict {
+                    Verdict::Mark => Offer::Marked,
+                    _ => Offer::Kept,
+                };
+                if let Verdict::Lose(loss) = verdict {
                     let displaced = match loss {
                         Loss::Tail => queue.displace(&item, now_ps),
-                        Loss::Red | Loss::Police => None,
+                        _ => None,
                     };
                     let Some(displaced) = displaced else {
                         queue.counters.lost(loss);
@@ -161,6 +165,7 @@ impl Port {
                     offer = Offer::Displaced(displaced);
                 }
                 queue.push(item);
+                queue.counters.ecn_marked += u64::from(verdict == Verdict::Mark);
                 scheduler.entered(index, &self.queues);
                 offer
             }

@@ -2,13 +2,11 @@
 
 use std::collections::VecDeque;
 
-use crate::error::ScenarioError;
+use crate::admission::{Admission, Limits, Loss, ProfileIndex, Verdict};
 use crate::flow_order::FlowOrder;
 use crate::histogram::Histogram;
 use crate::packet::PacketId;
-use crate::red::{ProfileIndex, Red};
 use crate::rng::Stream;
-use crate::scenario::QueueSpec;
 
 /// A packet as a port sees it.
 #[derive(Debug, Clone, Copy)]
@@ -29,14 +27,6 @@ pub struct Item {
     pub profile: ProfileIndex,
 }
 
-/// Why a packet was lost at a port.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Loss {
-    Tail,
-    Red,
-    Police,
-}
-
 /// What passed a queue in the whole run, warm-up and drain included.
 #[derive(Debug, Clone, Default)]
 pub struct Counters {
@@ -46,6 +36,8 @@ pub struct Counters {
     pub dropped_tail: u64,
     pub dropped_red: u64,
     pub dropped_police: u64,
+    pub dropped_pool: u64,
+    pub ecn_marked: u64,
     pub max_depth: u64,
     /// Time that those which left have waited, and those which were displaced.
     pub waited_ps: u128,
@@ -55,9 +47,10 @@ pub struct Counters {
 impl Counters {
     pub fn lost(&mut self, loss: Loss) {
         match loss {
-            Loss::Tail => self.dropped_tail += 1,
+            Loss::Tail | Loss::Threshold => self.dropped_tail += 1,
             Loss::Red => self.dropped_red += 1,
             Loss::Police => self.dropped_police += 1,
+            Loss::Pool => self.dropped_pool += 1,
         }
     }
 
@@ -98,62 +91,45 @@ pub struct ClassQueue {
     bytes: u64,
     limit_packets: u64,
     limit_bytes: u64,
-    red: Option<Red>,
+    /// What it does beyond these limits, if anything.
+    admission: Option<Box<Admission>>,
     /// Absent: order of arrival.
     flows: Option<Box<FlowOrder>>,
 }
 
 impl ClassQueue {
-    pub fn new(spec: &QueueSpec, rate_bps: u64, path: &str) -> Result<Self, ScenarioError> {
-        if spec.limit_packets.is_none() && spec.limit_bytes.is_none() {
-            return Err(ScenarioError::new(
-                path,
-                "the queue has no limit",
-                "give limit_packets or limit_bytes",
-            ));
-        }
-        let red = match &spec.red {
-            Some(red) => Some(Red::new(red, rate_bps, &format!("{path}.red"))?),
-            None => None,
-        };
-        let flows = match &spec.fair_queue {
-            Some(fair) => {
-                let order = FlowOrder::new(fair, &format!("{path}.fair_queue"))?;
-                Some(Box::new(order))
-            }
-            None => None,
-        };
-        Ok(Self {
-            flows,
-            name: spec.name.clone(),
+    /// A limit that is not given does not count.
+    pub fn new(
+        name: &str,
+        limits: Limits,
+        admission: Option<Admission>,
+        flows: Option<FlowOrder>,
+    ) -> Self {
+        Self {
+            name: name.to_owned(),
+            flows: flows.map(Box::new),
             counters: Counters::default(),
             waits: Waits::default(),
             items: VecDeque::new(),
             bytes: 0,
-            limit_packets: spec.limit_packets.unwrap_or(u64::MAX),
-            limit_bytes: spec.limit_bytes.unwrap_or(u64::MAX),
-            red,
-        })
+            limit_packets: limits.packets.unwrap_or(u64::MAX),
+            limit_bytes: limits.bytes.unwrap_or(u64::MAX),
+            admission: admission.map(Box::new),
+        }
     }
 
-    /// Would this arrival be lost, and why?
+    /// May this arrival wait here? Whatever is not lost is pushed at once.
     #[inline]
-    pub fn refuses(&mut self, item: &Item, now_ps: u64, stream: &mut Stream) -> Option<Loss> {
-        let waiting = (self.items.len(), self.bytes);
+    pub fn judge(&mut self, item: &Item, now_ps: u64, stream: &mut Stream) -> Verdict {
         let full = self.items.len() as u64 >= self.limit_packets
             || self.bytes + u64::from(item.bytes) > self.limit_bytes;
-        let early =
-            (self.red.as_mut()).is_some_and(|red| red.drops(waiting, item.profile, now_ps, stream));
-        if (early || full)
-            && self.items.is_empty()
-            && let Some(red) = &mut self.red
-        {
-            red.left_idle(now_ps);
-        }
-        match (early, full) {
-            (true, _) => Some(Loss::Red),
-            (false, true) => Some(Loss::Tail),
-            (false, false) => None,
+        match &mut self.admission {
+            None if full => Verdict::Lose(Loss::Tail),
+            None => Verdict::Keep,
+            Some(admission) => {
+                let waiting = (self.items.len(), self.bytes);
+                admission.judge(waiting, (item.bytes, item.profile), full, now_ps, stream)
+            }
         }
     }
 
@@ -166,6 +142,11 @@ impl ClassQueue {
         }
         let depth = self.items.len() as u64;
         self.counters.max_depth = self.counters.max_depth.max(depth);
+        if let Some(admission) = &mut self.admission
+            && let Some(pool) = &mut admission.pool
+        {
+            pool.take(item.bytes);
+        }
     }
 
     #[inline]
@@ -177,10 +158,13 @@ impl ClassQueue {
         self.bytes -= u64::from(item.bytes);
         self.counters.left(&item, now_ps);
         self.waits.left(&item, now_ps);
-        if self.items.is_empty()
-            && let Some(red) = &mut self.red
-        {
-            red.left_idle(now_ps);
+        if let Some(admission) = &mut self.admission {
+            if let Some(pool) = &mut admission.pool {
+                pool.give_back(item.bytes);
+            }
+            if self.items.is_empty() {
+                admission.left_idle(now_ps);
+            }
         }
         Some(item)
     }
@@ -192,6 +176,11 @@ impl ClassQueue {
         let last = self.items.back()?;
         let bytes = self.bytes - u64::from(last.bytes) + u64::from(item.bytes);
         if bytes > self.limit_bytes || !flows.overtakes_last(item) {
+            return None;
+        }
+        if let Some(pool) = self.admission.as_mut().and_then(|a| a.pool.as_mut())
+            && !pool.exchange(last.bytes, item.bytes)
+        {
             return None;
         }
         flows.withdrawn(last);

@@ -2,16 +2,12 @@
 
 use crate::classify::Mark;
 use crate::error::ScenarioError;
-use crate::framing::serialisation_ps;
+use crate::framing::{SECOND_PS, serialisation_ps};
 use crate::rng::Stream;
-use crate::scenario::{RedProfileSpec, RedSpec, RedUnit};
+use crate::scenario::{RedProfileSpec, RedSpec, RedUnit, Spacing};
 
-/// Packet size assumed for the packets an idle line could have sent.
-const TYPICAL_BYTES: u32 = 500;
-
-/// Index of a packet's drop profile in its queue; `NO_PROFILE`: only tail-dropped.
-pub type ProfileIndex = u8;
-pub const NO_PROFILE: ProfileIndex = u8::MAX;
+/// One for each DSCP, colour and more.
+const MAX_PROFILES: usize = 254;
 
 #[derive(Debug, Clone, Copy)]
 struct Profile {
@@ -21,81 +17,139 @@ struct Profile {
     top: f64,
 }
 
+/// What a detector's units mean at its queue.
+#[derive(Debug, Clone, Copy)]
+pub struct Scale {
+    pub limit_packets: Option<u64>,
+    /// In frame bytes.
+    pub limit_bytes: Option<u64>,
+    /// Rate that turns times into bytes.
+    pub drain_bps: u64,
+    pub line_bps: u64,
+}
+
+/// What a detector finds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Early {
+    Pass,
+    /// Chosen by chance: dropped, or marked if it may be.
+    Chosen,
+    /// The average is so high that all are dropped.
+    Forced,
+}
+
 /// The detector of one queue.
 #[derive(Debug)]
 pub struct Red {
     weight: f64,
-    unit: RedUnit,
+    in_bytes: bool,
+    gentle: bool,
+    uniform: bool,
     profiles: Vec<Profile>,
     average: f64,
+    /// Packets since the last one chosen, with uniform spacing.
+    since: f64,
     idle_since: Option<u64>,
     typical_ps: f64,
 }
 
 impl Red {
-    pub fn new(spec: &RedSpec, rate_bps: u64, path: &str) -> Result<Self, ScenarioError> {
+    pub fn new(spec: &RedSpec, scale: Scale, path: &str) -> Result<Self, ScenarioError> {
+        let wrong = |field: &str, problem: &str, mend: &str| {
+            Err(ScenarioError::new(format!("{path}.{field}"), problem, mend))
+        };
         if !(..=16).contains(&spec.weight_exponent) {
-            return Err(ScenarioError::new(
-                format!("{path}.weight_exponent"),
-                format!("{} is out of range", spec.weight_exponent),
-                "use 0 (the queue as it is) to 16",
-            ));
+            let problem = format!("{} is out of range", spec.weight_exponent);
+            let mend = "use 0 (the queue as it is) to 16";
+            return wrong("weight_exponent", &problem, mend);
         }
-        if spec.profiles.len() >= usize::from(NO_PROFILE) {
-            let at = format!("{path}.profiles");
-            return Err(ScenarioError::new(
-                at,
-                "too many profiles",
-                "use at most 254",
-            ));
+        if spec.profiles.len() > MAX_PROFILES {
+            let mend = format!("use at most {MAX_PROFILES}");
+            return wrong("profiles", "too many profiles", &mend);
         }
+        if spec.mean_packet_bytes == 0 {
+            return wrong(
+                "mean_packet_bytes",
+                "is 0",
+                "give a usual size, such as 500",
+            );
+        }
+        let Some((in_bytes, factor)) = unit(spec.unit, scale) else {
+            let mend = "give the queue limit_packets or limit_bytes";
+            return wrong("unit", "percent of a limit that is not there", mend);
+        };
         let listed = spec.profiles.iter().enumerate();
         let mut profiles = listed
-            .map(|(i, p)| read_profile(p, &format!("{path}.profiles[{i}]")))
+            .map(|(i, p)| read_profile(p, factor, &format!("{path}.profiles[{i}]")))
             .collect::<Result<Vec<_>, _>>()?;
         if let Some(default) = &spec.default {
-            profiles.push(read_profile(default, &format!("{path}.default"))?);
+            profiles.push(read_profile(default, factor, &format!("{path}.default"))?);
         }
         Ok(Self {
             weight: 0.5f64.powi(i32::try_from(spec.weight_exponent).unwrap_or(9)),
-            unit: spec.unit,
+            in_bytes,
+            gentle: spec.gentle,
+            uniform: spec.spacing == Spacing::Uniform,
             profiles,
             average: 0.0,
+            since: 0.0,
             idle_since: Some(0),
-            typical_ps: serialisation_ps(TYPICAL_BYTES, rate_bps) as f64,
+            typical_ps: serialisation_ps(spec.mean_packet_bytes, scale.line_bps) as f64,
         })
     }
 
-    /// Judges an arrival that finds this much waiting; true: drop it. Whoever leaves the queue
-    /// empty, by dropping too, calls `left_idle`.
-    pub fn drops(
+    /// Judges an arrival that finds this much waiting. Whoever leaves the queue empty, by
+    /// dropping too, calls `left_idle`.
+    pub fn judge(
         &mut self,
         (packets, bytes): (usize, u64),
-        profile: ProfileIndex,
+        profile: usize,
         now_ps: u64,
         stream: &mut Stream,
-    ) -> bool {
+    ) -> Early {
         if let Some(since) = self.idle_since.take() {
             // While idle the average decays as if small packets had passed.
             let missed = (now_ps - since) as f64 / self.typical_ps;
             self.average *= (1.0 - self.weight).powf(missed);
         }
-        let waiting = match self.unit {
-            RedUnit::Packets => packets as f64,
-            RedUnit::Bytes => bytes as f64,
+        let waiting = if self.in_bytes {
+            bytes as f64
+        } else {
+            packets as f64
         };
         self.average += self.weight * (waiting - self.average);
-        let Some(profile) = self.profiles.get(usize::from(profile)) else {
-            return false;
+        let Some(profile) = self.profiles.get(profile) else {
+            return Early::Pass;
         };
-        if self.average < profile.min {
-            false
-        } else if self.average >= profile.max {
-            true
-        } else {
+        let chance = if self.average < profile.min {
+            self.since = 0.0;
+            return Early::Pass;
+        } else if self.average < profile.max {
             let share = (self.average - profile.min) / (profile.max - profile.min);
-            stream.unit() < share * profile.top
+            share * profile.top
+        } else if self.gentle && self.average < 2.0 * profile.max {
+            let share = (self.average - profile.max) / profile.max;
+            profile.top + share * (1.0 - profile.top)
+        } else {
+            self.since = 0.0;
+            return Early::Forced;
+        };
+        if self.chosen(chance, stream) {
+            Early::Chosen
+        } else {
+            Early::Pass
         }
+    }
+
+    fn chosen(&mut self, chance: f64, stream: &mut Stream) -> bool {
+        if !self.uniform {
+            return stream.unit() < chance;
+        }
+        // Floyd and Jacobson: p / (1 - count × p).
+        let left = 1.0 - self.since * chance;
+        let chosen = left <= 0.0 || stream.unit() < chance / left;
+        self.since = if chosen { 0.0 } else { self.since + 1.0 };
+        chosen
     }
 
     /// The queue ran empty.
@@ -104,20 +158,34 @@ impl Red {
     }
 }
 
-/// The profile `mark` falls under.
-pub fn profile_index(spec: &RedSpec, mark: Mark) -> ProfileIndex {
-    let named = |p: &RedProfileSpec| {
-        let dscp = p.match_dscp.iter().flatten().any(|d| *d == mark.dscp);
-        dscp || (p.precedence.iter().flatten()).any(|v| *v == mark.precedence())
-    };
-    let found = spec.profiles.iter().position(named);
-    let fallback = spec.default.as_ref().map(|_| spec.profiles.len());
-    (found.or(fallback))
-        .and_then(|i| ProfileIndex::try_from(i).ok())
-        .unwrap_or(NO_PROFILE)
+/// Whether a unit counts bytes, and how many of those (or packets) it is; None: no limit to
+/// take percents of.
+fn unit(unit: RedUnit, scale: Scale) -> Option<(bool, f64)> {
+    match unit {
+        RedUnit::Packets => Some((false, 1.0)),
+        RedUnit::Bytes => Some((true, 1.0)),
+        RedUnit::Percent => match (scale.limit_packets, scale.limit_bytes) {
+            (Some(packets), _) => Some((false, packets as f64 / 100.0)),
+            (None, Some(bytes)) => Some((true, bytes as f64 / 100.0)),
+            (None, None) => None,
+        },
+        RedUnit::Ps => Some((true, scale.drain_bps as f64 / 8.0 / SECOND_PS as f64)),
+    }
 }
 
-fn read_profile(spec: &RedProfileSpec, path: &str) -> Result<Profile, ScenarioError> {
+/// Number of the profile `mark` falls under.
+pub fn profile_of(spec: &RedSpec, mark: Mark) -> Option<usize> {
+    let named = |p: &RedProfileSpec| {
+        p.match_dscp.iter().flatten().any(|d| *d == mark.dscp)
+            || (p.precedence.iter().flatten()).any(|v| *v == mark.precedence())
+            || p.cos.iter().flatten().any(|c| *c == mark.cos)
+            || p.colour.iter().flatten().any(|c| *c == mark.colour)
+    };
+    let found = spec.profiles.iter().position(named);
+    found.or(spec.default.as_ref().map(|_| spec.profiles.len()))
+}
+
+fn read_profile(spec: &RedProfileSpec, factor: f64, path: &str) -> Result<Profile, ScenarioError> {
     let wrong = |field: &str, problem: &str, mend: &str| {
         Err(ScenarioError::new(format!("{path}.{field}"), problem, mend))
     };
@@ -130,12 +198,14 @@ fn read_profile(spec: &RedProfileSpec, path: &str) -> Result<Profile, ScenarioEr
     if (spec.match_dscp.iter().flatten()).any(|d| *d > 63) {
         return wrong("match_dscp", "holds a value above 63", "use 0 to 63");
     }
-    if (spec.precedence.iter().flatten()).any(|p| *p > 7) {
-        return wrong("precedence", "holds a value above 7", "use 0 to 7");
+    for (values, field) in [(&spec.precedence, "precedence"), (&spec.cos, "cos")] {
+        if values.iter().flatten().any(|v| *v > 7) {
+            return wrong(field, "holds a value above 7", "use 0 to 7");
+        }
     }
     Ok(Profile {
-        min: spec.min as f64,
-        max: spec.max as f64,
+        min: spec.min as f64 * factor,
+        max: spec.max as f64 * factor,
         top: 1.0 / spec.mark_denominator as f64,
     })
 }
@@ -143,68 +213,137 @@ fn read_profile(spec: &RedProfileSpec, path: &str) -> Result<Profile, ScenarioEr
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scenario::Colour;
 
-    fn spec() -> RedSpec {
-        serde_json::from_str(
-            r#"{"weight_exponent": 1, "profiles": [{"match_dscp": [10], "min": 2, "max": 4,
-                "mark_denominator": 2}], "default": {"min": 1, "max": 2, "mark_denominator": 1}}"#,
-        )
-        .unwrap()
+    const SCALE: Scale = Scale {
+        limit_packets: None,
+        limit_bytes: Some(200_000),
+        drain_bps: 8_000_000,
+        line_bps: 1_000_000,
+    };
+
+    fn spec(extra: &str) -> RedSpec {
+        let text = format!(
+            r#"{{"weight_exponent": 1, "profiles": [{{"match_dscp": [10], "min": 2, "max": 4,
+                "mark_denominator": 2}}], "default": {{"min": 1, "max": 2, "mark_denominator": 1}}
+                {extra}}}"#
+        );
+        serde_json::from_str(&text).unwrap()
     }
 
-    fn settled(waiting: usize, profile: ProfileIndex) -> f64 {
-        let mut red = Red::new(&spec(), 1_000_000, "red").unwrap();
+    /// Shares of chosen and of forced drops once the average has settled.
+    fn settled(spec: &RedSpec, waiting: (usize, u64), profile: usize) -> (f64, f64) {
+        let mut red = Red::new(spec, SCALE, "red").unwrap();
         let mut stream = Stream::new(1, "red");
-        let mut judge = || red.drops((waiting, 0), profile, 0, &mut stream);
+        let mut judge = || red.judge(waiting, profile, 0, &mut stream);
         for _ in 0..64 {
             judge();
         }
-        f64::from((0..20_000).map(|_| u32::from(judge())).sum::<u32>()) / 20_000.0
+        let found: Vec<_> = (0..20_000).map(|_| judge()).collect();
+        let share = |e| found.iter().filter(|f| **f == e).count() as f64 / 20_000.0;
+        (share(Early::Chosen), share(Early::Forced))
     }
 
     #[test]
     fn probability_is_linear_up_to_the_denominator() {
-        assert_eq!(settled(1, 0), 0.0);
-        assert!((settled(3, 0) - 0.25).abs() < 0.01);
-        assert_eq!(settled(4, 0), 1.0);
-        assert_eq!(settled(100, NO_PROFILE), 0.0);
+        let spec = spec("");
+        assert_eq!(settled(&spec, (1, 0), 0), (0.0, 0.0));
+        assert!((settled(&spec, (3, 0), 0).0 - 0.25).abs() < 0.01);
+        assert_eq!(settled(&spec, (4, 0), 0), (0.0, 1.0));
+        assert_eq!(settled(&spec, (100, 0), 2), (0.0, 0.0));
+    }
+
+    #[test]
+    fn gentle_grows_on_to_the_double() {
+        let spec = spec(r#", "gentle": true"#);
+        assert!((settled(&spec, (6, 0), 0).0 - 0.75).abs() < 0.01);
+        assert_eq!(settled(&spec, (8, 0), 0), (0.0, 1.0));
+    }
+
+    #[test]
+    fn uniform_spacing_doubles_the_share_and_bounds_the_gap() {
+        let spec = spec(r#", "spacing": "uniform""#);
+        let mut red = Red::new(&spec, SCALE, "red").unwrap();
+        let mut stream = Stream::new(1, "red");
+        let mut judge = || red.judge((3, 0), 0, 0, &mut stream);
+        // Until the average has settled, behind a drop.
+        while (0..64).map(|_| judge()).next_back() != Some(Early::Chosen) {}
+        let (mut gap, mut longest, mut chosen) = (0, 0, 0);
+        for _ in 0..20_000 {
+            gap += 1;
+            if judge() == Early::Chosen {
+                longest = longest.max(gap);
+                gap = 0;
+                chosen += 1;
+            }
+        }
+        // p = 1/4: gaps are uniform on 1 to 4 (mean 2.5), never longer.
+        assert_eq!(longest, 4);
+        assert!(
+            (f64::from(chosen) / 20_000.0 - 0.4).abs() < 0.01,
+            "{chosen}"
+        );
+    }
+
+    #[test]
+    fn units() {
+        // 3 % of 200,000 bytes; 3 ps at 1 byte/µs is next to nothing.
+        let percent = spec(r#", "unit": "percent""#);
+        assert!((settled(&percent, (0, 6_000), 0).0 - 0.25).abs() < 0.01);
+        assert_eq!(settled(&percent, (0, 8_000), 0), (0.0, 1.0));
+        let profile = r#"{"weight_exponent": 0, "unit": "ps", "default": {"min": 2000000000,
+            "max": 4000000000, "mark_denominator": 2}}"#;
+        let ps: RedSpec = serde_json::from_str(profile).unwrap();
+        // 2 to 4 ms at 8 Mb/s are 2000 to 4000 bytes.
+        assert_eq!(settled(&ps, (0, 1_999), 0), (0.0, 0.0));
+        assert!((settled(&ps, (0, 3_000), 0).0 - 0.25).abs() < 0.01);
+        assert_eq!(settled(&ps, (0, 4_000), 0), (0.0, 1.0));
+        let scale = Scale {
+            limit_bytes: None,
+            ..SCALE
+        };
+        assert_eq!(
+            Red::new(&percent, scale, "red").unwrap_err().path,
+            "red.unit"
+        );
     }
 
     #[test]
     fn idle_time_forgets() {
-        let mut red = Red::new(&spec(), 1_000_000, "red").unwrap();
+        let mut red = Red::new(&spec(""), SCALE, "red").unwrap();
         let mut stream = Stream::new(1, "red");
         for _ in 0..64 {
-            red.drops((100, 0), 0, 0, &mut stream);
+            red.judge((100, 0), 0, 0, &mut stream);
         }
-        assert!(red.drops((0, 0), 0, 0, &mut stream));
+        assert_eq!(red.judge((0, 0), 0, 0, &mut stream), Early::Forced);
         red.left_idle(0);
-        assert!(!red.drops((0, 0), 0, 1_000_000_000_000, &mut stream));
+        let later = red.judge((0, 0), 0, 1_000_000_000_000, &mut stream);
+        assert_eq!(later, Early::Pass);
     }
 
     #[test]
     fn profiles_by_mark() {
-        assert_eq!(
-            profile_index(
-                &spec(),
+        let text = r#"{"profiles": [
+            {"match_dscp": [10], "min": 2, "max": 4, "mark_denominator": 2},
+            {"colour": ["red"], "min": 2, "max": 4, "mark_denominator": 2},
+            {"cos": [3], "precedence": [7], "min": 2, "max": 4, "mark_denominator": 2}]}"#;
+        let spec: RedSpec = serde_json::from_str(text).unwrap();
+        let profile = |dscp, cos, colour| {
+            let group = None;
+            profile_of(
+                &spec,
                 Mark {
-                    dscp: 10,
-                    cos: 0,
-                    group: None
-                }
-            ),
-            0
-        );
-        assert_eq!(
-            profile_index(
-                &spec(),
-                Mark {
-                    dscp: 0,
-                    cos: 0,
-                    group: None
-                }
-            ),
-            1
-        );
+                    dscp,
+                    cos,
+                    group,
+                    colour,
+                },
+            )
+        };
+        assert_eq!(profile(10, 0, Colour::Red), Some(0));
+        assert_eq!(profile(11, 0, Colour::Red), Some(1));
+        assert_eq!(profile(11, 3, Colour::Green), Some(2));
+        assert_eq!(profile(56, 0, Colour::Green), Some(2));
+        assert_eq!(profile(0, 0, Colour::Yellow), None);
     }
 }

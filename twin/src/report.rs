@@ -1,12 +1,14 @@
 //! The result as JSON.
 
 mod dialogue;
+mod rules;
 mod window;
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::gates::Side;
 use crate::histogram::Histogram;
 use crate::measure::{LayerBytes, Sample};
 use crate::minimum::least_delay_ps;
@@ -14,9 +16,10 @@ use crate::moments::Moments;
 use crate::packet::FlowId;
 use crate::queue::Counters;
 use crate::scenario::VERSION;
-use crate::sim::{Flow, NamedPort, Simulation};
-use crate::step::Hits;
+use crate::sim::Simulation;
+use crate::tables::{Flow, NamedPort};
 use dialogue::{ReturnedReport, TcpReport, TransactionReport};
+use rules::{Outcomes, PolicerReports, RuleReports};
 use window::{FlowWindow, LineReport, QueueWindow, SeriesReport, queue_window};
 
 const ARRIVAL: &str = "arrival to end of transmission";
@@ -29,6 +32,7 @@ pub struct Report<'a> {
     delay_reference: &'static str,
     flows: Vec<FlowReport<'a>>,
     ports: Vec<PortReport<'a>>,
+    pools: Vec<PoolReport<'a>>,
 }
 
 #[derive(Debug, Serialize)]
@@ -108,6 +112,7 @@ struct PortReport<'a> {
     busy_ps: u64,
     utilisation: f64,
     rules: RuleReports,
+    policers: PolicerReports,
     by_flow: Vec<ShareReport<'a>>,
 }
 
@@ -120,30 +125,23 @@ struct QueueReport<'a> {
     dropped_tail: u64,
     dropped_red: u64,
     dropped_police: u64,
+    dropped_pool: u64,
+    ecn_marked: u64,
     max_depth: u64,
+    /// What its own policer found.
+    police: Option<Outcomes>,
     window: Option<QueueWindow>,
 }
 
-/// One entry per rule and a last one for `otherwise`.
+/// A buffer that queues share.
 #[derive(Debug, Serialize)]
-struct RuleReports {
-    ingress: Vec<RuleReport>,
-    egress: Vec<RuleReport>,
-}
-
-#[derive(Debug, Clone, Copy, Default, Serialize)]
-struct RuleReport {
-    packets: u64,
-    bytes: u64,
-    exceeded: u64,
-}
-
-impl RuleReport {
-    fn add(&mut self, hits: Hits) {
-        self.packets += hits.packets;
-        self.bytes += hits.bytes;
-        self.exceeded += hits.exceeded;
-    }
+struct PoolReport<'a> {
+    node: &'a str,
+    port: Option<&'a str>,
+    name: &'a str,
+    unit: &'static str,
+    size: u64,
+    max_depth: u64,
 }
 
 /// What one flow (its acknowledgements included) offered to a queue and lost there.
@@ -178,6 +176,20 @@ pub fn report(simulation: &Simulation) -> Report<'_> {
         ports: ports
             .map(|(i, p)| port_report(simulation, i, p, &touching[i], measured_ps))
             .collect(),
+        pools: (simulation.pools.iter())
+            .map(|named| PoolReport {
+                node: &named.node,
+                port: named.port.as_deref(),
+                name: &named.name,
+                unit: if named.pool.in_bytes {
+                    "bytes"
+                } else {
+                    "packets"
+                },
+                size: named.pool.size,
+                max_depth: named.pool.peak(),
+            })
+            .collect(),
     }
 }
 
@@ -210,10 +222,13 @@ fn flow_report<'a>(simulation: &Simulation, flow: &'a Flow, measured_ps: u64) ->
 }
 
 fn minimum_report(simulation: &Simulation, flow: &Flow) -> Option<MinimumReport> {
+    if flow.sizes.largest == 0 {
+        return None;
+    }
     let least = |ip_bytes| least_delay_ps(simulation, flow.first, ip_bytes);
-    (flow.sizes.largest > 0).then(|| MinimumReport {
-        smallest: least(flow.sizes.smallest),
-        largest: least(flow.sizes.largest),
+    Some(MinimumReport {
+        smallest: least(flow.sizes.smallest)?,
+        largest: least(flow.sizes.largest)?,
     })
 }
 
@@ -234,14 +249,23 @@ fn delay_report(delay: &Moments, histogram: &Histogram) -> DelayReport {
     }
 }
 
-/// For each port the steps that leave or arrive there.
-fn touching(simulation: &Simulation) -> Vec<Vec<usize>> {
-    let mut touching = vec![Vec::new(); simulation.ports.len()];
+/// Of one port: the steps that leave or arrive there, and its gates.
+#[derive(Debug, Clone, Default)]
+struct Touching {
+    steps: Vec<usize>,
+    gates: Vec<usize>,
+}
+
+fn touching(simulation: &Simulation) -> Vec<Touching> {
+    let mut touching = vec![Touching::default(); simulation.ports.len()];
     for (id, step) in simulation.steps.iter().enumerate() {
-        touching[step.port].push(id);
+        touching[step.port].steps.push(id);
         if step.reception.port != step.port {
-            touching[step.reception.port].push(id);
+            touching[step.reception.port].steps.push(id);
         }
+    }
+    for (id, gate) in simulation.gates.gates.iter().enumerate() {
+        touching[gate.port].gates.push(id);
     }
     touching
 }
@@ -250,9 +274,10 @@ fn port_report<'a>(
     simulation: &'a Simulation,
     index: usize,
     named: &'a NamedPort,
-    touching: &[usize],
+    touching: &Touching,
     measured_ps: u64,
 ) -> PortReport<'a> {
+    let judged = &simulation.gates.policers;
     let mut queues: Vec<_> = match named.port.fair() {
         Some(fair) => vec![queue_report(&named.fair_name, &fair.counters)],
         None => {
@@ -260,21 +285,47 @@ fn port_report<'a>(
             queues.map(|q| queue_report(&q.name, &q.counters)).collect()
         }
     };
-    let mut rules = RuleReports {
-        ingress: vec![RuleReport::default(); named.ingress_rules],
-        egress: vec![RuleReport::default(); named.egress_rules],
-    };
+    for (queue, policer) in queues.iter_mut().zip(&named.policers.queues) {
+        queue.police = policer.map(|p| Outcomes::of(&judged[p]));
+    }
+    let mut rules = RuleReports::new(&named.policers, judged);
     let mut by_flow: BTreeMap<(FlowId, u16), (u64, u64, FlowWindow)> = BTreeMap::new();
-    for (number, step) in touching.iter().map(|id| (*id, &simulation.steps[*id])) {
-        if step.reception.port == index {
-            rules.ingress[step.reception.rule].add(step.reception.hits);
+    for (number, step) in touching
+        .steps
+        .iter()
+        .map(|id| (*id, &simulation.steps[*id]))
+    {
+        if let Some(rule) = step.reception.rule
+            && step.reception.port == index
+        {
+            rules.ingress[rule].add(step.reception.hits);
         }
         if step.port == index {
-            rules.egress[step.rule].add(step.hits);
+            if let Some(rule) = step.rule {
+                rules.egress[rule].add(step.hits);
+            }
             let entry = by_flow.entry((step.flow, step.queue)).or_default();
             entry.0 += step.hits.packets;
             entry.1 += step.dropped;
-            entry.2.add(simulation, number);
+            entry.2.add_step(simulation, number);
+        }
+    }
+    for (number, gate) in touching
+        .gates
+        .iter()
+        .map(|id| (*id, &simulation.gates.gates[*id]))
+    {
+        if let Some(rule) = gate.rule {
+            match gate.side {
+                Side::Ingress => rules.ingress[rule].add(gate.hits),
+                Side::Egress => rules.egress[rule].add(gate.hits),
+            }
+        }
+        if let Some(queue) = gate.queue {
+            let entry = by_flow.entry((gate.flow, queue)).or_default();
+            entry.0 += gate.hits.packets;
+            entry.1 += gate.dropped;
+            entry.2.add_gate(simulation, number);
         }
     }
     for (i, (report, waits)) in queues.iter_mut().zip(named.port.waits()).enumerate() {
@@ -298,6 +349,7 @@ fn port_report<'a>(
         by_flow: shares.collect(),
         queues,
         dropped_input: named.dropped_input,
+        policers: PolicerReports::new(&named.policers, judged),
         line: LineReport::new(&named.port, measured_ps),
         series: series.find(|s| s.port == index).map(SeriesReport::from),
         busy_ps: named.port.usage.busy_ps,
@@ -315,6 +367,9 @@ fn queue_report<'a>(name: &'a str, counters: &Counters) -> QueueReport<'a> {
         dropped_tail: counters.dropped_tail,
         dropped_red: counters.dropped_red,
         dropped_police: counters.dropped_police,
+        dropped_pool: counters.dropped_pool,
+        ecn_marked: counters.ecn_marked,
+        police: None,
         max_depth: counters.max_depth,
         window: None,
     }

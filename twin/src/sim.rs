@@ -4,27 +4,26 @@ mod dialogue;
 mod endings;
 mod forwarding;
 mod fragments;
-mod parts;
 
 use crate::error::{RunError, ScenarioError};
 use crate::event::{Event, EventQueue};
 use crate::first_bit::{FirstBits, Times};
 use crate::forward::Forwarder;
 use crate::framing::carried;
+use crate::gates::{GateId, Gates, Side};
 use crate::observe::Observer;
 use crate::packet::{FlowId, Packet, PacketId, Role, Slab, StepId};
-use crate::police::TokenBucket;
 use crate::port::Action;
-use crate::queue::Item;
 use crate::scenario::DelayReference;
 use crate::sched::Offer;
 use crate::source::Source;
 use crate::source::tcp::{Output, Segments};
 use crate::step::{Next, Step};
+use crate::tables::{Flow, NamedPool, NamedPort, Tables};
+use forwarding::Forwarding;
 use fragments::Reassembly;
 
 pub use dialogue::Returned;
-pub use parts::{Boxes, Flow, NamedPort, Sizes};
 
 /// Events between two looks at the wish to stop.
 const CHECK_EVERY: u64 = 1 << 18;
@@ -36,14 +35,16 @@ pub struct Simulation {
     pub window: (u64, u64),
     pub flows: Vec<Flow>,
     pub steps: Vec<Step>,
+    pub gates: Gates,
     pub ports: Vec<NamedPort>,
     pub forwarders: Vec<Forwarder>,
-    policers: Vec<TokenBucket>,
+    pub pools: Vec<NamedPool>,
     pub observer: Observer,
     packets: Slab,
     /// Present if delays count from the first bit.
     pub first_bits: Option<FirstBits>,
     reassembly: Reassembly,
+    forwarding: Forwarding,
     events: EventQueue,
     now_ps: u64,
     /// Nothing happens after this.
@@ -58,25 +59,21 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    pub fn new(
-        seed: u64,
-        reference: DelayReference,
-        flows: Vec<Flow>,
-        boxes: Boxes,
-        observer: Observer,
-    ) -> Self {
+    pub fn new(seed: u64, reference: DelayReference, tables: Tables) -> Self {
         Self {
             seed,
-            window: observer.window,
-            flows,
-            steps: boxes.steps,
-            ports: boxes.ports,
-            policers: boxes.policers,
-            forwarders: boxes.forwarders,
-            observer,
+            window: tables.observer.window,
+            flows: tables.flows,
+            steps: tables.steps,
+            gates: tables.gates,
+            forwarders: tables.forwarders,
+            ports: tables.ports,
+            pools: tables.pools,
+            observer: tables.observer,
             packets: Slab::default(),
             first_bits: (reference == DelayReference::FirstBit).then(FirstBits::default),
             reassembly: Reassembly::default(),
+            forwarding: Forwarding::default(),
             events: EventQueue::default(),
             now_ps: 0,
             until_ps: u64::MAX,
@@ -118,7 +115,7 @@ impl Simulation {
                 break;
             }
             if at >= self.observer.boundary_ps {
-                self.observer.advance(at, &mut self.ports, &self.steps);
+                (self.observer).advance(at, &mut self.ports, &self.steps, &self.gates);
             }
             self.now_ps = at;
             self.handle(event);
@@ -127,7 +124,7 @@ impl Simulation {
                 return Err(RunError::Interrupted);
             }
         }
-        (self.observer).advance(u64::MAX, &mut self.ports, &self.steps);
+        (self.observer).advance(u64::MAX, &mut self.ports, &self.steps, &self.gates);
         Ok(())
     }
 
@@ -192,9 +189,10 @@ impl Simulation {
             flow.returned.sent += u64::from(counts);
             (flow.back.unwrap_or(flow.first), counts.then_some(0))
         } else if counts {
-            let step = &self.steps[flow.first as usize];
-            let port = &self.ports[step.port].port;
-            let (frame, wire) = port.layers(ip_bytes, step.saved_header, step.queue);
+            let (frame, wire) = match flow.first {
+                Next::Step(first) => self.steps[first as usize].layers(&self.ports, ip_bytes),
+                first => self.gates.layers(first, ip_bytes),
+            };
             flow.meter.offered.add(ip_bytes, frame, wire);
             flow.sizes.add(ip_bytes);
             (flow.first, Some(flow.meter.sent(now)))
@@ -203,7 +201,7 @@ impl Simulation {
         };
         let packet = self.packets.insert(Packet {
             flow: id,
-            step: first,
+            step: 0,
             ip_bytes,
             role,
             sent_ps: now,
@@ -214,7 +212,37 @@ impl Simulation {
         if let Some(first_bits) = &mut self.first_bits {
             first_bits.created(packet, Times::default());
         }
-        self.enter(packet, first);
+        self.follow(packet, first);
+    }
+
+    /// A packet goes on to what is next on its way.
+    #[inline]
+    fn follow(&mut self, id: PacketId, next: Next) {
+        match next {
+            Next::Step(step) => self.enter(id, step),
+            Next::Deliver => self.deliver(id),
+            Next::Gate(gate) => self.pass(id, gate),
+            Next::Drop => self.lose(id),
+        }
+    }
+
+    /// A packet comes to the gates of an egress.
+    fn pass(&mut self, id: PacketId, gate: GateId) {
+        let packet = self.packets.get(id);
+        let mtu = self.gates.ip_mtu(gate);
+        if packet.ip_bytes > mtu {
+            self.cut(id, Next::Gate(gate), mtu);
+            return;
+        }
+        let next = self.judge(id, gate);
+        self.follow(id, next);
+    }
+
+    /// What gates of one side of a port make of a packet.
+    fn judge(&mut self, id: PacketId, gate: GateId) -> Next {
+        let packet = self.packets.get(id);
+        let whole = !matches!(packet.role, Role::Fragment(_));
+        (self.gates).pass(gate, packet.ip_bytes, whole, self.now_ps, &mut self.ports)
     }
 
     /// A packet comes to the egress of a step.
@@ -223,12 +251,12 @@ impl Simulation {
         let packet = self.packets.get_mut(id);
         let ip_bytes = packet.ip_bytes;
         packet.step = step_id;
-        let mut step = &mut self.steps[step_id as usize];
+        let step = &mut self.steps[step_id as usize];
         let index = step.port;
         let port = &mut self.ports[index].port;
         let mtu = port.line.ip_mtu;
         if ip_bytes > mtu {
-            self.cut(id, step_id, mtu);
+            self.cut(id, Next::Step(step_id), mtu);
             return;
         }
         let saved = match packet.role {
@@ -238,37 +266,13 @@ impl Simulation {
         };
         let carried = carried(ip_bytes, saved);
         let bytes = port.frame_bytes(carried, step.queue.into());
-        step.hits.packets += 1;
-        step.hits.bytes += u64::from(bytes);
-        if let Some(policer) = step.policer
-            && !self.policers[policer].conforms(bytes, now)
-        {
-            step.hits.exceeded += 1;
-            let Some(other) = step.exceed else {
-                step.dropped += 1;
-                port.policed(step.queue);
-                self.lose(id);
-                return;
-            };
-            packet.step = other;
-            step = &mut self.steps[other as usize];
+        if step.rule.is_some() {
+            step.hits.count(bytes);
         }
-        let offer = port.offer(
-            Item {
-                packet: id,
-                bytes,
-                carried,
-                order: 0,
-                entered_ps: now,
-                queue: step.queue,
-                conversation: step.conversation,
-                precedence: step.precedence,
-                profile: step.profile,
-            },
-            now,
-        );
+        let offer = port.offer(step.item(id, bytes, carried, now), now);
         match offer {
             Offer::Kept => {}
+            Offer::Marked => packet.ce = true,
             Offer::Refused => {
                 step.dropped += 1;
                 self.lose(id);
@@ -318,34 +322,26 @@ impl Simulation {
     }
 
     fn arrive(&mut self, id: PacketId) {
-        let now = self.now_ps;
         let packet = self.packets.get(id);
         let step = &mut self.steps[packet.step as usize];
         let framing = self.ports[step.port].port.line.framing;
         let bytes = framing.frame_bytes(packet.ip_bytes, false);
         let reception = &mut step.reception;
         let (input, forwarder) = (reception.port, reception.forwarder);
-        reception.hits.packets += 1;
-        reception.hits.bytes += u64::from(bytes);
-        let mut next = reception.conform;
-        if let Some(policer) = reception.policer
-            && !self.policers[policer].conforms(bytes, now)
-        {
-            reception.hits.exceeded += 1;
-            match reception.exceed {
-                Some(marked) => next = marked,
-                None => {
-                    self.lose(id);
-                    return;
-                }
-            }
+        if reception.rule.is_some() {
+            reception.hits.count(bytes);
         }
-        match next {
-            Next::Step(step) => match forwarder {
-                None => self.enter(id, step),
-                Some(forwarder) => self.forward(forwarder, input, id, step),
-            },
-            Next::Deliver => self.deliver(id),
+        let mut next = reception.next;
+        if let Next::Gate(gate) = next
+            && self.gates.side(gate) == Side::Ingress
+        {
+            next = self.judge(id, gate);
+        }
+        match (next, forwarder) {
+            (Next::Step(_) | Next::Gate(_), Some(forwarder)) => {
+                self.forward(forwarder, input, id, next);
+            }
+            _ => self.follow(id, next),
         }
     }
 }

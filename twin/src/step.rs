@@ -1,15 +1,22 @@
-//! Steps: what happens to one flow's packets, with one set of marks, at one port and at the far
-//! end of its link. All classification is done when they are made.
+//! Steps: what happens to one flow's packets, with one set of marks, at one port and
+//! at the far end of its link. All classification is done when they are made.
 
+use crate::admission::ProfileIndex;
+use crate::gates::GateId;
 use crate::observe::StepState;
-use crate::packet::{FlowId, StepId};
-use crate::red::ProfileIndex;
+use crate::packet::{FlowId, PacketId, StepId};
+use crate::queue::Item;
+use crate::tables::NamedPort;
 
-/// What follows a reception.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What comes next on a packet's way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Next {
     Deliver,
+    /// Into a queue.
     Step(StepId),
+    /// Before a policer.
+    Gate(GateId),
+    Drop,
 }
 
 /// Packets and frame bytes that met a rule.
@@ -17,19 +24,22 @@ pub enum Next {
 pub struct Hits {
     pub packets: u64,
     pub bytes: u64,
-    /// Above the rule's policer.
-    pub exceeded: u64,
 }
 
-/// Ingress at the far end.
+impl Hits {
+    pub fn count(&mut self, bytes: u32) {
+        self.packets += 1;
+        self.bytes += u64::from(bytes);
+    }
+}
+
+/// What arrives at the far end.
 #[derive(Debug, Clone)]
 pub struct Reception {
     pub port: usize,
-    pub rule: usize,
-    pub policer: Option<usize>,
-    pub conform: Next,
-    /// None: what exceeds is dropped.
-    pub exceed: Option<Next>,
+    /// The ingress rule; None: a gate counts it.
+    pub rule: Option<usize>,
+    pub next: Next,
     /// From the end of the line time to arrival at what follows: propagation, and the node's
     /// latency if it forwards, less the gap after the last bit.
     pub after_line_ps: i64,
@@ -41,14 +51,13 @@ pub struct Reception {
     pub hits: Hits,
 }
 
+/// A place in a queue.
 #[derive(Debug, Clone)]
 pub struct Step {
     pub flow: FlowId,
     pub port: usize,
-    pub rule: usize,
-    pub policer: Option<usize>,
-    /// None: what exceeds is dropped.
-    pub exceed: Option<StepId>,
+    /// The egress rule; None: a gate counts it.
+    pub rule: Option<usize>,
     pub queue: u16,
     pub conversation: u16,
     pub precedence: u8,
@@ -64,6 +73,26 @@ pub struct Step {
 }
 
 impl Step {
+    /// Frame and wire bytes of a packet of so many IP bytes on its line, of all its fragments.
+    pub fn layers(&self, ports: &[NamedPort], ip_bytes: u32) -> (u32, u32) {
+        (ports[self.port].port).layers(ip_bytes, self.saved_header, self.queue)
+    }
+
+    /// A packet as its port sees it here.
+    pub fn item(&self, packet: PacketId, bytes: u32, carried: u32, now_ps: u64) -> Item {
+        Item {
+            packet,
+            bytes,
+            carried,
+            order: 0,
+            entered_ps: now_ps,
+            queue: self.queue,
+            conversation: self.conversation,
+            precedence: self.precedence,
+            profile: self.profile,
+        }
+    }
+
     /// What it has counted so far.
     pub fn state(&self) -> StepState {
         StepState {

@@ -3,6 +3,8 @@
 mod line;
 mod network;
 mod node;
+mod pools;
+mod queues;
 mod routes;
 mod rules;
 
@@ -11,12 +13,14 @@ use std::collections::HashSet;
 
 use crate::classify::Header;
 use crate::error::ScenarioError;
-use crate::measure::Meter;
-use crate::packet::StepId;
+use crate::gates::Gates;
+use crate::measure::{Meter, Sizes};
 use crate::rng::Stream;
 use crate::scenario::{FlowSpec, Scenario, VERSION};
-use crate::sim::{Boxes, Flow, Returned, Simulation, Sizes};
+use crate::sim::{Returned, Simulation};
 use crate::source::{self, Groups, Source};
+use crate::step::Next;
+use crate::tables::{Flow, Tables};
 use network::Network;
 use routes::Routes;
 
@@ -55,14 +59,18 @@ pub fn build(scenario: &Scenario, seed: u64) -> Result<Simulation, ScenarioError
     let mut simulation = Simulation::new(
         seed,
         scenario.delay_reference,
-        flows,
-        Boxes {
+        Tables {
+            flows,
             steps: routes.steps,
-            policers: network.policers,
+            gates: Gates {
+                gates: routes.gates,
+                policers: network.policers,
+            },
             forwarders: network.forwarders,
             ports: network.ports,
+            pools: network.pools,
+            observer: network.observer,
         },
-        network.observer,
     );
     if !scenario.drain {
         simulation.cut_off(scenario.duration_ps);
@@ -130,7 +138,7 @@ fn flow(
     let id = routes.next_flow();
     let first = routes.add(id, network, &there, &header, mark)?;
     let back_at = format!("{path}.return_path");
-    let back: Option<StepId> = match (&spec.return_path, &source) {
+    let back: Option<Next> = match (&spec.return_path, &source) {
         (Some(back), Source::Tcp(_) | Source::Echo(_)) => {
             let back = network.route(back, &back_at)?;
             if back.from != there.to || back.to != there.from {

@@ -4,26 +4,27 @@ use std::collections::HashMap;
 
 use super::line::{read_framing, read_line};
 use super::node::{NodeFacts, read_node};
-use super::rules::{Rule, RuleReader};
+use super::pools::NodePools;
+use super::queues::{QueueContext, read_discipline};
+use super::rules::{Policing, RuleReader, Rules};
 use super::twice;
+use crate::admission::Profiles;
 use crate::error::ScenarioError;
 use crate::forward::Forwarder;
 use crate::framing::Framing;
+use crate::gates::Side;
 use crate::observe::Observer;
-use crate::police::TokenBucket;
+use crate::police::Policer;
 use crate::port::Port;
-use crate::queue::ClassQueue;
 use crate::rng::Stream;
 use crate::scenario::{
     COMPRESSED_HEADER, EgressOtherwise, EgressSpec, IngressSpec, LinkSpec, PortSpec, QueueSpec,
-    RedSpec, Scenario, SeriesSpec,
+    Scenario, SeriesSpec,
 };
-use crate::sched;
-use crate::sim::NamedPort;
+use crate::tables::{NamedPool, NamedPort, PortPolicers};
 
 /// A path longer than this is a mistake.
 const MAX_HOPS: usize = 64;
-const MAX_QUEUES: usize = 1024;
 /// 16 minutes: no line is longer.
 const MAX_DELAY_PS: u64 = 1_000_000_000_000_000;
 /// A plain host or port: FIFO of so many packets.
@@ -33,11 +34,33 @@ const DEFAULT_LIMIT: u64 = 1000;
 #[derive(Debug)]
 pub struct PortFacts {
     pub node: usize,
+    pub name: String,
     /// The port at the other end of the link.
     pub peer: Option<usize>,
-    pub ingress: Vec<Rule>,
-    pub egress: Vec<Rule>,
-    pub red: Vec<Option<RedSpec>>,
+    pub ingress: Rules,
+    pub egress: Rules,
+    /// By queue.
+    pub profiles: Vec<Profiles>,
+    queue_policers: Vec<Option<Policing>>,
+}
+
+impl PortFacts {
+    pub fn queue_police(&self, queue: usize) -> Option<&Policing> {
+        self.queue_policers.get(queue)?.as_ref()
+    }
+
+    fn policers(&self) -> PortPolicers {
+        let (ingress, ingress_rules) = self.ingress.policers();
+        let (egress, egress_rules) = self.egress.policers();
+        let queues = self.queue_policers.iter();
+        PortPolicers {
+            ingress,
+            ingress_rules,
+            egress,
+            egress_rules,
+            queues: queues.map(|q| q.as_ref().map(|p| p.policer)).collect(),
+        }
+    }
 }
 
 /// A checked path.
@@ -52,9 +75,10 @@ pub struct Route {
 pub struct Network<'a> {
     pub facts: Vec<PortFacts>,
     pub ports: Vec<NamedPort>,
-    pub policers: Vec<TokenBucket>,
+    pub policers: Vec<Policer>,
     pub forwarders: Vec<Forwarder>,
     pub nodes: Vec<NodeFacts>,
+    pub pools: Vec<NamedPool>,
     index: HashMap<(&'a str, &'a str), usize>,
     node_names: Vec<&'a str>,
     pub observer: Observer,
@@ -72,35 +96,62 @@ impl<'a> Network<'a> {
             policers: Vec::new(),
             forwarders: Vec::new(),
             nodes: Vec::new(),
+            pools: Vec::new(),
             index: HashMap::new(),
             node_names: Vec::new(),
             observer: Observer::new(window),
         };
         let specs = network.index(scenario, seed)?;
         let ends = network.links(&scenario.links)?;
+        let mut pools = Vec::with_capacity(scenario.nodes.len());
+        for (n, node) in scenario.nodes.iter().enumerate() {
+            let path = format!("nodes[{n}]");
+            pools.push(NodePools::read(node, &path, &mut network.pools)?);
+        }
+        let mut place = 0;
         for (index, (spec, path)) in specs.iter().enumerate() {
             let node = network.facts[index].node;
+            let same_node = index > 0 && network.facts[index - 1].node == node;
+            place = if same_node { place + 1 } else { 0 };
+            let ports = &scenario.nodes[node].ports;
+            let ports: Vec<_> = ports.iter().map(|p| p.name.as_str()).collect();
             let name = format!("{}/{}", network.node_names[node], spec.name);
             let stream = Stream::new(seed, &format!("port {name}"));
             let fallback = default_egress();
             let egress = spec.egress.as_ref().unwrap_or(&fallback);
             let at = format!("{path}.egress");
             let end = ends.get(&index);
-            let (mut port, names) = read_port(egress, end.copied(), &at, window, stream)?;
+            let line = read_line(egress, end.copied(), &at)?;
+            let context = QueueContext {
+                line_bps: line.rate_bps,
+                tagged: line.framing.tagged,
+                pools: &pools[node],
+                port: place,
+                ports: &ports,
+            };
+            let (discipline, read) = read_discipline(egress, context, &at)?;
+            let mut port = Port::new(line, read.queues, discipline, window, stream);
             if egress.wait_histogram {
                 (port.waits_mut()).for_each(|w| w.histogram = Some(Box::default()));
             }
             if let Some(SeriesSpec { every_ps }) = egress.series {
                 let observer = &mut network.observer;
-                observer.add_series(index, every_ps, names.len(), &format!("{at}.series"))?;
+                observer.add_series(index, every_ps, read.names.len(), &format!("{at}.series"))?;
             }
             let facts = &mut network.facts[index];
             facts.peer = end.map(|e| e.peer);
-            facts.red = egress.queues.iter().map(|q| q.red.clone()).collect();
+            facts.profiles = read.profiles;
             let mut reader = RuleReader {
                 policers: &mut network.policers,
+                ports: &ports,
+                rate_bps: line.rate_bps,
             };
-            facts.egress = reader.egress(egress, names.len(), &at)?;
+            facts.egress = reader.egress(egress, read.names.len(), &at)?;
+            for (q, queue) in egress.queues.iter().enumerate() {
+                let at = format!("{at}.queues[{q}]");
+                let police = reader.police(queue.police.as_ref(), Side::Egress, &at)?;
+                facts.queue_policers.push(police);
+            }
             let none = IngressSpec::default();
             let ingress = spec.ingress.as_ref().unwrap_or(&none);
             facts.ingress = reader.ingress(ingress, &format!("{path}.ingress"))?;
@@ -108,9 +159,8 @@ impl<'a> Network<'a> {
                 node: network.node_names[node].to_owned(),
                 name: spec.name.clone(),
                 connected: end.is_some(),
-                ingress_rules: facts.ingress.len(),
-                egress_rules: facts.egress.len(),
-                fair_name: names.into_iter().next().unwrap_or_default(),
+                policers: facts.policers(),
+                fair_name: read.names.into_iter().next().unwrap_or_default(),
                 forwarded_ps: 0,
                 dropped_input: 0,
                 port,
@@ -141,10 +191,12 @@ impl<'a> Network<'a> {
                 }
                 self.facts.push(PortFacts {
                     node: n,
+                    name: port.name.clone(),
                     peer: None,
-                    ingress: Vec::new(),
-                    egress: Vec::new(),
-                    red: Vec::new(),
+                    ingress: Rules::default(),
+                    egress: Rules::default(),
+                    profiles: Vec::new(),
+                    queue_policers: Vec::new(),
                 });
                 specs.push((port, path));
             }
@@ -265,15 +317,15 @@ pub fn in_time(value: u64, path: String) -> Result<(), ScenarioError> {
 
 fn default_egress() -> EgressSpec {
     EgressSpec {
+        police: Vec::new(),
         rules: Vec::new(),
         otherwise: EgressOtherwise::default(),
         queues: vec![QueueSpec {
             name: "default".into(),
             limit_packets: Some(DEFAULT_LIMIT),
-            limit_bytes: None,
-            red: None,
-            fair_queue: None,
+            ..QueueSpec::default()
         }],
+        pools: Vec::new(),
         scheduler: serde_json::json!({"kind": "fifo"}),
         shape: None,
         tx_fifo_packets: 1,
@@ -287,61 +339,4 @@ fn default_egress() -> EgressSpec {
         wait_histogram: false,
         series: None,
     }
-}
-
-/// The port as it runs, and its queues' names (never none).
-fn read_port(
-    spec: &EgressSpec,
-    end: Option<LinkEnd>,
-    path: &str,
-    window: (u64, u64),
-    stream: Stream,
-) -> Result<(Port, Vec<String>), ScenarioError> {
-    let line = read_line(spec, end, path)?;
-    if spec.queues.len() > MAX_QUEUES {
-        let at = format!("{path}.queues");
-        let mend = format!("use at most {MAX_QUEUES}");
-        return Err(ScenarioError::new(at, "too many queues", mend));
-    }
-    let context = sched::Context {
-        queues: spec.queues.len(),
-        rate_bps: line.rate_bps,
-        tagged: line.framing.tagged,
-        path: &format!("{path}.scheduler"),
-    };
-    let shaper = match &spec.shape {
-        Some(shape) => Some(sched::Bucket::new(shape, &format!("{path}.shape"))?),
-        None => None,
-    };
-    let discipline = sched::read(&spec.scheduler, shaper, context)?;
-    let mut queues = Vec::new();
-    let mut names: Vec<String> = Vec::new();
-    for (i, queue) in spec.queues.iter().enumerate() {
-        let at = format!("{path}.queues[{i}]");
-        if names.contains(&queue.name) {
-            return Err(twice(&at, &queue.name));
-        }
-        names.push(queue.name.clone());
-        match &discipline {
-            sched::Discipline::Classes(_) => {
-                queues.push(ClassQueue::new(queue, line.rate_bps, &at)?);
-            }
-            sched::Discipline::Fair(_) => refuse_limits(queue, &at)?,
-        }
-    }
-    if names.is_empty() {
-        names.push("fair".into());
-    }
-    let port = Port::new(line, queues, discipline, window, stream);
-    Ok((port, names))
-}
-
-fn refuse_limits(queue: &QueueSpec, path: &str) -> Result<(), ScenarioError> {
-    let none = queue.limit_packets.is_none() && queue.limit_bytes.is_none();
-    if none && queue.red.is_none() && queue.fair_queue.is_none() {
-        return Ok(());
-    }
-    let problem = "wfq has its own limits";
-    let mend = "use the scheduler's hold_queue and congestive_discard_threshold";
-    Err(ScenarioError::new(path, problem, mend))
 }

@@ -1,14 +1,18 @@
-//! Resolves a flow's way into steps: one per port and set of marks it can get there with.
+//! Resolves a flow's way into steps and gates: one per place and set of marks it can get there
+//! with.
 
 use std::collections::HashMap;
 
-use super::network::{Network, Route};
-use super::rules::classify;
+use super::network::{Network, PortFacts, Route};
+use super::rules::{Policing, Rules};
+use crate::admission::NO_PROFILE;
 use crate::classify::{Header, Mark};
 use crate::error::ScenarioError;
+use crate::gates::{Gate, GateId, LineBytes, Side};
 use crate::packet::{FlowId, StepId};
-use crate::red::{NO_PROFILE, profile_index};
+use crate::police::Action;
 use crate::rng::hash;
+use crate::scenario::Colour;
 use crate::step::{Hits, Next, Reception, Step};
 
 /// Applications whose headers RTP header compression understands start so.
@@ -18,8 +22,36 @@ const MAX_STEPS: usize = 1 << 22;
 #[derive(Debug, Default)]
 pub struct Routes {
     pub steps: Vec<Step>,
+    pub gates: Vec<Gate>,
     flows: FlowId,
 }
+
+/// Where a packet is on its way through one hop.
+#[derive(Debug, Clone, Copy)]
+enum Place {
+    /// Before this policer of the interface, or a later one.
+    List(Side, usize),
+    Rules(Side),
+    /// Before the queue's policer; `counts`: the rule is not counted yet.
+    Queue {
+        rule: usize,
+        counts: bool,
+    },
+    /// Behind the ingress.
+    Inside,
+}
+
+/// What a step or gate stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Stage {
+    Listed(Side, usize),
+    Rule(Side, usize),
+    QueuePolicer { rule: usize, counts: bool },
+    Queue { rule: usize, counts: bool },
+}
+
+/// A stage at a hop, and the marks it is met with (a rule's own set).
+type Key = (usize, Stage, Mark);
 
 /// One way of one flow while it is resolved.
 struct Walk<'a, 'n> {
@@ -27,8 +59,44 @@ struct Walk<'a, 'n> {
     network: &'a Network<'n>,
     route: &'a Route,
     header: &'a Header,
-    /// By hop, marks on arrival at the port, and the rule if it is settled.
-    known: HashMap<(usize, Mark, Option<usize>), StepId>,
+    known: HashMap<Key, Next>,
+    /// Made, but what follows is open; a list, as a long way would exhaust the stack.
+    open: Vec<(Next, Key)>,
+}
+
+impl<'n> Walk<'_, 'n> {
+    /// The port of a side at a hop, and the port of its node that packets came in by.
+    fn port(&self, hop: usize, side: Side) -> (usize, Option<&str>) {
+        let facts = &self.network.facts;
+        // A route's ports are all linked.
+        let peer = |hop: usize| {
+            let port = self.route.ports[hop];
+            facts[port].peer.unwrap_or(port)
+        };
+        match side {
+            Side::Ingress => (peer(hop), Some(&facts[peer(hop)].name)),
+            Side::Egress => {
+                let input = hop.checked_sub(1).map(|h| facts[peer(h)].name.as_str());
+                (self.route.ports[hop], input)
+            }
+        }
+    }
+
+    fn facts(&self, hop: usize, side: Side) -> (&PortFacts, &Rules) {
+        let facts = &self.network.facts[self.port(hop, side).0];
+        match side {
+            Side::Ingress => (facts, &facts.ingress),
+            Side::Egress => (facts, &facts.egress),
+        }
+    }
+
+    /// Bytes that the flow's RTP headers lose to compression on the line of a hop.
+    fn saved_header(&self, hop: usize) -> u32 {
+        let rtp = (self.header.application.as_ref()).is_some_and(|a| a.starts_with(RTP));
+        let port = self.route.ports[hop];
+        let saved = self.network.ports[port].port.line.saved_header;
+        if rtp { saved } else { 0 }
+    }
 }
 
 impl Routes {
@@ -37,7 +105,7 @@ impl Routes {
         self.flows - 1
     }
 
-    /// Adds the steps of a route; returns the first.
+    /// Adds the steps and gates of a route; returns what comes first.
     pub fn add(
         &mut self,
         flow: FlowId,
@@ -45,102 +113,250 @@ impl Routes {
         route: &Route,
         header: &Header,
         mark: Mark,
-    ) -> Result<StepId, ScenarioError> {
+    ) -> Result<Next, ScenarioError> {
         let mut walk = Walk {
             flow,
             network,
             route,
             header,
             known: HashMap::new(),
+            open: Vec::new(),
         };
-        let first = self.step(&mut walk, 0, mark, None);
-        if self.steps.len() > MAX_STEPS {
-            let problem = "too many flows, hops and marks together";
-            return Err(ScenarioError::new("flows", problem, "split the scenario"));
+        let first = self.at(&mut walk, 0, Place::List(Side::Egress, 0), mark);
+        while let Some((made, key)) = walk.open.pop() {
+            match made {
+                Next::Step(step) => self.finish_step(&mut walk, step, key),
+                Next::Gate(gate) => self.finish_gate(&mut walk, gate, key),
+                Next::Deliver | Next::Drop => {}
+            }
+            if self.steps.len() + self.gates.len() > MAX_STEPS {
+                let problem = "too many flows, hops and marks together";
+                return Err(ScenarioError::new("flows", problem, "split the scenario"));
+            }
         }
         Ok(first)
     }
 
-    /// `settled`: the egress rule, for what its policer marked anew.
-    fn step(&mut self, walk: &mut Walk, hop: usize, mark: Mark, settled: Option<usize>) -> StepId {
-        if let Some(known) = walk.known.get(&(hop, mark, settled)) {
-            return *known;
+    /// What a packet meets next from `place` on.
+    fn at(&mut self, walk: &mut Walk, hop: usize, place: Place, mark: Mark) -> Next {
+        let (mut hop, mut place, mut mark) = (hop, place, mark);
+        loop {
+            place = match place {
+                Place::List(side, from) => {
+                    let (_, input) = walk.port(hop, side);
+                    let rules = walk.facts(hop, side).1;
+                    match rules.listed(from, walk.header, input, mark) {
+                        Some(index) => {
+                            return self.stage(walk, (hop, Stage::Listed(side, index), mark));
+                        }
+                        None => Place::Rules(side),
+                    }
+                }
+                Place::Rules(side) => {
+                    let (_, input) = walk.port(hop, side);
+                    let rules = walk.facts(hop, side).1;
+                    let (index, rule) = rules.classify(walk.header, input, mark);
+                    mark = rule.mark(mark);
+                    if side == Side::Ingress || rule.police.is_some() {
+                        return self.stage(walk, (hop, Stage::Rule(side, index), mark));
+                    }
+                    Place::Queue {
+                        rule: index,
+                        counts: true,
+                    }
+                }
+                Place::Queue { rule, counts } => {
+                    let (facts, rules) = walk.facts(hop, Side::Egress);
+                    let stage = match facts.queue_police(rules.rules[rule].queue) {
+                        Some(_) => Stage::QueuePolicer { rule, counts },
+                        None => Stage::Queue { rule, counts },
+                    };
+                    return self.stage(walk, (hop, stage, mark));
+                }
+                Place::Inside if hop + 1 < walk.route.ports.len() => {
+                    hop += 1;
+                    Place::List(Side::Egress, 0)
+                }
+                Place::Inside => return Next::Deliver,
+            };
         }
-        let port = walk.route.ports[hop];
-        let facts = &walk.network.facts[port];
-        let running = &walk.network.ports[port].port;
-        let (rule_index, rule, out, policer) = match settled {
-            Some(index) => (index, &facts.egress[index], mark, None),
-            None => {
-                let (index, rule) = classify(&facts.egress, walk.header, mark);
-                (index, rule, rule.mark(mark), rule.police.as_ref())
-            }
-        };
-        let exceed = policer.and_then(|(_, marks)| marks.as_ref());
-        let exceed = exceed.map(|m| self.step(walk, hop, out.with(m), Some(rule_index)));
-        let reception = self.reception(walk, hop, out);
-        let rtp = (walk.header.application.as_ref()).is_some_and(|a| a.starts_with(RTP));
-        let red = facts.red.get(rule.queue).and_then(|r| r.as_ref());
-        let step = Step {
-            flow: walk.flow,
-            port,
-            rule: rule_index,
-            policer: policer.map(|(index, _)| *index),
-            exceed,
-            queue: rule.queue as u16,
-            conversation: running.conversation(rule.queue, conversation_hash(walk.header, out)),
-            precedence: out.precedence(),
-            profile: red.map_or(NO_PROFILE, |red| profile_index(red, out)),
-            saved_header: if rtp { running.line.saved_header } else { 0 },
-            hits: Hits::default(),
-            dropped: 0,
-            packets_out: 0,
-            bytes_out: 0,
-            reception,
-        };
-        self.steps.push(step);
-        let id = (self.steps.len() - 1) as StepId;
-        walk.known.insert((hop, mark, settled), id);
-        id
     }
 
-    fn reception(&mut self, walk: &mut Walk, hop: usize, mark: Mark) -> Reception {
+    fn stage(&mut self, walk: &mut Walk, key: Key) -> Next {
+        if let Some(known) = walk.known.get(&key) {
+            return *known;
+        }
+        let (hop, stage, mark) = key;
+        let next = match stage {
+            Stage::Queue { rule, counts } => {
+                self.steps.push(new_step(walk, hop, (rule, counts), mark));
+                Next::Step((self.steps.len() - 1) as StepId)
+            }
+            _ => {
+                self.gates.push(new_gate(walk, hop, stage, mark));
+                Next::Gate((self.gates.len() - 1) as GateId)
+            }
+        };
+        walk.known.insert(key, next);
+        walk.open.push((next, key));
+        next
+    }
+
+    fn finish_gate(&mut self, walk: &mut Walk, gate: GateId, (hop, stage, mark): Key) {
+        let behind = |go_on: bool| match stage {
+            Stage::Listed(side, index) if go_on => Place::List(side, index + 1),
+            Stage::Listed(side, _) => Place::Rules(side),
+            Stage::Rule(Side::Ingress, _) => Place::Inside,
+            Stage::Rule(Side::Egress, rule) => Place::Queue {
+                rule,
+                counts: false,
+            },
+            Stage::QueuePolicer { rule, .. } | Stage::Queue { rule, .. } => Place::Queue {
+                rule,
+                counts: false,
+            },
+        };
+        let network = walk.network;
+        let mut next = [Next::Drop; 3];
+        match policing(walk, network, hop, stage) {
+            None => next[0] = self.at(walk, hop, behind(false), mark),
+            Some(policing) => {
+                for (next, action) in next.iter_mut().zip(&policing.actions) {
+                    let Some(mark) = action.mark(mark) else {
+                        continue;
+                    };
+                    *next = match (stage, action) {
+                        // Only one policer stands before a queue.
+                        (Stage::QueuePolicer { rule, .. }, _) => {
+                            let counts = false;
+                            self.stage(walk, (hop, Stage::Queue { rule, counts }, mark))
+                        }
+                        (_, Action::Pass { go_on, .. }) => self.at(walk, hop, behind(*go_on), mark),
+                        (_, Action::Drop) => Next::Drop,
+                    };
+                }
+            }
+        }
+        self.gates[gate as usize].next = next;
+    }
+
+    fn finish_step(&mut self, walk: &mut Walk, step: StepId, (hop, _, mark): Key) {
         let line = walk.network.ports[walk.route.ports[hop]].port.line;
-        let sender = &walk.network.facts[walk.route.ports[hop]];
-        // A route's ports are all linked.
-        let port = sender.peer.unwrap_or(walk.route.ports[hop]);
-        let facts = &walk.network.facts[port];
         let arriving = Mark {
             dscp: mark.dscp,
             cos: if line.framing.tagged { mark.cos } else { 0 },
             group: None,
+            colour: Colour::Green,
         };
-        let (rule_index, rule) = classify(&facts.ingress, walk.header, arriving);
-        let inside = rule.mark(arriving);
-        let forwards = hop + 1 < walk.route.ports.len();
-        let node = &walk.network.nodes[facts.node];
-        let onward = walk.route.ports.get(hop + 1);
-        let header_ps = onward.map_or(u64::MAX, |next| {
-            node.header_ps(&line, &walk.network.ports[*next].port.line)
-        });
-        let mut next = |mark| match forwards {
-            true => Next::Step(self.step(walk, hop + 1, mark, None)),
-            false => Next::Deliver,
+        let (port, input) = walk.port(hop, Side::Ingress);
+        let rules = walk.facts(hop, Side::Ingress).1;
+        let (index, rule) = rules.classify(walk.header, input, arriving);
+        let (rule, next) = if rules.listed.is_empty() && rule.police.is_none() {
+            let inside = rule.mark(arriving);
+            (Some(index), self.at(walk, hop, Place::Inside, inside))
+        } else {
+            let place = Place::List(Side::Ingress, 0);
+            (None, self.at(walk, hop, place, arriving))
         };
-        let conform = next(inside);
-        let exceed = rule.police.as_ref().and_then(|(_, marks)| marks.as_ref());
-        Reception {
+        let reception = &mut self.steps[step as usize].reception;
+        *reception = Reception {
             port,
-            rule: rule_index,
-            policer: rule.police.as_ref().map(|(index, _)| *index),
-            conform,
-            exceed: exceed.map(|m| next(inside.with(m))),
-            after_line_ps: (line.delay_ps + if forwards { node.latency_ps } else { 0 }) as i64
+            rule,
+            next,
+            ..*reception
+        };
+    }
+}
+
+/// The policer of a stage, if it has one.
+fn policing<'a>(
+    walk: &Walk,
+    network: &'a Network,
+    hop: usize,
+    stage: Stage,
+) -> Option<&'a Policing> {
+    let side = match stage {
+        Stage::Listed(side, _) | Stage::Rule(side, _) => side,
+        Stage::QueuePolicer { .. } | Stage::Queue { .. } => Side::Egress,
+    };
+    let facts = &network.facts[walk.port(hop, side).0];
+    let rules = match side {
+        Side::Ingress => &facts.ingress,
+        Side::Egress => &facts.egress,
+    };
+    match stage {
+        Stage::Listed(_, index) => Some(&rules.listed[index].police),
+        Stage::Rule(_, index) => rules.rules[index].police.as_ref(),
+        Stage::QueuePolicer { rule, .. } => facts.queue_police(rules.rules[rule].queue),
+        Stage::Queue { .. } => None,
+    }
+}
+
+fn new_step(walk: &Walk, hop: usize, (rule, counts): (usize, bool), mark: Mark) -> Step {
+    let (port, input) = walk.port(hop, Side::Egress);
+    let (facts, rules) = walk.facts(hop, Side::Egress);
+    let running = &walk.network.ports[port].port;
+    let line = running.line;
+    let queue = rules.rules[rule].queue;
+    let profiles = facts.profiles.get(queue);
+    let node = &walk.network.nodes[walk.network.facts[walk.port(hop, Side::Ingress).0].node];
+    let onward = walk.route.ports.get(hop + 1);
+    let header_ps = onward.map_or(u64::MAX, |next| {
+        node.header_ps(&line, &walk.network.ports[*next].port.line)
+    });
+    let latency = onward.map_or(0, |_| node.latency_ps);
+    Step {
+        flow: walk.flow,
+        port,
+        rule: counts.then_some(rule),
+        queue: queue as u16,
+        conversation: running.conversation(queue, conversation_hash(walk.header, mark)),
+        precedence: mark.precedence(),
+        profile: profiles.map_or(NO_PROFILE, |p| p.index(walk.header, input, mark)),
+        saved_header: walk.saved_header(hop),
+        hits: Hits::default(),
+        dropped: 0,
+        packets_out: 0,
+        bytes_out: 0,
+        reception: Reception {
+            port,
+            rule: None,
+            next: Next::Drop,
+            after_line_ps: (line.delay_ps + latency) as i64
                 - line.framing.gap_ps(line.rate_bps) as i64,
             header_ps,
             forwarder: node.forwarder,
             hits: Hits::default(),
+        },
+    }
+}
+
+fn new_gate(walk: &Walk, hop: usize, stage: Stage, mark: Mark) -> Gate {
+    let (side, rule, queue_of) = match stage {
+        Stage::Listed(side, _) => (side, None, None),
+        Stage::Rule(side, rule) => (side, Some(rule), Some(rule)),
+        Stage::QueuePolicer { rule, counts } | Stage::Queue { rule, counts } => {
+            (Side::Egress, counts.then_some(rule), Some(rule))
         }
+    };
+    let rules = walk.facts(hop, side).1;
+    let queue = queue_of.map(|r| rules.rules[r].queue as u16);
+    let line = walk.network.ports[walk.route.ports[hop]].port.line;
+    Gate {
+        flow: walk.flow,
+        port: walk.port(hop, side).0,
+        side,
+        rule,
+        queue: queue.filter(|_| side == Side::Egress),
+        policer: policing(walk, walk.network, hop, stage).map(|p| p.policer),
+        colour: mark.colour,
+        next: [Next::Drop; 3],
+        line: match side {
+            Side::Ingress => LineBytes::received(line.framing),
+            Side::Egress => LineBytes::sent(&line, walk.saved_header(hop)),
+        },
+        hits: Hits::default(),
+        dropped: 0,
     }
 }
 

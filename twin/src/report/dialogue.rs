@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use super::{DelayReport, delay_report};
-use crate::sim::Flow;
 use crate::source::Source;
 use crate::source::tcp::Population;
+use crate::tables::Flow;
 
 /// Packets on the way back.
 #[derive(Debug, Serialize)]

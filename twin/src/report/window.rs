@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::observe::{QueueState, Series, Snapshot};
+use crate::observe::{QueueState, Series, Snapshot, StepState};
 use crate::port::{Port, Usage};
 use crate::queue::Waits;
 use crate::sim::Simulation;
@@ -16,6 +16,8 @@ pub struct QueueWindow {
     dropped_tail: u64,
     dropped_red: u64,
     dropped_police: u64,
+    dropped_pool: u64,
+    ecn_marked: u64,
     /// Packets waiting, averaged over time.
     mean_length: f64,
     wait_ps: WaitReport,
@@ -51,10 +53,19 @@ pub struct FlowWindow {
 
 impl FlowWindow {
     /// Adds what step `index` gained.
-    pub fn add(&mut self, simulation: &Simulation, index: usize) {
+    pub fn add_step(&mut self, simulation: &Simulation, index: usize) {
+        self.add(simulation, |snapshot| snapshot.steps[index]);
+    }
+
+    /// Adds what gate `index` gained.
+    pub fn add_gate(&mut self, simulation: &Simulation, index: usize) {
+        self.add(simulation, |snapshot| snapshot.gates[index]);
+    }
+
+    fn add(&mut self, simulation: &Simulation, state: impl Fn(&Snapshot) -> StepState) {
         let observer = &simulation.observer;
         if let (Some(opened), Some(closed)) = (&observer.opened, &observer.closed) {
-            let (before, after) = (opened.steps[index], closed.steps[index]);
+            let (before, after) = (state(opened), state(closed));
             self.packets_in += after.packets_in - before.packets_in;
             self.packets_out += after.packets_out - before.packets_out;
             self.bytes_out += after.bytes_out - before.bytes_out;
@@ -137,6 +148,8 @@ pub fn queue_window(
         dropped_tail: new.dropped_tail - old.dropped_tail,
         dropped_red: new.dropped_red - old.dropped_red,
         dropped_police: new.dropped_police - old.dropped_police,
+        dropped_pool: new.dropped_pool - old.dropped_pool,
+        ecn_marked: new.ecn_marked - old.ecn_marked,
         mean_length: (after.packet_ps - before.packet_ps) as f64 / (close - open) as f64,
         wait_ps: WaitReport {
             mean: (packets_out > 0).then(|| waited / packets_out as f64),

@@ -2,6 +2,8 @@
 
 use serde::Deserialize;
 
+use super::Colour;
+
 /// All given terms must hold; a term is a list of alternatives; none given matches everything.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -22,6 +24,12 @@ pub struct MatchSpec {
     /// Source or destination port.
     pub any_port: Option<Vec<(u16, u16)>>,
     pub vlan: Option<Vec<u16>>,
+    /// MAC addresses, such as `00:00:5e:00:53:01`.
+    pub src_mac: Option<Vec<String>>,
+    pub dst_mac: Option<Vec<String>>,
+    /// Names of the node's ports the packet came in by; a sender's own packets came in by none.
+    pub input: Option<Vec<String>>,
+    pub colour: Option<Vec<Colour>>,
     /// At least one of these holds.
     pub any: Option<Vec<MatchSpec>>,
     /// This does not hold.

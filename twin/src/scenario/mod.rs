@@ -6,12 +6,16 @@
 mod matching;
 mod parse;
 mod port;
+mod queue;
 
 pub use matching::MatchSpec;
 pub use parse::{parse_kind, parse_part, parse_scenario};
 pub use port::{
-    COMPRESSED_HEADER, EgressOtherwise, EgressSpec, FlowOrderSpec, IngressSpec, MarkSpec,
-    PoliceSpec, PortSpec, QueueSpec, RedProfileSpec, RedSpec, RedUnit, SeriesSpec, ShapeSpec,
+    COMPRESSED_HEADER, Colour, EgressOtherwise, EgressSpec, IngressSpec, ListedPolice, MarkSpec,
+    PortSpec, SeriesSpec, ShapeSpec,
+};
+pub use queue::{
+    FlowOrderSpec, PoolSpec, QueueSpec, RedProfileSpec, RedSpec, RedUnit, Spacing, ThresholdSpec,
 };
 
 use serde::Deserialize;
@@ -75,6 +79,9 @@ pub struct NodeSpec {
     pub cut_through_bytes: Option<u32>,
     #[serde(default)]
     pub ports: Vec<PortSpec>,
+    /// Buffer that queues of several ports share.
+    #[serde(default)]
+    pub pools: Vec<PoolSpec>,
 }
 
 /// When a node may begin to forward a frame.
@@ -163,4 +170,17 @@ pub struct PacketSpec {
     pub dst_port: Option<u16>,
     pub application: Option<String>,
     pub vlan: Option<u16>,
+    pub src_mac: Option<String>,
+    pub dst_mac: Option<String>,
+    pub ecn: EcnSpec,
+}
+
+/// What a flow's packets say in the ECN field (RFC 3168).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EcnSpec {
+    #[default]
+    NotEct,
+    /// Routers may mark them instead of dropping them; acknowledgements never are.
+    Ect,
 }

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::MatchSpec;
+use super::{MatchSpec, PoolSpec, QueueSpec};
 
 /// One port; without `egress` it is a plain FIFO of 1000 packets, without `ingress` marks are kept.
 #[derive(Debug, Deserialize)]
@@ -16,10 +16,11 @@ pub struct PortSpec {
     pub egress: Option<EgressSpec>,
 }
 
-/// Marking and policing of what arrives; the first matching rule wins.
+/// Marking and policing of what arrives: the interface's policers, then the first matching rule.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct IngressSpec {
+    pub police: Vec<ListedPolice>,
     pub rules: Vec<IngressRule>,
     pub otherwise: IngressOtherwise,
 }
@@ -32,37 +33,52 @@ pub struct IngressRule {
     #[serde(default)]
     pub set: Option<MarkSpec>,
     #[serde(default)]
-    pub police: Option<PoliceSpec>,
+    pub police: Option<Value>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct IngressOtherwise {
     pub dscp: Option<u8>,
+    pub precedence: Option<u8>,
     pub cos: Option<u8>,
     pub group: Option<u8>,
-    pub police: Option<PoliceSpec>,
+    pub colour: Option<Colour>,
+    pub police: Option<Value>,
+}
+
+/// One policer of an interface: they are asked in order, before any rule.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ListedPolice {
+    #[serde(rename = "match", default)]
+    pub matching: MatchSpec,
+    /// Read by `crate::police` according to its `kind`.
+    pub police: Value,
+}
+
+/// Drop precedence inside a node (RFC 2697's colours).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Colour {
+    #[default]
+    Green,
+    Yellow,
+    Red,
 }
 
 /// New marks; what is absent stays as it was.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct MarkSpec {
     pub dscp: Option<u8>,
+    /// The class selector of this precedence; not beside `dscp`.
+    pub precedence: Option<u8>,
     pub cos: Option<u8>,
     /// Does not leave the node.
     pub group: Option<u8>,
-}
-
-/// A single-rate two-colour policer over frame bytes, shared by all flows that hit its rule.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PoliceSpec {
-    pub rate_bps: u64,
-    pub burst_bytes: u64,
-    /// Marks for what exceeds; absent: it is dropped.
-    #[serde(default)]
-    pub exceed: Option<MarkSpec>,
+    /// Does not leave the node.
+    pub colour: Option<Colour>,
 }
 
 /// Queueing of what leaves.
@@ -70,11 +86,16 @@ pub struct PoliceSpec {
 #[serde(deny_unknown_fields)]
 pub struct EgressSpec {
     #[serde(default)]
+    pub police: Vec<ListedPolice>,
+    #[serde(default)]
     pub rules: Vec<EgressRule>,
     #[serde(default)]
     pub otherwise: EgressOtherwise,
     #[serde(default)]
     pub queues: Vec<QueueSpec>,
+    /// Buffer this port's queues share.
+    #[serde(default)]
+    pub pools: Vec<PoolSpec>,
     /// Read by `crate::sched` according to its `kind`.
     pub scheduler: Value,
     /// Of all queues together.
@@ -144,7 +165,7 @@ pub struct EgressRule {
     #[serde(default)]
     pub set: Option<MarkSpec>,
     #[serde(default)]
-    pub police: Option<PoliceSpec>,
+    pub police: Option<Value>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -152,76 +173,5 @@ pub struct EgressRule {
 pub struct EgressOtherwise {
     pub queue: usize,
     pub set: Option<MarkSpec>,
-    pub police: Option<PoliceSpec>,
-}
-
-/// One queue; at least one limit must be given.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct QueueSpec {
-    pub name: String,
-    #[serde(default)]
-    pub limit_packets: Option<u64>,
-    /// In frame bytes.
-    #[serde(default)]
-    pub limit_bytes: Option<u64>,
-    #[serde(default)]
-    pub red: Option<RedSpec>,
-    #[serde(default)]
-    pub fair_queue: Option<FlowOrderSpec>,
-}
-
-/// Flow-based fair queueing inside one queue.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct FlowOrderSpec {
-    /// Hash buckets; flows in one bucket are one conversation.
-    #[serde(default = "two_hundred_and_fifty_six")]
-    pub dynamic_queues: u16,
-}
-
-/// What IOS takes on fast lines.
-fn two_hundred_and_fifty_six() -> u16 {
-    256
-}
-
-/// (Weighted) random early detection.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct RedSpec {
-    /// The average moves by 2^-this of the difference.
-    #[serde(default = "nine")]
-    pub weight_exponent: u32,
-    #[serde(default)]
-    pub unit: RedUnit,
-    #[serde(default)]
-    pub profiles: Vec<RedProfileSpec>,
-    /// For marks no profile names; absent: those are only tail-dropped.
-    #[serde(default)]
-    pub default: Option<RedProfileSpec>,
-}
-
-/// IOS's default exponential weighting constant.
-fn nine() -> u32 {
-    9
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum RedUnit {
-    #[default]
-    Packets,
-    Bytes,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct RedProfileSpec {
-    #[serde(default)]
-    pub match_dscp: Option<Vec<u8>>,
-    #[serde(default)]
-    pub precedence: Option<Vec<u8>>,
-    pub min: u64,
-    pub max: u64,
-    pub mark_denominator: u64,
+    pub police: Option<Value>,
 }

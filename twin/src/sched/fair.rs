@@ -39,6 +39,8 @@ impl Default for FairSpec {
 #[derive(Debug)]
 pub enum Offer {
     Kept,
+    /// Kept, and marked as having met congestion.
+    Marked,
     Refused,
     /// Kept, at the cost of this waiting packet.
     Displaced(Item),
@@ -211,7 +213,7 @@ mod tests {
             queue: 0,
             conversation,
             precedence,
-            profile: crate::red::NO_PROFILE,
+            profile: crate::admission::NO_PROFILE,
         }
     }
 

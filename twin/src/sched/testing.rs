@@ -1,9 +1,9 @@
 //! Queues that never run dry, for the schedulers' own tests.
 
 use super::{Context, Pick, Scheduler};
+use crate::admission::Limits;
 use crate::framing::{SECOND_PS, serialisation_ps};
 use crate::queue::{ClassQueue, Item};
-use crate::scenario::QueueSpec;
 
 /// Queues kept at two packets each of a fixed size; size 0: always empty.
 pub struct Feed {
@@ -15,14 +15,11 @@ pub struct Feed {
 impl Feed {
     pub fn new(sizes: &[u32]) -> Self {
         let queue = |name: usize| {
-            let spec = QueueSpec {
-                name: name.to_string(),
-                limit_packets: Some(10),
-                limit_bytes: None,
-                red: None,
-                fair_queue: None,
+            let limits = Limits {
+                packets: Some(10),
+                bytes: None,
             };
-            ClassQueue::new(&spec, 1_000_000, "queue").unwrap()
+            ClassQueue::new(&name.to_string(), limits, None, None)
         };
         let mut feed = Self {
             queues: (0..sizes.len()).map(queue).collect(),
@@ -52,7 +49,7 @@ impl Feed {
             queue: queue as u16,
             conversation: 0,
             precedence: 0,
-            profile: crate::red::NO_PROFILE,
+            profile: crate::admission::NO_PROFILE,
         });
     }
 }

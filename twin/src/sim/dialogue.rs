@@ -71,7 +71,7 @@ impl Simulation {
     /// An answer leaves the far end.
     pub(super) fn answer(&mut self, id: PacketId) {
         let flow = &self.flows[self.packets.get(id).flow as usize];
-        self.enter(id, flow.back.unwrap_or(flow.first));
+        self.follow(id, flow.back.unwrap_or(flow.first));
     }
 
     /// A packet of a dialogue is delivered.

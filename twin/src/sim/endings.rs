@@ -57,8 +57,7 @@ impl Simulation {
             if now > open && now <= close {
                 let (frame, wire) = layers.unwrap_or_else(|| {
                     let step = &self.steps[packet.step as usize];
-                    let port = &self.ports[step.port].port;
-                    port.layers(packet.ip_bytes, step.saved_header, step.queue)
+                    step.layers(&self.ports, packet.ip_bytes)
                 });
                 flow.meter.window.add(packet.ip_bytes, frame, wire);
             }

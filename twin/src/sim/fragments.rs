@@ -3,7 +3,8 @@
 use super::Simulation;
 use crate::first_bit::Times;
 use crate::ip::fragment_sizes;
-use crate::packet::{Packet, PacketId, Role, StepId};
+use crate::packet::{Packet, PacketId, Role};
+use crate::step::Next;
 
 /// A packet that travels in fragments.
 #[derive(Debug, Clone, Copy)]
@@ -50,9 +51,9 @@ impl Reassembly {
 }
 
 impl Simulation {
-    /// Cuts a packet that is too large for the port of `step_id` and queues its fragments there.
+    /// Cuts a packet that is too large for the port of `next`; its fragments go on there.
     #[cold]
-    pub(super) fn cut(&mut self, id: PacketId, step_id: StepId, mtu: u32) {
+    pub(super) fn cut(&mut self, id: PacketId, next: Next, mtu: u32) {
         let packet = self.packets.remove(id);
         let times = self.first_bits.as_ref().map(|bits| bits.of(id));
         let parts = fragment_sizes(packet.ip_bytes, mtu).count() as u32;
@@ -79,7 +80,7 @@ impl Simulation {
             if let (Some(bits), Some(times)) = (&mut self.first_bits, times) {
                 bits.created(part, times);
             }
-            self.enter(part, step_id);
+            self.follow(part, next);
         }
     }
 

@@ -1,149 +1,11 @@
-//! Matching of header fields and marks; resolved once per flow, hop and mark when a run is built.
+//! The compiled form of `match`.
 
 use std::net::IpAddr;
 
+use super::address::{Mac, Prefix};
+use super::{Header, Mark, in_field};
 use crate::error::ScenarioError;
-use crate::scenario::{MarkSpec, MatchSpec, PacketSpec};
-
-/// The marks a packet carries at some point of its way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Mark {
-    pub dscp: u8,
-    pub cos: u8,
-    /// A class chosen on input, known inside the box alone (QoS group, service queue).
-    pub group: Option<u8>,
-}
-
-impl Mark {
-    /// IP precedence: the upper three bits of the DSCP.
-    pub fn precedence(self) -> u8 {
-        self.dscp >> 3
-    }
-
-    pub fn with(self, set: &MarkSpec) -> Self {
-        Self {
-            dscp: set.dscp.unwrap_or(self.dscp),
-            cos: set.cos.unwrap_or(self.cos),
-            group: set.group.or(self.group),
-        }
-    }
-}
-
-/// The header fields that never change on the way.
-#[derive(Debug, Clone)]
-pub struct Header {
-    pub protocol: u8,
-    pub src: Option<IpAddr>,
-    pub dst: Option<IpAddr>,
-    pub src_port: Option<u16>,
-    pub dst_port: Option<u16>,
-    pub application: Option<String>,
-    pub vlan: Option<u16>,
-}
-
-impl Header {
-    /// `protocol`: of a flow that names none.
-    pub fn read(
-        spec: &PacketSpec,
-        protocol: u8,
-        path: &str,
-    ) -> Result<(Self, Mark), ScenarioError> {
-        let address = |text: &Option<String>, field: &str| match text {
-            None => Ok(None),
-            Some(text) => text.parse().map(Some).map_err(|_| {
-                let at = format!("{path}.{field}");
-                ScenarioError::new(at, format!("{text:?} is no address"), "write 192.0.2.1")
-            }),
-        };
-        check_dscp(Some(spec.dscp), path)?;
-        check_cos(Some(spec.cos), path)?;
-        let header = Self {
-            protocol: spec.protocol.unwrap_or(protocol),
-            src: address(&spec.src, "src")?,
-            dst: address(&spec.dst, "dst")?,
-            src_port: spec.src_port,
-            dst_port: spec.dst_port,
-            application: spec.application.clone(),
-            vlan: spec.vlan,
-        };
-        let mark = Mark {
-            dscp: spec.dscp,
-            cos: spec.cos,
-            group: None,
-        };
-        Ok((header, mark))
-    }
-
-    /// The same conversation seen from the other end.
-    pub fn reversed(&self) -> Self {
-        Self {
-            src: self.dst,
-            dst: self.src,
-            src_port: self.dst_port,
-            dst_port: self.src_port,
-            ..self.clone()
-        }
-    }
-}
-
-/// Refuses marks that the header field cannot hold.
-pub fn check_marks(set: &MarkSpec, path: &str) -> Result<(), ScenarioError> {
-    check_dscp(set.dscp, path)?;
-    check_cos(set.cos, path)
-}
-
-fn check_dscp(value: Option<u8>, path: &str) -> Result<(), ScenarioError> {
-    in_field(value, 63, &format!("{path}.dscp"))
-}
-
-fn check_cos(value: Option<u8>, path: &str) -> Result<(), ScenarioError> {
-    in_field(value, 7, &format!("{path}.cos"))
-}
-
-fn in_field(value: Option<u8>, top: u8, path: &str) -> Result<(), ScenarioError> {
-    match value {
-        Some(v) if v > top => Err(ScenarioError::new(
-            path,
-            format!("{v} does not fit the field"),
-            format!("use 0 to {top}"),
-        )),
-        _ => Ok(()),
-    }
-}
-
-/// An address prefix.
-#[derive(Debug, Clone, Copy)]
-struct Prefix {
-    address: IpAddr,
-    length: u32,
-}
-
-impl Prefix {
-    fn read(text: &str) -> Option<Self> {
-        let (address, length) = match text.split_once('/') {
-            Some((address, length)) => (address.parse().ok()?, Some(length.parse().ok()?)),
-            None => (text.parse().ok()?, None),
-        };
-        let width = if matches!(address, IpAddr::V4(_)) {
-            32
-        } else {
-            128
-        };
-        let length = length.unwrap_or(width);
-        (length <= width).then_some(Self { address, length })
-    }
-
-    fn holds(self, other: IpAddr) -> bool {
-        let top = |bits: u128, width: u32| bits.checked_shr(width - self.length).unwrap_or(0);
-        match (self.address, other) {
-            (IpAddr::V4(a), IpAddr::V4(b)) => {
-                top(u32::from(a).into(), 32) == top(u32::from(b).into(), 32)
-            }
-            (IpAddr::V6(a), IpAddr::V6(b)) => top(a.into(), 128) == top(b.into(), 128),
-            _ => false,
-        }
-    }
-}
+use crate::scenario::{Colour, MatchSpec};
 
 /// A compiled `match`.
 #[derive(Debug, Default)]
@@ -160,24 +22,29 @@ pub struct Matcher {
     dst_ports: Option<Vec<(u16, u16)>>,
     any_port: Option<Vec<(u16, u16)>>,
     vlan: Option<Vec<u16>>,
+    src_mac: Option<Vec<Mac>>,
+    dst_mac: Option<Vec<Mac>>,
+    input: Option<Vec<String>>,
+    colour: Option<Vec<Colour>>,
     any: Option<Vec<Matcher>>,
     not: Option<Box<Matcher>>,
 }
 
 impl Matcher {
-    pub fn read(spec: &MatchSpec, path: &str) -> Result<Self, ScenarioError> {
+    /// `ports`: names of the node's ports.
+    pub fn read(spec: &MatchSpec, ports: &[&str], path: &str) -> Result<Self, ScenarioError> {
         let any = match &spec.any {
             None => None,
             Some(list) => {
                 non_empty(&spec.any, path, "any")?;
                 let inner = list.iter().enumerate();
-                let read = inner.map(|(i, m)| Self::read(m, &format!("{path}.any[{i}]")));
+                let read = inner.map(|(i, m)| Self::read(m, ports, &format!("{path}.any[{i}]")));
                 Some(read.collect::<Result<_, _>>()?)
             }
         };
         let not = match &spec.not {
             None => None,
-            Some(inner) => Some(Box::new(Self::read(inner, &format!("{path}.not"))?)),
+            Some(inner) => Some(Box::new(Self::read(inner, ports, &format!("{path}.not"))?)),
         };
         Ok(Self {
             dscp: values(&spec.dscp, 63, path, "dscp")?,
@@ -192,12 +59,18 @@ impl Matcher {
             dst_ports: ranges(&spec.dst_ports, path, "dst_ports")?,
             any_port: ranges(&spec.any_port, path, "any_port")?,
             vlan: non_empty(&spec.vlan, path, "vlan")?,
+            src_mac: macs(&spec.src_mac, path, "src_mac")?,
+            dst_mac: macs(&spec.dst_mac, path, "dst_mac")?,
+            input: inputs(&spec.input, ports, path)?,
+            colour: non_empty(&spec.colour, path, "colour")?,
             any,
             not,
         })
     }
 
-    pub fn matches(&self, header: &Header, mark: Mark) -> bool {
+    /// `input`: the node's port the packet came in by.
+    pub fn matches(&self, header: &Header, input: Option<&str>, mark: Mark) -> bool {
+        let inner = |m: &Self| m.matches(header, input, mark);
         one_of(&self.dscp, Some(&mark.dscp))
             && one_of(&self.cos, Some(&mark.cos))
             && one_of(&self.precedence, Some(&mark.precedence()))
@@ -205,14 +78,19 @@ impl Matcher {
             && one_of(&self.application, header.application.as_ref())
             && one_of(&self.protocol, Some(&header.protocol))
             && one_of(&self.vlan, header.vlan.as_ref())
+            && one_of(&self.src_mac, header.src_mac.as_ref())
+            && one_of(&self.dst_mac, header.dst_mac.as_ref())
+            && (self.input.as_ref())
+                .is_none_or(|ports| input.is_some_and(|i| ports.iter().any(|p| p == i)))
+            && one_of(&self.colour, Some(&mark.colour))
             && within(&self.src, header.src)
             && within(&self.dst, header.dst)
             && in_range(&self.src_ports, header.src_port)
             && in_range(&self.dst_ports, header.dst_port)
             && (in_range(&self.any_port, header.src_port)
                 || in_range(&self.any_port, header.dst_port))
-            && (self.any.as_ref()).is_none_or(|list| list.iter().any(|m| m.matches(header, mark)))
-            && (self.not.as_ref()).is_none_or(|inner| !inner.matches(header, mark))
+            && (self.any.as_ref()).is_none_or(|list| list.iter().any(inner))
+            && (self.not.as_ref()).is_none_or(|m| !inner(m))
     }
 }
 
@@ -260,6 +138,35 @@ fn values(
     non_empty(list, path, term)
 }
 
+fn macs(
+    list: &Option<Vec<String>>,
+    path: &str,
+    term: &str,
+) -> Result<Option<Vec<Mac>>, ScenarioError> {
+    let Some(texts) = non_empty(list, path, term)? else {
+        return Ok(None);
+    };
+    let read = texts.iter().enumerate();
+    let read = read.map(|(i, text)| Mac::read(text, &format!("{path}.{term}[{i}]")));
+    read.collect::<Result<_, _>>().map(Some)
+}
+
+/// Refuses what is no port of the node.
+fn inputs(
+    list: &Option<Vec<String>>,
+    ports: &[&str],
+    path: &str,
+) -> Result<Option<Vec<String>>, ScenarioError> {
+    for (i, name) in list.iter().flatten().enumerate() {
+        if !ports.contains(&name.as_str()) {
+            let at = format!("{path}.input[{i}]");
+            let problem = format!("the node has no port {name:?}");
+            return Err(ScenarioError::new(at, problem, "name one of its ports"));
+        }
+    }
+    non_empty(list, path, "input")
+}
+
 fn prefixes(
     list: &Option<Vec<String>>,
     path: &str,
@@ -297,16 +204,20 @@ fn ranges(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scenario::PacketSpec;
+
+    const PORTS: [&str; 2] = ["ge1", "ge2"];
 
     fn matches(rule: &str, mark: Mark) -> bool {
         let spec: MatchSpec = serde_json::from_str(rule).unwrap();
         let packet: PacketSpec = serde_json::from_str(
             r#"{"src": "10.1.2.3", "dst": "10.9.0.1", "src_port": 80, "dst_port": 40000,
-                "application": "http", "protocol": 6}"#,
+                "application": "http", "protocol": 6, "src_mac": "00:00:5e:00:53:01"}"#,
         )
         .unwrap();
         let (header, _) = Header::read(&packet, 17, "p").unwrap();
-        Matcher::read(&spec, "m").unwrap().matches(&header, mark)
+        let matcher = Matcher::read(&spec, &PORTS, "m").unwrap();
+        matcher.matches(&header, Some("ge2"), mark)
     }
 
     #[test]
@@ -315,6 +226,7 @@ mod tests {
             dscp: 34,
             cos: 5,
             group: None,
+            colour: Colour::Yellow,
         };
         for (rule, expected) in [
             ("{}", true),
@@ -327,6 +239,12 @@ mod tests {
             (r#"{"any_port": [[79, 80]]}"#, true),
             (r#"{"dst_ports": [[79, 80]]}"#, false),
             (r#"{"vlan": [10]}"#, false),
+            (r#"{"src_mac": ["0000.5E00.5301"]}"#, true),
+            (r#"{"src_mac": ["00-00-5e-00-53-02"]}"#, false),
+            (r#"{"dst_mac": ["00-00-5e-00-53-01"]}"#, false),
+            (r#"{"input": ["ge2"], "colour": ["yellow", "red"]}"#, true),
+            (r#"{"input": ["ge1"]}"#, false),
+            (r#"{"colour": ["green"]}"#, false),
             (r#"{"not": {"vlan": [10]}}"#, true),
             (
                 r#"{"any": [{"protocol": [17]}, {"application": ["http"]}]}"#,
@@ -346,11 +264,14 @@ mod tests {
         for (rule, path) in [
             (r#"{"dscp": []}"#, "m.dscp"),
             (r#"{"dscp": [64]}"#, "m.dscp[0]"),
+            (r#"{"colour": []}"#, "m.colour"),
+            (r#"{"input": ["ge1", "ge3"]}"#, "m.input[1]"),
+            (r#"{"dst_mac": ["00:00:5e:00:53"]}"#, "m.dst_mac[0]"),
             (r#"{"any": [{"src": ["10.0.0.0/33"]}]}"#, "m.any[0].src[0]"),
             (r#"{"not": {"src_ports": [[2, 1]]}}"#, "m.not.src_ports[0]"),
         ] {
             let spec: MatchSpec = serde_json::from_str(rule).unwrap();
-            assert_eq!(Matcher::read(&spec, "m").unwrap_err().path, path);
+            assert_eq!(Matcher::read(&spec, &PORTS, "m").unwrap_err().path, path);
         }
     }
 }
