@@ -51,7 +51,7 @@ pub struct Series {
 #[derive(Debug)]
 pub struct Observer {
     /// Nothing is read before this time.
-    pub boundary_ps: u64,
+    boundary_ps: u64,
     /// First and last instant that is measured.
     pub window: (u64, u64),
     pub opened: Option<Snapshot>,
@@ -99,8 +99,9 @@ impl Observer {
         Ok(())
     }
 
-    /// Reads what is due until `now_ps`, before anything happens then.
-    pub fn advance(&mut self, now_ps: u64, ports: &mut [NamedPort], steps: &[Step]) {
+    /// Reads what is due until `now_ps`, before anything happens then; returns when next to.
+    #[cold]
+    pub fn advance(&mut self, now_ps: u64, ports: &mut [NamedPort], steps: &[Step]) -> u64 {
         let (open, close) = self.window;
         while self.boundary_ps <= now_ps && self.closed.is_none() {
             let at = self.boundary_ps;
@@ -112,7 +113,7 @@ impl Observer {
                 self.closed = Some(snapshot(close, ports, steps));
                 ports.iter_mut().for_each(|p| p.port.record_waits(false));
                 self.boundary_ps = u64::MAX;
-                return;
+                break;
             }
             for series in self.series.iter_mut().filter(|s| s.next_ps == at) {
                 series.tick(&ports[series.port]);
@@ -121,6 +122,7 @@ impl Observer {
             // The window holds what happens at its very end.
             self.boundary_ps = ticks.min().map_or(close + 1, |t| t.min(close + 1));
         }
+        self.boundary_ps
     }
 }
 

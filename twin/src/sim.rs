@@ -59,7 +59,7 @@ pub struct Simulation {
     pub steps: Vec<Step>,
     pub ports: Vec<NamedPort>,
     policers: Vec<TokenBucket>,
-    pub observer: Observer,
+    pub observer: Box<Observer>,
     packets: Slab,
     /// Present if delays count from the first bit.
     pub first_bits: Option<FirstBits>,
@@ -93,7 +93,7 @@ impl Simulation {
             steps,
             ports,
             policers,
-            observer,
+            observer: Box::new(observer),
             packets: Slab::default(),
             first_bits: (reference == DelayReference::FirstBit).then(FirstBits::default),
             events: EventQueue::default(),
@@ -127,6 +127,7 @@ impl Simulation {
             }
         }
         self.enlist_connections();
+        let mut boundary = 0;
         while let Some((at, event)) = self.events.pop() {
             if at == u64::MAX {
                 let problem = "the network needs more than 213 days to drain";
@@ -136,8 +137,8 @@ impl Simulation {
             if at > self.until_ps {
                 break;
             }
-            if at >= self.observer.boundary_ps {
-                self.observer.advance(at, &mut self.ports, &self.steps);
+            if at >= boundary {
+                boundary = (self.observer).advance(at, &mut self.ports, &self.steps);
             }
             self.now_ps = at;
             self.handle(event);
