@@ -53,7 +53,7 @@ pub struct Series {
 #[derive(Debug)]
 pub struct Observer {
     /// Nothing is read before this time.
-    pub boundary_ps: u64,
+    boundary_ps: u64,
     /// First and last instant that is measured.
     pub window: (u64, u64),
     pub opened: Option<Snapshot>,
@@ -101,8 +101,15 @@ impl Observer {
         Ok(())
     }
 
-    /// Reads what is due until `now_ps`, before anything happens then.
-    pub fn advance(&mut self, now_ps: u64, ports: &mut [NamedPort], steps: &[Step], gates: &Gates) {
+    /// Reads what is due until `now_ps`, before anything happens then; returns when next to.
+    #[cold]
+    pub fn advance(
+        &mut self,
+        now_ps: u64,
+        ports: &mut [NamedPort],
+        steps: &[Step],
+        gates: &Gates,
+    ) -> u64 {
         let (open, close) = self.window;
         while self.boundary_ps <= now_ps && self.closed.is_none() {
             let at = self.boundary_ps;
@@ -114,7 +121,7 @@ impl Observer {
                 self.closed = Some(snapshot(close, ports, steps, gates));
                 ports.iter_mut().for_each(|p| p.port.record_waits(false));
                 self.boundary_ps = u64::MAX;
-                return;
+                break;
             }
             for series in self.series.iter_mut().filter(|s| s.next_ps == at) {
                 series.tick(&ports[series.port]);
@@ -123,6 +130,7 @@ impl Observer {
             // The window holds what happens at its very end.
             self.boundary_ps = ticks.min().map_or(close + 1, |t| t.min(close + 1));
         }
+        self.boundary_ps
     }
 }
 

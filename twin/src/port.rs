@@ -70,11 +70,21 @@ pub struct Usage {
 
 impl Usage {
     fn add(&mut self, unit: Unit, time_ps: u64, inside_ps: u64) {
+        if inside_ps != time_ps {
+            self.add_part(unit, time_ps, inside_ps);
+            return;
+        }
+        self.busy_ps += time_ps;
+        self.ip_bytes += u64::from(unit.carried);
+        self.frame_bytes += u64::from(unit.frame_bytes);
+        self.wire_bytes += u64::from(unit.wire_bytes);
+    }
+
+    #[cold]
+    fn add_part(&mut self, unit: Unit, time_ps: u64, inside_ps: u64) {
+        let part =
+            |bytes: u32| (u128::from(bytes) * u128::from(inside_ps) / u128::from(time_ps)) as u64;
         self.busy_ps += inside_ps;
-        let part = |bytes: u32| match inside_ps {
-            whole if whole == time_ps => u64::from(bytes),
-            part => (u128::from(bytes) * u128::from(part) / u128::from(time_ps)) as u64,
-        };
         self.ip_bytes += part(unit.carried);
         self.frame_bytes += part(unit.frame_bytes);
         self.wire_bytes += part(unit.wire_bytes);

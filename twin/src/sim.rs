@@ -39,7 +39,7 @@ pub struct Simulation {
     pub ports: Vec<NamedPort>,
     pub forwarders: Vec<Forwarder>,
     pub pools: Vec<NamedPool>,
-    pub observer: Observer,
+    pub observer: Box<Observer>,
     packets: Slab,
     /// Present if delays count from the first bit.
     pub first_bits: Option<FirstBits>,
@@ -69,7 +69,7 @@ impl Simulation {
             forwarders: tables.forwarders,
             ports: tables.ports,
             pools: tables.pools,
-            observer: tables.observer,
+            observer: Box::new(tables.observer),
             packets: Slab::default(),
             first_bits: (reference == DelayReference::FirstBit).then(FirstBits::default),
             reassembly: Reassembly::default(),
@@ -105,6 +105,7 @@ impl Simulation {
             }
         }
         self.enlist_connections();
+        let mut boundary = 0;
         while let Some((at, event)) = self.events.pop() {
             if at == u64::MAX {
                 let problem = "the network needs more than 213 days to drain";
@@ -114,8 +115,8 @@ impl Simulation {
             if at > self.until_ps {
                 break;
             }
-            if at >= self.observer.boundary_ps {
-                (self.observer).advance(at, &mut self.ports, &self.steps, &self.gates);
+            if at >= boundary {
+                boundary = (self.observer).advance(at, &mut self.ports, &self.steps, &self.gates);
             }
             self.now_ps = at;
             self.handle(event);

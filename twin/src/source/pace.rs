@@ -9,10 +9,9 @@ const BILLION: i64 = 1_000_000_000;
 /// Successive gaps between packets that add up to the exact rate.
 #[derive(Debug, Clone)]
 pub struct Pace {
-    /// Whole picoseconds and the rest in parts of `denominator`, by size.
-    gaps: Vec<(u64, u128)>,
-    carry: u128,
-    denominator: u128,
+    /// Whole picoseconds and parts of 2^64 of one more, by size.
+    gaps: Vec<(u64, u64)>,
+    carry: u64,
 }
 
 impl Pace {
@@ -25,45 +24,50 @@ impl Pace {
             let bits = u128::from(layer.bytes(*ip, framing)) * 8;
             let time = bits * u128::from(SECOND_PS) * BILLION as u128;
             let whole = u64::try_from(time / denominator).unwrap_or(u64::MAX);
-            (whole, time % denominator)
+            (whole, parts(time % denominator, denominator))
         };
         Self {
             gaps: sizes.ip_bytes.iter().map(gap).collect(),
             carry: 0,
-            denominator,
         }
     }
 
     /// The time that a packet of the size at this place takes.
     #[inline]
     pub fn gap(&mut self, place: usize) -> u64 {
-        let (gap, remainder) = self.gaps[place];
-        self.carry += remainder;
-        if self.carry >= self.denominator {
-            self.carry -= self.denominator;
-            return gap + 1;
-        }
-        gap
+        let (gap, part) = self.gaps[place];
+        let (carry, full) = self.carry.overflowing_add(part);
+        self.carry = carry;
+        gap + u64::from(full)
     }
 
-    /// The gaps of a source with one size, exactly; equal for equal periods.
-    pub fn period(&self) -> Option<(u64, u128, u128)> {
+    /// The gap of a source with one size; equal for equal periods.
+    pub fn period(&self) -> Option<(u64, u64)> {
         match self.gaps[..] {
-            // A fraction that compares: the remainder over the denominator in lowest terms.
-            [(gap, remainder)] => {
-                let divisor = greatest_common(remainder, self.denominator);
-                Some((gap, remainder / divisor, self.denominator / divisor))
-            }
+            [period] => Some(period),
             _ => None,
         }
     }
 }
 
-fn greatest_common(mut a: u128, mut b: u128) -> u128 {
-    while b != 0 {
-        (a, b) = (b, a % b);
+/// remainder / denominator in parts of 2^64, rounded up, so that whole picoseconds are not
+/// late: 2^64 packets drift by less than one.
+fn parts(mut remainder: u128, denominator: u128) -> u64 {
+    let mut parts = 0u64;
+    // Long division by bits: the denominator leaves room for one more.
+    for _ in 0..u64::BITS {
+        remainder <<= 1;
+        parts <<= 1;
+        if remainder >= denominator {
+            remainder -= denominator;
+            parts |= 1;
+        }
     }
-    a
+    if remainder > 0 {
+        parts.saturating_add(1)
+    } else {
+        parts
+    }
 }
 
 #[cfg(test)]

@@ -61,7 +61,7 @@ impl PhaseSpec {
 struct Group {
     /// Path of the first member, for refusals.
     first: String,
-    period: Option<(u64, u128, u128)>,
+    period: Option<(u64, u64)>,
     start_ps: u64,
     order: Arc<Mutex<Order>>,
 }
@@ -127,6 +127,7 @@ pub struct Member {
 
 impl Member {
     /// How many picoseconds after `due_ps` it sends: as many as members go before it.
+    #[inline(never)]
     pub fn rank_ps(&self, due_ps: u64) -> u64 {
         locked(&self.order).rank(self.number, due_ps)
     }

@@ -102,6 +102,9 @@ pub fn cbr(
 impl Cbr {
     #[inline]
     fn late(&self, stream: &mut Stream) -> u64 {
+        if self.jitter_ps == 0 && self.member.is_none() {
+            return self.due_ps;
+        }
         let mut late = match self.jitter_ps {
             0 => 0,
             jitter => stream.up_to(jitter),

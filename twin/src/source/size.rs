@@ -89,6 +89,7 @@ impl Sizes {
     }
 
     /// Draws the place of a size; a single one needs no draw.
+    #[inline]
     pub fn draw(&self, stream: &mut Stream) -> usize {
         if self.up_to.len() == 1 {
             return 0;
