@@ -18,11 +18,11 @@ EXAMPLES = int(os.environ.get("QOSFORGE_PROPERTY_EXAMPLES", "100"))
 SEED = os.environ.get("QOSFORGE_PROPERTY_SEED")
 
 
-def tried(parts: int = 1) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def tried(parts: float = 1) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Decorator of a property: how often it is tried, and with which numbers; ``parts`` times as often."""
     # A counterexample of two intents says enough: to make it smaller takes longer than to read it.
     chosen = settings(
-        max_examples=max(1, EXAMPLES * parts),
+        max_examples=max(1, round(EXAMPLES * parts)),
         deadline=None,
         database=None,
         derandomize=SEED is None,

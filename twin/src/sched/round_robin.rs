@@ -6,7 +6,7 @@ use crate::queue::Item;
 
 /// Frame bytes the heaviest queue may send per turn when only relative weights are given: one
 /// full frame, so that turns stay short.
-const TURN_BYTES: u64 = 1600;
+pub const TURN_BYTES: u64 = 1600;
 
 #[derive(Debug)]
 struct Member {

@@ -3,7 +3,7 @@
 
 use serde::Deserialize;
 
-use super::round_robin::RoundRobin;
+use super::round_robin::{RoundRobin, TURN_BYTES};
 use super::weights::Weights;
 use super::{Backlog, Context, Pick, Scheduler};
 use crate::error::ScenarioError;
@@ -83,8 +83,12 @@ impl<B: Backlog + ?Sized> Scheduler<B> for Srr {
             && shaped.eligible_ps <= now_ps
             && let Some(head) = queues.head(shaped.queue)
         {
-            let own = serialisation_ps(head.bytes, self.rate_bps).saturating_mul(shaped.divisor);
-            shaped.eligible_ps = now_ps.saturating_add(own);
+            let own = |bytes| serialisation_ps(bytes, self.rate_bps).saturating_mul(shaped.divisor);
+            // From when it could have gone: a frame that waits for the line's end of another
+            // costs no share, for as long as one full frame at the queue's own rate.
+            let could = shaped.eligible_ps.max(head.entered_ps);
+            let from = could.max(now_ps.saturating_sub(own(TURN_BYTES as u32)));
+            shaped.eligible_ps = from.saturating_add(own(head.bytes));
             return Pick::Queue(shaped.queue);
         }
         if let Some(queue) = self.shared.pick(queues) {
@@ -108,16 +112,33 @@ mod tests {
     use crate::sched::testing::Feed;
 
     #[test]
+    fn a_shaped_queue_loses_nothing_by_waiting_for_the_line() {
+        let context = crate::sched::testing::context(2);
+        let spec = serde_json::from_str(r#"{"weights": [1, 1], "shape": [10, 0]}"#).unwrap();
+        let mut srr = Srr::new(spec, context).unwrap();
+        let both = Feed::new(&[125, 125]);
+        assert_eq!(srr.pick(&both.queues[..], 0), Pick::Queue(0));
+        // Due at 10 ms, served at 10.7 ms: the next one is due at 20 ms.
+        assert_eq!(srr.pick(&both.queues[..], 10_700_000_000), Pick::Queue(0));
+        assert_eq!(srr.pick(&both.queues[..], 19_999_999_999), Pick::Queue(1));
+        assert_eq!(srr.pick(&both.queues[..], 20_000_000_000), Pick::Queue(0));
+        // A second late (an expedite queue was busy): one full frame's worth is made good.
+        let late = 1_000_000_000_000;
+        let turns = (0..40).filter(|_| srr.pick(&both.queues[..], late) == Pick::Queue(0));
+        assert_eq!(turns.count(), 1600 / 125 + 1);
+    }
+
+    #[test]
     fn a_shaped_queue_alone_waits_for_its_turn() {
         let context = crate::sched::testing::context(2);
         let spec = serde_json::from_str(r#"{"weights": [1, 1], "shape": [10, 0]}"#).unwrap();
         let mut srr = Srr::new(spec, context).unwrap();
         let feed = Feed::new(&[125, 0]);
         assert_eq!(srr.pick(&feed.queues[..], 5), Pick::Queue(0));
-        // 125 bytes take 1 ms of the line and 10 ms of the queue's tenth of it.
-        assert_eq!(srr.pick(&feed.queues[..], 5), Pick::Wait(10_000_000_005));
+        // 125 bytes take 1 ms of the line and 10 ms of the queue's tenth of it; they came at 0.
+        assert_eq!(srr.pick(&feed.queues[..], 5), Pick::Wait(10_000_000_000));
         let both = Feed::new(&[125, 125]);
         assert_eq!(srr.pick(&both.queues[..], 5), Pick::Queue(1));
-        assert_eq!(srr.pick(&both.queues[..], 10_000_000_005), Pick::Queue(0));
+        assert_eq!(srr.pick(&both.queues[..], 10_000_000_000), Pick::Queue(0));
     }
 }

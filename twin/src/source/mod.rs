@@ -5,6 +5,7 @@
 mod amount;
 mod bucket;
 mod echo;
+mod exponential;
 mod onoff;
 mod pace;
 mod phase;
@@ -25,7 +26,6 @@ use crate::error::ScenarioError;
 use crate::framing::{Framing, SECOND_PS};
 use crate::rng::Stream;
 use crate::scenario::{parse_kind, parse_part};
-use size::{Layer, Sizes};
 
 /// IP and TCP headers: the size of an acknowledgement.
 pub const ACK_BYTES: u32 = 40;
@@ -108,13 +108,12 @@ impl Context<'_> {
     }
 
     /// Refuses a rate that is 0, beyond any line, or would never end.
-    fn bit_rate(&self, rate_bps: u64, layer: Layer, sizes: &Sizes) -> Result<(), ScenarioError> {
+    fn bit_rate(&self, rate_bps: u64, mean_bytes: f64) -> Result<(), ScenarioError> {
         if !(1..=MAX_RATE_BPS).contains(&rate_bps) {
             let mend = format!("use 1 to {MAX_RATE_BPS}");
             return Err(self.error("rate_bps", "is no rate", &mend));
         }
-        let bytes = sizes.mean_bytes(layer, self.framing) as u128;
-        let bits = bytes * 8 * u128::from(SECOND_PS);
+        let bits = mean_bytes as u128 * 8 * u128::from(SECOND_PS);
         self.bounded(rate_bps.into(), bits, "rate_bps")
     }
 

@@ -65,7 +65,8 @@ struct OnOff {
 
 pub fn read(spec: &OnOffSpec, context: Context) -> Result<Source, ScenarioError> {
     let sizes = Sizes::read(spec.ip_bytes.as_ref(), spec.frame_bytes.as_ref(), context)?;
-    context.bit_rate(spec.rate_bps, spec.rate_layer, &sizes)?;
+    let mean_bytes = sizes.mean_bytes(spec.rate_layer, context.framing);
+    context.bit_rate(spec.rate_bps, mean_bytes)?;
     context.positive(spec.on_ps, "on_ps")?;
     context.positive(spec.off_ps, "off_ps")?;
     let cycle = u128::from(spec.on_ps) + u128::from(spec.off_ps);

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::exponential::ExponentialSizes;
 use super::pace::Pace;
 use super::phase::{Member, PhaseSpec};
 use super::size::{Layer, Sizes};
@@ -39,8 +40,27 @@ pub struct RegularSpec {
 impl RegularSpec {
     fn sizes(&self, context: Context) -> Result<Sizes, ScenarioError> {
         let sizes = Sizes::read(self.ip_bytes.as_ref(), self.frame_bytes.as_ref(), context)?;
-        context.bit_rate(self.rate_bps, self.rate_layer, &sizes)?;
+        let mean_bytes = sizes.mean_bytes(self.rate_layer, context.framing);
+        context.bit_rate(self.rate_bps, mean_bytes)?;
         Ok(sizes)
+    }
+
+    /// Sizes, and the mean bytes of what the rate counts.
+    fn random_sizes(&self, context: Context) -> Result<(RandomSizes, f64), ScenarioError> {
+        let (sizes, mean_bytes) = match (&self.ip_bytes, &self.frame_bytes) {
+            (Some(value), None) if value.is_object() => {
+                let sizes = ExponentialSizes::read(value, "ip_bytes", context)?;
+                let mean_bytes = sizes.mean_bytes(self.rate_layer, context.framing);
+                (RandomSizes::Exponential(sizes), mean_bytes)
+            }
+            _ => {
+                let sizes = self.sizes(context)?;
+                let mean_bytes = sizes.mean_bytes(self.rate_layer, context.framing);
+                (RandomSizes::Listed(sizes), mean_bytes)
+            }
+        };
+        context.bit_rate(self.rate_bps, mean_bytes)?;
+        Ok((sizes, mean_bytes))
     }
 }
 
@@ -135,23 +155,30 @@ impl OpenSource for Cbr {
     }
 }
 
+/// Sizes that no time depends on.
+#[derive(Debug)]
+enum RandomSizes {
+    Listed(Sizes),
+    Exponential(ExponentialSizes),
+}
+
 #[derive(Debug)]
 struct Poisson {
-    sizes: Sizes,
+    sizes: RandomSizes,
     mean_gap_ps: f64,
     start_ps: u64,
     phase_ps: u64,
 }
 
 pub fn poisson(spec: &RegularSpec, context: Context) -> Result<Source, ScenarioError> {
-    let sizes = spec.sizes(context)?;
+    let (sizes, mean_bytes) = spec.random_sizes(context)?;
     if spec.jitter_ps != 0 {
         return Err(context.error("jitter_ps", "a poisson source has none", "leave it out"));
     }
     if spec.phase.is_some() {
         return Err(context.error("phase", "a poisson source has none", "leave it out"));
     }
-    let bits = sizes.mean_bytes(spec.rate_layer, context.framing) * 8.0;
+    let bits = mean_bytes * 8.0;
     Ok(Source::Open {
         stop_ps: context.stop(spec.stop_ps),
         source: Box::new(Poisson {
@@ -165,7 +192,10 @@ pub fn poisson(spec: &RegularSpec, context: Context) -> Result<Source, ScenarioE
 
 impl OpenSource for Poisson {
     fn largest(&self) -> u32 {
-        self.sizes.largest()
+        match &self.sizes {
+            RandomSizes::Listed(sizes) => sizes.largest(),
+            RandomSizes::Exponential(sizes) => sizes.most,
+        }
     }
 
     fn first(&mut self, stream: &mut Stream) -> u64 {
@@ -175,8 +205,10 @@ impl OpenSource for Poisson {
     }
 
     fn send(&mut self, now_ps: u64, stream: &mut Stream, sizes: &mut Vec<u32>) -> u64 {
-        let place = self.sizes.draw(stream);
-        sizes.push(self.sizes.ip_bytes[place]);
+        sizes.push(match &self.sizes {
+            RandomSizes::Listed(sizes) => sizes.ip_bytes[sizes.draw(stream)],
+            RandomSizes::Exponential(sizes) => sizes.draw(stream),
+        });
         let gap = stream.exponential(self.mean_gap_ps).round();
         now_ps.saturating_add(gap as u64)
     }
