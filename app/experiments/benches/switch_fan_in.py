@@ -21,6 +21,8 @@ PS = 10**12
 WIRE = 20
 """Preamble and gap of an Ethernet frame, bytes."""
 ALL = "all"
+_SETTLED = 3
+"""Time constants after which 95 per cent of the way are done."""
 _ORDINARY = {"fifo", "strict"}
 
 
@@ -42,7 +44,7 @@ def cases(experiment: Experiment) -> Iterator[Case]:
             document=_document(experiment, size, percent),
             subjects=_subjects(experiment, size, percent),
             load=float(percent),
-            trials=int(setup["trials"]),
+            trials=int(setup["runs"][size]["trials"]),
         )
 
 
@@ -66,6 +68,11 @@ def _loads(experiment: Experiment, name: str, scenario: Mapping[str, Any]) -> Se
     return tuple(wanted)
 
 
+def _boxes(experiment: Experiment, size: int) -> Sequence[str]:
+    """The boxes that frames of this size are sent through."""
+    return [name for name, box in experiment.boxes.items() if size in box.get("frame_bytes", [size])]
+
+
 def _wrong(experiment: Experiment, path: str, problem: str) -> ServiceError:
     file = f"app/experiments/data/{experiment.name}/experiment.yaml"
     return ServiceError(problem, Place(file=file, path=path), "correct the experiment's data")
@@ -87,18 +94,17 @@ def _document(experiment: Experiment, size: int, percent: int) -> Json:
     setup = experiment.setup
     rate = round(setup["link_mbps"] * 1e6)
     slot = (size + WIRE) * 8 * PS // rate
-    saturated = setup["senders"] * percent > 100
     # Whole periods, so that every sender has sent as much as every other.
     period = slot * 100 // percent
-    warm_up = -(-round((setup["filling_seconds"] if saturated else 0) * PS) // period) * period
-    periods = max(int(setup["periods"]), round(setup["saturated_seconds"] * PS) // period if saturated else 0)
+    warm_up = -(-_filling(setup, percent) // period) * period
+    measured = int(setup["runs"][size]["periods"]) * period
     # Where classes are served, the paper sets them by source address in the switch; the senders' marks stand for that.
     marks = {station: number for number, on in enumerate(_classes(experiment).values()) for station in on}
     nodes: list[Json] = []
     links: list[Json] = []
     flows: list[Json] = []
     line = {"rate_bps": rate, "framing": "ethernet"}
-    for box in experiment.boxes:
+    for box in _boxes(experiment, size):
         receiver = f"{box}.receiver"
         nodes += [_box(experiment, box), {"name": receiver, "ports": [{"name": "nic"}]}]
         links.append({"a": [box, "out"], "b": [receiver, "nic"], **line})
@@ -118,13 +124,25 @@ def _document(experiment: Experiment, size: int, percent: int) -> Json:
             flows.append({"name": name, "path": [[name, "nic"], [box, "out"]], "packet": packet, "source": source})
     return {
         "version": 1,
-        "duration_ps": warm_up + periods * period,
+        "duration_ps": warm_up + measured,
         "warmup_ps": warm_up,
         "delay_reference": "first_bit",
         "nodes": nodes,
         "links": links,
         "flows": flows,
     }
+
+
+def _filling(setup: Mapping[str, Any], percent: int) -> int:
+    """Time until excess load has filled the largest queue and its early detection has settled, picoseconds.
+
+    The queue comes near where drops and arrivals balance with a time constant of its depth over the arriving load.
+    """
+    load = setup["senders"] * percent / 100
+    if load <= 1:
+        return 0
+    emptied = setup["filling_bytes"] * 8 / (setup["link_mbps"] * 1e6)
+    return round(emptied * (1 / (load - 1) + _SETTLED / load) * PS)
 
 
 def _station(box: str, number: int) -> str:
@@ -173,7 +191,7 @@ def _subjects(experiment: Experiment, size: int, percent: int) -> dict[str, Sele
     facts = {"link_mbps": link, "sender_mbps": link * percent / 100}
     expected = _fluid(experiment, size, percent)
     subjects: dict[str, Selection] = {}
-    for box in experiment.boxes:
+    for box in _boxes(experiment, size):
         for queue, stations in classes.items():
             subjects[f"{box}.{queue}"] = Selection(
                 flows=tuple(_station(box, station) for station in stations),
