@@ -82,6 +82,8 @@ def read(session: Session, what: Source) -> Reading:
         raise NotMeasured(f"{what.subject} was not run in {what.experiment}, {what.scenario}")
     if known is not None and known.of_sweep is not None:
         return _sweep(known, what, points)
+    if known is not None and known.of_trials is not None:
+        return _trials(known, what, points)
     each = [_of_row(known, what, point.pooled) for point in points]
     trials = [
         [_of_row(known, what, trial) for trial in point.trials] if point.trials else [value]
@@ -135,6 +137,12 @@ def _sweep(known: Metric, what: Source, points: Sequence[Point]) -> Reading:
     count = min(len(point.trials) for point in points)
     trials = [known.of_sweep([point.trials[n][what.subject] for point in points]) for n in range(count)]
     return _interval(value, trials, (value,))
+
+
+def _trials(known: Metric, what: Source, points: Sequence[Point]) -> Reading:
+    assert known.of_trials is not None
+    each = tuple(known.of_trials([trial[what.subject] for trial in point.trials]) for point in points)
+    return Reading(max(each), max(each), max(each), each)
 
 
 def _change(session: Session, known: Metric, what: Source) -> Reading:

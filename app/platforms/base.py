@@ -14,6 +14,7 @@ from app.findings import Fidelity, Finding
 from app.inventory.models import Role
 from app.plan.model import Plan
 from app.plan.request import DeviceRequest, Feature
+from app.platforms.profile import DeviceProfile
 
 GROUP = "qosforge.platforms"
 
@@ -27,19 +28,6 @@ class Block:
     text: str
     traffic_class: str | None = None
     line: int | None = None
-
-
-@dataclass(frozen=True)
-class Profile:
-    """What a box does to packets beside what is configured.
-
-    ``transmit_fifo`` packets handed to the hardware cannot be overtaken; ``latency`` is the fixed time through
-    the box in seconds; ``source`` says where the figures come from.
-    """
-
-    transmit_fifo: int
-    latency: float
-    source: str
 
 
 @dataclass(frozen=True)
@@ -115,7 +103,7 @@ class Platform(Protocol):
     id: str
     grammar: Grammar
     boxes: Boxes
-    profile: Profile
+    profile: DeviceProfile
     batfish_format: str | None
     """What Batfish calls the text of this platform; none where it does not model it."""
     counts: frozenset[Direction]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -11,54 +12,68 @@ from ruamel.yaml import YAML
 from app.errors import Place, ServiceError
 from app.resources import read_text
 
+_PS = 10**12
+
 
 class _Model(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Room(_Model):
-    """What a queue holds: one figure for all queues of a port, or one per queue from queue 0 on."""
+    """What a queue holds: one figure for all queues of a port, or one per queue from queue 0 on.
+
+    With packets and bytes the first limit that is reached counts (descriptors and memory). ``early`` is the twin's
+    random early detection, where the box drops before it is full.
+    """
 
     packets: int | tuple[int, ...] | None = None
     bytes: int | tuple[int, ...] | None = None
+    early: Mapping[str, Any] | None = None
 
     @model_validator(mode="after")
-    def _one_unit(self) -> Self:
-        if (self.packets is None) == (self.bytes is None):
+    def _some_unit(self) -> Self:
+        if self.packets is None and self.bytes is None:
             raise ValueError("give the room in packets or in bytes")
         return self
 
-    def of(self, queue: int) -> dict[str, int]:
-        """The limit of a queue, counted from 0, as the twin takes it."""
-        unit, value = ("limit_packets", self.packets) if self.packets is not None else ("limit_bytes", self.bytes)
-        assert value is not None
-        return {unit: value if isinstance(value, int) else value[queue]}
+    def of(self, queue: int) -> dict[str, Any]:
+        """The limits of a queue, counted from 0, as the twin takes them."""
+        limits: dict[str, Any] = {
+            unit: value if isinstance(value, int) else value[queue]
+            for unit, value in (("limit_packets", self.packets), ("limit_bytes", self.bytes))
+            if value is not None
+        }
+        return limits if self.early is None else {**limits, "red": dict(self.early)}
 
 
 class Discipline(_Model):
     """What the box really does when it is told to serve by a discipline.
 
     ``scheduler`` is the twin's, without weights; ``slots`` is the number of steps in which the box holds weights;
-    ``room`` replaces the profile's where queues are carved otherwise under this discipline.
+    ``room``, ``latency`` and ``latency_jitter`` replace the profile's where the box differs under this discipline.
     """
 
     scheduler: Mapping[str, Any]
     slots: int | None = Field(default=None, gt=0)
     room: Room | None = None
+    latency: float | None = Field(default=None, ge=0)
+    latency_jitter: float | None = Field(default=None, ge=0)
 
 
 class DeviceProfile(_Model):
     """One kind of box.
 
-    ``transmit_fifo`` packets handed to the hardware cannot be overtaken; ``latency`` is the fixed time through the
-    box and ``per_packet`` the time between two packets that the line is held beside their bits, both in seconds.
-    ``sources`` says, for every figure, where it comes from.
+    ``transmit_fifo`` packets handed to the hardware, the one on the wire included, cannot be overtaken; ``latency``
+    is the fixed time through the box, ``latency_jitter`` the longest random time beside it (uniform, packets of one
+    port keep their order) and ``per_packet`` the time between two packets that the line is held beside their bits,
+    all in seconds. ``sources`` says, for every figure, where it comes from.
     """
 
     version: Literal[1] = 1
     title: str
     transmit_fifo: int = Field(default=1, ge=1)
     latency: float = Field(default=0.0, ge=0)
+    latency_jitter: float = Field(default=0.0, ge=0)
     per_packet: float = Field(default=0.0, ge=0)
     room: Room | None = None
     disciplines: Mapping[str, Discipline] = {}
@@ -72,7 +87,26 @@ class DeviceProfile(_Model):
             raise ValueError(f"no source is given for {', '.join(missing)}")
         return self
 
+    def forwarding(self, discipline: str | None = None) -> dict[str, int]:
+        """How a twin's node of this kind forwards, served by ``discipline`` where that makes a difference."""
+        own = self.disciplines.get(discipline or "")
+        latency, jitter = self.latency, self.latency_jitter
+        if own is not None:
+            latency = latency if own.latency is None else own.latency
+            jitter = jitter if own.latency_jitter is None else own.latency_jitter
+        return {"latency_ps": round(latency * _PS), "latency_jitter_ps": round(jitter * _PS)}
 
+
+def platform_profile(platform: str) -> DeviceProfile:
+    """The profile of a platform's box.
+
+    Raises:
+        ServiceError: the platform's package has none, or it is wrong.
+    """
+    return read_profile(f"app/platforms/{platform}/profile.yaml")
+
+
+@cache
 def read_profile(file: str) -> DeviceProfile:
     """The profile in a data file, named by its path below the project's root.
 

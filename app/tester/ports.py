@@ -19,7 +19,7 @@ from app.plan.model import (
     Trust,
 )
 from app.plan.shares import expected_shares
-from app.platforms.base import Profile
+from app.platforms.profile import DeviceProfile
 from app.tester.modelled import check_modelled
 from app.tester.queues import DEFAULT_LIMIT, twin_queue
 from app.tester.rules import interface_policers, marks, match, policer
@@ -37,7 +37,7 @@ def port(
     interface: InterfacePlan,
     link: Link | None,
     rate: int,
-    profile: Profile,
+    profile: DeviceProfile,
     *,
     far: Efficiency | None = None,
 ) -> Json:

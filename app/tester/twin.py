@@ -116,7 +116,7 @@ class TwinTester:
                 end = self.network.neighbour((device.name, interface.name))
                 link, far = (end[0], self._efficiency(end[1])) if end else (None, None)
                 ports.append(port(plan, held, link, interface.usable, profile, far=far))
-            nodes.append({"name": device.name, "latency_ps": round(profile.latency * PS), "ports": ports})
+            nodes.append({"name": device.name, **profile.forwarding(), "ports": ports})
         return nodes
 
     def _efficiency(self, end: tuple[str, str]) -> Efficiency | None:

@@ -26,12 +26,12 @@ from app.plan.model import (
     Term,
     Trust,
 )
-from app.platforms.base import Profile
+from app.platforms.profile import DeviceProfile
 from app.tester.ports import port
 
 Json = dict[str, Any]
 
-PROFILE = Profile(transmit_fifo=2, latency=0.0, source="the test's own")
+PROFILE = DeviceProfile(title="test", transmit_fifo=2, sources={"transmit_fifo": "the test's own"})
 COS_TO_DSCP = (0, 8, 16, 24, 32, 40, 48, 56)
 DSCP_TO_COS = tuple(d // 8 for d in range(64))
 MAPS = System(cos_to_dscp=COS_TO_DSCP, dscp_to_cos=DSCP_TO_COS)

@@ -15,6 +15,7 @@ Siblings = Mapping[str, Row]
 """All rows of a case by subject."""
 OfRow = Callable[[Row, Siblings], float]
 OfSweep = Callable[[Sequence[Row]], float]
+"""Of several rows of one subject: its loads, or its trials."""
 OfChange = Callable[[float, float], float]
 
 
@@ -31,9 +32,10 @@ class Over(StrEnum):
 
 @dataclass(frozen=True)
 class Metric:
-    """One metric, read in one of three ways.
+    """One metric, read in one of four ways.
 
-    ``of_row``: from a row and those of its case, then ``over`` the loads. ``of_sweep``: from a subject's rows by
+    ``of_row``: from a row and those of its case, then ``over`` the loads. ``of_trials``: from a subject's rows in all
+    trials at one load, then the largest over the loads. ``of_sweep``: from a subject's rows by
     rising load. ``of_change``: from the value of ``base`` (the operand's, unless it names one) and the same of what
     the claim counts from.
     """
@@ -41,6 +43,7 @@ class Metric:
     name: str
     of_row: OfRow | None = None
     over: Over = Over.MEAN
+    of_trials: OfSweep | None = None
     of_sweep: OfSweep | None = None
     of_change: OfChange | None = None
     base: str | None = None
@@ -64,6 +67,16 @@ def sweep(name: str) -> Callable[[OfSweep], OfSweep]:
 
     def enter(function: OfSweep) -> OfSweep:
         METRICS[name] = Metric(name, of_sweep=function)
+        return function
+
+    return enter
+
+
+def trials(name: str) -> Callable[[OfSweep], OfSweep]:
+    """Enter a function of a subject's rows in the trials at one load under ``name``."""
+
+    def enter(function: OfSweep) -> OfSweep:
+        METRICS[name] = Metric(name, of_trials=function)
         return function
 
     return enter

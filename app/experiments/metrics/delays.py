@@ -40,6 +40,12 @@ def jitter_us(row: Row, _: Siblings) -> float:
     return known(row.delay_sd_us, "delay: nothing was delivered", row)
 
 
+@metric("jitter_largest_us", over=Over.LARGEST)
+def jitter_largest_us(row: Row, siblings: Siblings) -> float:
+    """``jitter_us`` at the load where it is largest."""
+    return jitter_us(row, siblings)
+
+
 @metric("interarrival_sd_us")
 def interarrival_sd_us(row: Row, _: Siblings) -> float:
     """Standard deviation of the times between arrivals, microseconds."""

@@ -8,13 +8,13 @@ from app.configtree import Grammar
 from app.inventory.models import Role
 from app.plan.model import Plan
 from app.plan.request import DeviceRequest, Feature
-from app.platforms.base import Block, Boxes, Direction, Lowered, Profile, QueueCount
+from app.platforms.base import Block, Boxes, Direction, Lowered, QueueCount
 from app.platforms.catalyst_2950.blocks import blocks
-from app.platforms.catalyst_2950.capabilities import profile
 from app.platforms.catalyst_2950.counters import counter_commands, read_counters
 from app.platforms.catalyst_2950.grammar import GRAMMAR
 from app.platforms.catalyst_2950.lower import lower
 from app.platforms.catalyst_2950.parse import parse
+from app.platforms.profile import DeviceProfile, platform_profile
 
 FEATURES = frozenset(
     {
@@ -44,7 +44,7 @@ class Catalyst2950:
         role=Role.ACCESS,
     )
     batfish_format: str | None = "cisco_ios"
-    profile: Profile = profile()
+    profile: DeviceProfile = platform_profile("catalyst_2950")
     counts: frozenset[Direction] = frozenset()
     features: frozenset[Feature] = FEATURES
 

@@ -7,7 +7,6 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from app.platforms.base import Profile
 from app.platforms.ios_switch.policing import PolicerRange
 from app.resources import read_text
 
@@ -50,14 +49,3 @@ def policer_range(ports: str) -> PolicerRange:
 def enhanced(image: str) -> bool:
     """Whether an image name such as ``12.1EA-EI`` is of the enhanced kind, with class-maps and maps."""
     return capabilities()["enhanced_image"]["feature"] in image.upper().split("-")
-
-
-@cache
-def profile() -> Profile:
-    """What the box does to packets beside what is configured."""
-    data = capabilities()
-    return Profile(
-        transmit_fifo=data["transmit_fifo"]["value"],
-        latency=data["latency"]["value"],
-        source=f"{data['transmit_fifo']['source']}; assumed",
-    )

@@ -8,13 +8,13 @@ from app.configtree import Grammar
 from app.inventory.models import Role
 from app.plan.model import Plan
 from app.plan.request import DeviceRequest, Feature
-from app.platforms.base import Block, Boxes, Direction, Lowered, Profile, QueueCount
+from app.platforms.base import Block, Boxes, Direction, Lowered, QueueCount
 from app.platforms.catalyst_2970.blocks import blocks
-from app.platforms.catalyst_2970.capabilities import profile
 from app.platforms.catalyst_2970.counters import counter_commands, read_counters
 from app.platforms.catalyst_2970.grammar import GRAMMAR
 from app.platforms.catalyst_2970.lower import lower
 from app.platforms.catalyst_2970.parse import parse
+from app.platforms.profile import DeviceProfile, platform_profile
 
 FEATURES = frozenset(
     {
@@ -51,7 +51,7 @@ class Catalyst2970:
         role=Role.ACCESS,
     )
     batfish_format: str | None = "cisco_ios"
-    profile: Profile = profile()
+    profile: DeviceProfile = platform_profile("catalyst_2970")
     counts: frozenset[Direction] = frozenset({"output"})
     features: frozenset[Feature] = FEATURES
 

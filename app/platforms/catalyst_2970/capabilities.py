@@ -7,7 +7,6 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from app.platforms.base import Profile
 from app.platforms.ios_switch.policing import PolicerRange
 from app.resources import read_text
 
@@ -48,15 +47,4 @@ def policer_range() -> PolicerRange:
         bursts=(data["burst"]["minimum"], data["burst"]["maximum"]),
         any_burst=True,
         per_port=data["per_port"],
-    )
-
-
-@cache
-def profile() -> Profile:
-    """What the box does to packets beside what is configured."""
-    data = capabilities()
-    return Profile(
-        transmit_fifo=data["transmit_fifo"]["value"],
-        latency=data["latency"]["value"],
-        source=f"{data['transmit_fifo']['source']}; assumed",
     )

@@ -8,13 +8,13 @@ from app.configtree import Grammar
 from app.inventory.models import Role
 from app.plan.model import Plan
 from app.plan.request import DeviceRequest, Feature
-from app.platforms.base import Block, Boxes, Direction, Lowered, Profile, QueueCount
+from app.platforms.base import Block, Boxes, Direction, Lowered, QueueCount
 from app.platforms.catalyst_9000.blocks import blocks
-from app.platforms.catalyst_9000.capabilities import profile
 from app.platforms.catalyst_9000.counters import counter_commands, read_counters
 from app.platforms.catalyst_9000.grammar import GRAMMAR
 from app.platforms.catalyst_9000.lower import lower
 from app.platforms.catalyst_9000.parse import parse
+from app.platforms.profile import DeviceProfile, platform_profile
 
 FEATURES = frozenset(
     {
@@ -47,7 +47,7 @@ class Catalyst9000:
         states_image=True,
     )
     batfish_format: str | None = "cisco_ios"
-    profile: Profile = profile()
+    profile: DeviceProfile = platform_profile("catalyst_9000")
     counts: frozenset[Direction] = frozenset({"input", "output"})
     features: frozenset[Feature] = FEATURES
 

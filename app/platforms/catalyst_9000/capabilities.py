@@ -7,7 +7,6 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from app.platforms.base import Profile
 from app.resources import read_text
 
 
@@ -31,14 +30,3 @@ def name_length() -> int:
     """Characters in the name of a class-map or policy-map."""
     length: int = capabilities()["name_length"]["value"]
     return length
-
-
-@cache
-def profile() -> Profile:
-    """What the box does to packets beside what is configured."""
-    data = capabilities()
-    return Profile(
-        transmit_fifo=data["transmit_fifo"]["value"],
-        latency=data["latency"]["value"],
-        source=f"{data['transmit_fifo']['source']}; assumed",
-    )

@@ -8,12 +8,13 @@ from app.configtree import Grammar
 from app.inventory.models import Role
 from app.plan.model import Plan
 from app.plan.request import DeviceRequest, Feature
-from app.platforms.base import Block, Boxes, Direction, Lowered, Profile, QueueCount
+from app.platforms.base import Block, Boxes, Direction, Lowered, QueueCount
 from app.platforms.cisco_ios.blocks import blocks
 from app.platforms.cisco_ios.counters import counter_commands, read_counters
 from app.platforms.cisco_ios.grammar import GRAMMAR
 from app.platforms.cisco_ios.lower import lower
 from app.platforms.cisco_ios.parse import parse
+from app.platforms.profile import DeviceProfile, platform_profile
 
 FEATURES = frozenset(
     {
@@ -66,8 +67,7 @@ class CiscoIos:
         states_image=True,
     )
     batfish_format: str | None = "cisco_ios"
-    # tx-ring of a policy-served serial interface; forwarding in software, unloaded. Both unconfirmed.
-    profile = Profile(transmit_fifo=2, latency=100e-6, source="IOS tx-ring-limit with a service policy")
+    profile: DeviceProfile = platform_profile("cisco_ios")
     counts: frozenset[Direction] = frozenset({"input", "output"})
     features: frozenset[Feature] = FEATURES
 

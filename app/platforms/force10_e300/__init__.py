@@ -8,12 +8,13 @@ from app.configtree import Grammar
 from app.inventory.models import Role
 from app.plan.model import Plan
 from app.plan.request import DeviceRequest, Feature
-from app.platforms.base import Block, Boxes, Direction, Lowered, Profile, QueueCount
+from app.platforms.base import Block, Boxes, Direction, Lowered, QueueCount
 from app.platforms.force10_e300.blocks import blocks
 from app.platforms.force10_e300.counters import counter_commands, read_counters
 from app.platforms.force10_e300.grammar import GRAMMAR
 from app.platforms.force10_e300.lower import lower
 from app.platforms.force10_e300.parse import parse
+from app.platforms.profile import DeviceProfile, platform_profile
 
 
 class Force10E300:
@@ -32,8 +33,7 @@ class Force10E300:
         states_image=True,
     )
     batfish_format: str | None = "force10"
-    # One frame in transmission and one behind it; store and forward through the backplane. Both unconfirmed.
-    profile = Profile(transmit_fifo=1, latency=10e-6, source="chassis with store and forward in hardware")
+    profile: DeviceProfile = platform_profile("force10_e300")
     counts: frozenset[Direction] = frozenset({"input", "output"})
     features: frozenset[Feature] = frozenset(
         {

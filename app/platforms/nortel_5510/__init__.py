@@ -8,12 +8,13 @@ from app.configtree import Grammar
 from app.inventory.models import Role
 from app.plan.model import Plan
 from app.plan.request import DeviceRequest, Feature
-from app.platforms.base import Block, Boxes, Direction, Lowered, Profile, QueueCount
+from app.platforms.base import Block, Boxes, Direction, Lowered, QueueCount
 from app.platforms.nortel_5510.blocks import blocks
 from app.platforms.nortel_5510.counters import counter_commands, read_counters
 from app.platforms.nortel_5510.grammar import GRAMMAR
 from app.platforms.nortel_5510.lower import lower
 from app.platforms.nortel_5510.parse import parse
+from app.platforms.profile import DeviceProfile, platform_profile
 
 
 class Nortel5510:
@@ -29,8 +30,7 @@ class Nortel5510:
         role=Role.ACCESS,
     )
     batfish_format: str | None = None
-    # One frame in transmission; store and forward in hardware. Both unconfirmed.
-    profile = Profile(transmit_fifo=1, latency=10e-6, source="switch with store and forward in hardware")
+    profile: DeviceProfile = platform_profile("nortel_5510")
     counts: frozenset[Direction] = frozenset({"input"})
     features: frozenset[Feature] = frozenset(
         {
