@@ -9,6 +9,7 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from app.plots.style import COLOURS, INK, MARKERS, drawing, embeddable, svg
 
@@ -48,7 +49,7 @@ def series_plot(panels: Sequence[Panel], *, title: str) -> str:
         raise ValueError("a plot needs at least one panel, and every line at least one point")
     rows = math.ceil(len(panels) / _PER_ROW)
     columns = min(len(panels), _PER_ROW)
-    with drawing(4.7 * columns + 0.4, 3.4 * rows) as figure:
+    with drawing(4.7 * columns + 0.4, 3.8 * rows) as figure:
         grid = figure.subplots(rows, columns, squeeze=False)
         for number, axes in enumerate(grid.flat):
             if number < len(panels):
@@ -83,14 +84,17 @@ def _panel(axes: Axes, panel: Panel) -> None:
                 label=series.label,
                 zorder=2 if series.dashed else 3 + number / 100,
             )
-    axes.set_title(panel.title, fontsize=9)
+    axes.set_title(panel.title, fontsize=9, loc="left")
     axes.set_xlabel(panel.x)
     axes.set_ylabel(panel.y)
     if panel.logarithmic:
         axes.set_yscale("log")
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axes.yaxis.set_minor_formatter(NullFormatter())
     axes.grid(visible=True, which="major", color=INK, alpha=0.15, linewidth=0.6)
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, fontsize=7.5, ncols=2 if len(panel.series) > 4 else 1)
+    # Below the axes: inside, it would cover a line sooner or later.
+    axes.legend(frameon=False, fontsize=7.5, ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.17))
 
 
 def _colour(panel: Panel, series: Series) -> int:

@@ -1,0 +1,42 @@
+"""Plots of lines and bars: what they say to those who cannot see them, and what they refuse."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.plots import Panel, Series, series_plot
+
+LINE = Series("switch.q3", ((100.0, 12.0), (600.0, 4000.0)))
+MODEL = Series("switch.q3, expected", ((100.0, 12.0), (600.0, 4100.0)), dashed=True)
+
+
+def plot(*series: Series, logarithmic: bool = False) -> str:
+    return series_plot([Panel("Delay", "load (Mb/s)", "delay (µs)", series, logarithmic)], title="A study")
+
+
+def test_the_description_has_the_ends_of_every_line() -> None:
+    text = plot(LINE, MODEL)
+    assert "<title" in text
+    assert "switch.q3: 12 at 100, 4000 at 600; switch.q3, expected: 12 at 100, 4100 at 600." in text
+
+
+def test_a_logarithmic_axis_is_labelled_with_numbers() -> None:
+    text = plot(LINE, logarithmic=True)
+    assert ">1000<" in text
+    assert "mathdefault" not in text
+
+
+def test_named_groups_become_bars() -> None:
+    text = plot(Series("a", (("before", 1.0), ("after", 2.0))), Series("b", (("before", 3.0), ("after", 4.0))))
+    assert ">before<" in text
+    assert "b: 3 at before, 4 at after" in text
+
+
+def test_the_same_input_gives_the_same_bytes() -> None:
+    assert plot(LINE, MODEL) == plot(LINE, MODEL)
+
+
+@pytest.mark.parametrize("panels", [[], [Panel("Delay", "x", "y", (Series("a", ()),))]])
+def test_without_a_point_there_is_no_plot(panels: list[Panel]) -> None:
+    with pytest.raises(ValueError, match="at least one"):
+        series_plot(panels, title="A study")
