@@ -105,6 +105,7 @@ def lines_and_ports(draw):
             "ip_mtu": draw(st.none() | st.integers(68, 1500)),
             "tx_fifo_packets": draw(st.integers(1, 3)),
             "tx_fifo_bytes": draw(st.sampled_from([0, 700])),
+            "extra_gap_ps": draw(st.sampled_from([0, 10**7])),
             "fragment_bytes": fragment,
             "interleave": interleave,
             "multiclass": interleave and framing == "mlppp" and draw(st.booleans()),
@@ -164,6 +165,7 @@ RICH = chain(
 RICH["nodes"][1]["ports"][1]["egress"] |= {
     "tx_fifo_packets": 2,
     "tx_fifo_bytes": 900,
+    "extra_gap_ps": 1000,
     "fragment_bytes": 100,
     "interleave": True,
     "multiclass": True,

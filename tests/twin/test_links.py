@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from .scenarios import MILLISECOND, SECOND, egress, flow, flows_of, one_port, port_of, run
+from .scenarios import MILLISECOND, SECOND, egress, flow, flows_of, one_port, port_of, refusal, run
 
 FIFO = {"kind": "fifo"}
 
@@ -168,3 +168,32 @@ def test_moments_are_those_of_the_samples():
     assert report["delay_ps"]["mean"] == float(mean)
     variance = sum((delay - mean) ** 2 for delay in delays) / len(delays)
     assert report["delay_ps"]["sd"] == pytest.approx(math.sqrt(variance), rel=1e-12)
+
+
+def test_a_gap_after_each_frame_is_idle_time_and_delays_what_follows():
+    # 138 - 12 bytes at 1 Mb/s until a frame of 100 IP bytes is there; the next starts 12 bytes and the gap later.
+    gap = 300 * 10**6
+    sent = [flow("f", rate_bps=2_000_000, ip_bytes=100)]
+    result = run(one_port(plain(extra_gap_ps=gap), sent, 1_000_000, 1, "ethernet") | {"drain": False})
+    cycle = 138 * 8 * 10**6 + gap
+    assert flows_of(result)["f"]["interarrival_ps"] == {"mean": cycle, "sd": 0}
+    assert flows_of(result)["f"]["delay_ps"]["min"] == 126 * 8 * 10**6
+    line = port_of(result)["line"]
+    assert line["idle_bps"] == pytest.approx(1e6 * gap / cycle, rel=1e-3)
+    assert line["ip_bps"] + line["framing_bps"] + line["idle_bps"] == pytest.approx(1e6)
+
+
+def test_fragments_have_a_gap_each_but_nothing_waits_for_the_last():
+    sent = [flow("f", rate_bps=10_000, ip_bytes=1000)]
+    port = plain(extra_gap_ps=MILLISECOND, fragment_bytes=250)
+    result = run(one_port(port, sent, 1_000_000, 2, "mlppp"))
+    expected = 4 * 261 * 8 * 10**6 + 3 * MILLISECOND
+    delay = flows_of(result)["f"]["delay_ps"]
+    assert (delay["min"], delay["max"]) == (expected, expected)
+    assert flows_of(result)["f"]["minimum_delay_ps"] == {"smallest": expected, "largest": expected}
+
+
+def test_a_gap_longer_than_the_twin_counts_is_refused():
+    error = refusal(one_port(plain(extra_gap_ps=2**60), [flow("f", rate_bps=1000, ip_bytes=100)]))
+    assert error.path.endswith("egress.extra_gap_ps")
+    assert error.problem == "is too long"

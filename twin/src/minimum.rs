@@ -82,9 +82,10 @@ fn across(
             result.first_bit_ps = begun;
         }
         result.reached_ps = begun.saturating_add(line.delay_ps);
-        line_free = start.saturating_add(times.min().unwrap_or(0));
+        let sent = start.saturating_add(times.min().unwrap_or(0));
+        line_free = sent.saturating_add(line.extra_gap_ps);
         let header = start.saturating_add(any.reception.header_ps);
-        let mut there = (line_free.min(header)).saturating_add_signed(any.reception.after_line_ps);
+        let mut there = (sent.min(header)).saturating_add_signed(any.reception.after_line_ps);
         if forwards {
             there = there.max(engine_free).saturating_add(engine_ps);
             engine_free = there;

@@ -51,6 +51,8 @@ pub struct Line {
     pub tx_fifo: usize,
     /// More are taken as long as those held have fewer line bytes than this.
     pub tx_fifo_bytes: u64,
+    /// Silence after each unit, beyond the framing's gap.
+    pub extra_gap_ps: u64,
     pub fragment: Option<u32>,
     pub interleave: bool,
     pub multiclass: bool,

@@ -301,7 +301,8 @@ impl Simulation {
     fn act(&mut self, index: usize, action: Action) {
         match action {
             Action::Transmit { unit, end_ps } => {
-                self.events.push(end_ps, Event::Sent(index as u32));
+                let free_ps = end_ps.saturating_add(self.ports[index].port.line.extra_gap_ps);
+                self.events.push(free_ps, Event::Sent(index as u32));
                 if let Some(first_bits) = &mut self.first_bits
                     && unit.first
                 {

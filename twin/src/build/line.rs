@@ -1,6 +1,6 @@
 //! A port's line: the link's properties and what the port does to fit packets onto it.
 
-use super::network::LinkEnd;
+use super::network::{LinkEnd, in_time};
 use crate::error::ScenarioError;
 use crate::framing::{Framing, RTP_HEADERS};
 use crate::port::Line;
@@ -48,6 +48,7 @@ pub fn read_line(
             "1 holds the frame on the wire alone",
         );
     }
+    in_time(spec.extra_gap_ps, format!("{path}.extra_gap_ps"))?;
     check_fragments(spec, end, path)?;
     let kind = end.map(|e| e.framing.kind);
     let uncompressed = [
@@ -85,6 +86,7 @@ pub fn read_line(
         framing: end.map_or(unlinked, |e| e.framing),
         tx_fifo: spec.tx_fifo_packets as usize,
         tx_fifo_bytes: spec.tx_fifo_bytes,
+        extra_gap_ps: spec.extra_gap_ps,
         fragment: spec.fragment_bytes,
         interleave: spec.interleave,
         multiclass: spec.multiclass,

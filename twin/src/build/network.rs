@@ -330,6 +330,7 @@ fn default_egress() -> EgressSpec {
         shape: None,
         tx_fifo_packets: 1,
         tx_fifo_bytes: 0,
+        extra_gap_ps: 0,
         fragment_bytes: None,
         interleave: false,
         multiclass: false,

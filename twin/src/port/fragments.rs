@@ -46,7 +46,7 @@ impl Port {
         (frame, self.line.framing.wire_bytes(frame))
     }
 
-    /// Line time of a packet of `ip` bytes, all its fragments included.
+    /// Line time of a packet of `ip` bytes, all its fragments and the gaps between them included.
     pub fn line_time_ps(&self, ip: u32, saved_header: u32, queue: u16) -> u64 {
         let carried = carried(ip, saved_header);
         let line = &self.line;
@@ -55,7 +55,8 @@ impl Port {
             (n, Some(size)) if n > 0 => {
                 let part = |i| size.min(carried - i * size);
                 let frame = |i| line.framing.fragment_bytes(part(i), i == 0);
-                (0..n).fold(0, |sum: u64, i| sum.saturating_add(time(frame(i))))
+                let gaps = line.extra_gap_ps.saturating_mul((n - 1).into());
+                (0..n).fold(gaps, |sum: u64, i| sum.saturating_add(time(frame(i))))
             }
             _ => time(self.frame_bytes(carried, queue.into())),
         }

@@ -107,6 +107,9 @@ pub struct EgressSpec {
     /// Beyond those, the hardware takes more as long as it holds fewer line bytes than this.
     #[serde(default)]
     pub tx_fifo_bytes: u64,
+    /// Time that the line stays silent after each frame or fragment, beyond the framing's gap.
+    #[serde(default)]
+    pub extra_gap_ps: u64,
     /// IP bytes carried by one fragment of the link (mlppp, FRF.12).
     #[serde(default)]
     pub fragment_bytes: Option<u32>,
