@@ -84,7 +84,7 @@ def read(session: Session, what: Source) -> Reading:
         return _sweep(known, what, points)
     if known is not None and known.of_trials is not None:
         return _trials(known, what, points)
-    each = [_of_row(known, what, point.pooled) for point in points]
+    each = [_at(known, what, point) for point in points]
     trials = [
         [_of_row(known, what, trial) for trial in point.trials] if point.trials else [value]
         for point, value in zip(points, each, strict=True)
@@ -96,9 +96,15 @@ def read(session: Session, what: Source) -> Reading:
 def read_at(point: Point, what: Source) -> float | None:
     """A metric of a row at one load, None where the row does not have it."""
     try:
-        return _of_row(METRICS.get(what.metric), what, point.pooled)
+        return _at(METRICS.get(what.metric), what, point)
     except NotMeasured:
         return None
+
+
+def _at(known: Metric | None, what: Source, point: Point) -> float:
+    if known is not None and known.by_trial and point.trials:
+        return fmean(_of_row(known, what, trial) for trial in point.trials)
+    return _of_row(known, what, point.pooled)
 
 
 def _of_row(known: Metric | None, what: Source, rows: Mapping[str, Row]) -> float:

@@ -21,6 +21,7 @@ class Row:
     """One subject in one case; rates in Mb/s of the row's layer, delays in microseconds.
 
     Delays are of delivered packets only; ``loss_ratio`` stands beside them. What was not measured is None.
+    ``series`` are the frame bytes that left the subject's queues in each window of time, all trials in a row.
     """
 
     subject: str
@@ -40,6 +41,7 @@ class Row:
     values: Mapping[str, float] = field(default_factory=dict)
     per_flow_mbps: tuple[float, ...] = ()
     queues: tuple[Mapping[str, Any], ...] = ()
+    series: NDArray[np.int64] | None = None
 
 
 def rows_of(case: Case, answers: Sequence[Json], layer: str) -> dict[str, Row]:
@@ -144,7 +146,16 @@ def _port(selection: Selection, answers: Sequence[Json], layer: str) -> dict[str
     carried, idle = _mean(ports, f"{layer}_bps"), _mean(ports, "idle_bps")
     unused = {"framing": _mean(ports, "rate_bps") - carried - idle, "idle": idle}
     queues = tuple(q for p in ports for q in p["queues"] if q["name"] in set(selection.queues))
-    return {"unused_mbps": unused, "queues": queues}
+    return {"unused_mbps": unused, "queues": queues, "series": _series(ports, selection.queues)}
+
+
+def _series(ports: Sequence[Json], queues: Sequence[str]) -> NDArray[np.int64] | None:
+    if not all(port.get("series") for port in ports):
+        return None
+    chosen = [n for n, queue in enumerate(ports[0]["queues"]) if queue["name"] in set(queues)]
+    windows = [np.array(port["series"]["bytes_out"], dtype=np.int64)[:, chosen] for port in ports]
+    total: NDArray[np.int64] = np.concatenate(windows).sum(axis=1)
+    return total
 
 
 def _mean(ports: Sequence[Json], figure: str) -> float:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import qosforge_twin
+from pydantic_core import from_json
 
 from app.errors import ServiceError
 from app.experiments.benches import bench
@@ -98,4 +99,4 @@ def _simulate(batch: Sequence[Case], seed: int) -> Iterable[tuple[Case, list[Jso
         raise ServiceError(f"the twin refuses a case: {error}") from None
     for case in batch:
         trials = case.trials if case.document is not None else 0
-        yield case, [json.loads(next(texts)) for _ in range(trials)]
+        yield case, [from_json(next(texts)) for _ in range(trials)]

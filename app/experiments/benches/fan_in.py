@@ -12,10 +12,18 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from app.errors import ServiceError
+from app.experiments.benches.fan_in_expected import (
+    WIRE,
+    delay_bounds_us,
+    delay_ratios,
+    fluid,
+    full_queue_ratios,
+)
+from app.experiments.benches.fan_in_setup import Setup, Sweep, read_setup, read_sweep
 from app.experiments.boxes import box_profile
 from app.experiments.cases import Case, Json, Selection
 from app.experiments.model import Experiment
-from app.plan.fluid import Division, FluidClass, throughput
 from app.platforms.profile import Room
 
 PS = 10**12
@@ -32,171 +40,163 @@ class _Run:
     box: str
     load: float
     scenario: Mapping[str, Any]
+    between: Mapping[str, tuple[float, float]] | None
 
 
 def cases(experiment: Experiment) -> Iterator[Case]:
-    """All cases: every box of every scenario at every load, equal ones once."""
+    """All cases: every box of every scenario at every load, equal ones once.
+
+    Raises:
+        ServiceError: the data ask for what the bench does not know; names the experiment and the field.
+    """
     runs: dict[str, tuple[_Run, list[str]]] = {}
-    for name, scenario in experiment.scenarios.items():
-        if "together" in scenario:
+    sweeps = {name: read_sweep(experiment, name) for name in experiment.scenarios}
+    for name, sweep in sweeps.items():
+        if sweep.together:
             continue
-        for box in scenario.get("boxes", [box for box in experiment.boxes if box != MODEL]):
-            for load in _loads(experiment, scenario):
-                # Scenarios that are parts of one sweep share their cases.
-                own = {key: value for key, value in scenario.items() if key not in ("boxes", "loads", "from", "to")}
-                run = _Run(box, load, own)
+        # Scenarios that are parts of one sweep share their cases.
+        parts = ("boxes", "loads", "from", "to")
+        own = {key: value for key, value in experiment.scenarios[name].items() if key not in parts}
+        for box in sweep.boxes or [box for box in experiment.boxes if box != MODEL]:
+            for load in _loads(read_setup(experiment, own, box), sweep):
+                run = _Run(box, load, own, sweep.between)
                 runs.setdefault(repr(run), (run, []))[1].append(name)
     for run, names in runs.values():
-        names += [
-            name
-            for name, scenario in experiment.scenarios.items()
-            if set(names) & set(scenario.get("together", ())) and run.box != MODEL
-        ]
-        yield _model(experiment, run, names) if run.box == MODEL else _case(experiment, run, names)
+        if run.box == MODEL:
+            yield _model(experiment, run, names)
+        else:
+            names += [name for name, sweep in sweeps.items() if set(names) & set(sweep.together)]
+            yield _case(experiment, run, names)
 
 
-def _loads(experiment: Experiment, scenario: Mapping[str, Any]) -> Sequence[float]:
-    if "loads" in scenario:
-        return tuple(float(load) for load in scenario["loads"])
-    sweep = experiment.setup["sweep_mbps"]
-    return tuple(float(load) for load in sweep if scenario["from"] <= load <= scenario["to"])
+def _loads(setup: Setup, sweep: Sweep) -> Sequence[float]:
+    if sweep.loads is not None:
+        return sweep.loads
+    return tuple(load for load in setup.sweep_mbps if sweep.first <= load <= sweep.last)
 
 
 def _case(experiment: Experiment, run: _Run, names: list[str]) -> Case:
-    box = experiment.boxes[run.box]
-    setup = {**experiment.setup, **run.scenario, **box}
-    framing = box.get("framing", "ethernet")
-    scheduler, room, weights = _serving(setup, box)
-    seconds, warm_up = setup["seconds"], setup["warm_up"]
+    setup = read_setup(experiment, run.scenario, run.box)
+    served = _served(setup)
+    framing = setup.framing
     # One queue for all classes, or one for each.
-    queues = ["all"] if setup["discipline"] == "fifo" else setup["queues"]
-    hops = [("box", "out"), ("second", "out")][: setup.get("hops", 1)]
-    egress = {
-        "queues": [{"name": queue, **room.of(number)} for number, queue in enumerate(queues)],
+    queues = ["all"] if setup.discipline == "fifo" else setup.queues
+    hops = [("box", "out"), ("second", "out")][: setup.hops]
+    egress: Json = {
+        "queues": [{"name": queue, **served.room.of(number)} for number, queue in enumerate(queues)],
         "rules": [{"match": {"cos": [number]}, "queue": number} for number in range(1, len(queues))],
-        "scheduler": scheduler,
+        "scheduler": served.scheduler,
+        "extra_gap_ps": round(served.gap * PS),
     }
-    if "profile" in box and box_profile(box["profile"]).per_packet:
-        pass  # egress["per_packet_ps"] = round(box_profile(box["profile"]).per_packet * PS)
+    if setup.series_us is not None:
+        egress["series"] = {"every_ps": round(setup.series_us * PS / 1e6)}
     ends = [*hops, ("receiver", "in")]
     document = {
         "version": 1,
-        "duration_ps": round((warm_up + seconds) * PS),
+        "duration_ps": round((setup.warm_up + setup.seconds) * PS),
         "drain": False,
-        "warmup_ps": round(warm_up * PS),
+        "warmup_ps": round(setup.warm_up * PS),
         "nodes": [
             *({"name": node, "ports": [{"name": "in"}, {"name": "out", "egress": egress}]} for node, _ in hops),
             {"name": "receiver", "ports": [{"name": "in"}]},
         ],
         "links": [
-            {
-                "a": list(near),
-                "b": [far[0], "in"],
-                "rate_bps": round(setup["link_mbps"] * 1e6),
-                "framing": framing,
-                "tagged": framing == "ethernet" and bool(setup.get("tagged", False)),
-            }
+            {"a": list(near), "b": [far[0], "in"], "rate_bps": round(setup.link_mbps * 1e6), "framing": framing}
             for near, far in pairwise(ends)
         ],
         "flows": [
             {
                 "name": f"priority{number}",
                 "path": [list(hop) for hop in hops],
-                "packet": {"cos": _queue_of(number, setup)},
-                "source": _source(setup, run.load, framing, _queue_of(number, setup)),
+                "packet": {"cos": setup.queue_of(number)},
+                "source": _source(setup, run.load, framing, setup.queue_of(number)),
             }
-            for number in range(setup["senders"])
+            for number in range(setup.senders)
         ],
     }
-    return Case(
-        scenarios=tuple(names),
-        document=document,
-        subjects=_subjects(setup, run, room, weights),
-        load=run.load,
-        trials=setup.get("trials", 1),
-    )
+    subjects = _subjects(setup, run, served)
+    if run.between is not None:
+        # Only queues for which this load counts.
+        counting = [queue for queue, (low, high) in run.between.items() if low <= run.load <= high]
+        subjects = {f"{run.box}.{queue}": subjects[f"{run.box}.{queue}"] for queue in counting}
+    return Case(tuple(names), document, subjects, run.load, setup.trials)
 
 
-def _queue_of(sender: int, setup: Mapping[str, Any]) -> int:
-    """Senders stand in the order of their priorities, as many in each queue."""
-    return int(sender * len(setup["queues"]) // setup["senders"])
-
-
-def _frame_bytes(setup: Mapping[str, Any], queue: int) -> int:
-    frame = setup["frame_bytes"]
-    return int(frame[setup["queues"][queue]] if isinstance(frame, Mapping) else frame)
-
-
-def _source(setup: Mapping[str, Any], load_mbps: float, framing: str, queue: int) -> Json:
-    frame = _frame_bytes(setup, queue)
+def _source(setup: Setup, load_mbps: float, framing: str, queue: int) -> Json:
+    frame = setup.frame(queue)
     ip_bytes = frame - (ETHERNET if framing == "ethernet" else 0)
     common: Json = {"rate_bps": round(load_mbps * 1e6 * ip_bytes / frame), "ip_bytes": ip_bytes}
-    traffic = setup["traffic"]
+    traffic = setup.traffic
     if traffic == "constant":
         # Independent clocks: every sender drifts against the others.
-        return {"kind": "cbr", **common, "phase": {"mode": "independent", "ppm_within": setup["clock_ppm"]}}
+        return {"kind": "cbr", **common, "phase": {"mode": "independent", "ppm_within": setup.clock_ppm}}
     if traffic == "poisson":
         return {"kind": "poisson", **common}
-    on, off = (round(setup["bursts_us"][key] * PS / 1e6) for key in ("on", "off"))
+    assert setup.bursts_us is not None
+    on, off = (round(length * PS / 1e6) for length in (setup.bursts_us.on, setup.bursts_us.off))
     return {"kind": "onoff", **common, "on_ps": on, "off_ps": off}
 
 
-def _serving(setup: Mapping[str, Any], box: Mapping[str, Any]) -> tuple[Json, Room, list[float]]:
-    """Scheduler, room of the queues and configured weights of a box under the scenario's discipline."""
-    weights = [float(setup["weights"][queue]) for queue in setup["queues"]] if "weights" in setup else []
-    name = setup["discipline"]
-    if "profile" in box:
-        profile = box_profile(box["profile"])
+@dataclass(frozen=True)
+class _Served:
+    """How a box serves: scheduler, room of the queues, configured weights, gap between frames in seconds."""
+
+    scheduler: Json
+    room: Room
+    weights: tuple[float, ...]
+    gap: float
+
+
+def _served(setup: Setup) -> _Served:
+    weights = setup.weight
+    name = setup.discipline
+    gap = 0.0
+    if setup.profile is not None:
+        profile = box_profile(setup.profile)
+        if name not in profile.disciplines:
+            raise ServiceError(f"{profile.title} has no discipline {name!r}", mend="add it to the profile")
         discipline = profile.disciplines[name]
-        scheduler, room = dict(discipline.scheduler), discipline.room or profile.room
+        scheduler, room, gap = dict(discipline.scheduler), discipline.room or profile.room, profile.per_packet
         slots = discipline.slots
     else:
-        scheduler = dict(setup["schedulers"][name])
-        room, slots = Room(**setup["room"]), None
-    assert room is not None
+        scheduler, room, slots = dict(setup.schedulers[name]), setup.room, None
+    if room is None:
+        raise ServiceError(f"nothing says what the queues hold under {name!r}", mend="give the profile a room")
     if name == "wrr":
         # The least turns in which the weights are whole numbers.
-        scheduler["weights"] = [max(1, round(weight * (slots or setup["turn_packets"]))) for weight in weights]
-    return scheduler, room, weights
+        scheduler["weights"] = [max(1, round(weight * (slots or setup.turn_packets))) for weight in weights]
+    return _Served(scheduler, room, weights, gap)
 
 
-def _subjects(setup: Mapping[str, Any], run: _Run, room: Room, weights: Sequence[float]) -> dict[str, Selection]:
-    queues: Sequence[str] = setup["queues"]
+def _subjects(setup: Setup, run: _Run, served: _Served) -> dict[str, Selection]:
+    queues = setup.queues
     by_queue = {
-        number: tuple(f"priority{n}" for n in range(setup["senders"]) if _queue_of(n, setup) == number)
+        number: tuple(f"priority{n}" for n in range(setup.senders) if setup.queue_of(n) == number)
         for number in range(len(queues))
     }
-    link = float(setup["link_mbps"])
-    expected = _fluid(setup, run.load, weights)
+    link = setup.link_mbps
+    framed = setup.framing == "ethernet"
+    models = _models(setup, run.load, served, framed=framed)
     peers = tuple(f"{run.box}.{queue}" for queue in queues)
     subjects: dict[str, Selection] = {}
     for number, queue in enumerate(queues):
-        facts = {"link_mbps": link, "sender_mbps": run.load, "whole_mbps": link}
-        model = {"throughput_mbps": expected[queue]}
-        if weights:
-            facts["weight"] = weights[number]
-            facts["guaranteed_mbps"] = min(run.load * len(by_queue[number]), weights[number] * link)
-            model["delay_ratio"] = delay_ratios(weights)[number]
-        if room.packets is not None:
-            # One frame more than wait: the one in transmission.
-            frames = room.of(number)["limit_packets"] + 1
-            served = weights[number] * link if weights else link
-            facts["full_queue_us"] = frames * _frame_bytes(setup, number) * 8 / served
         subjects[f"{run.box}.{queue}"] = Selection(
             flows=by_queue[number],
             port=("box", "out"),
-            queues=("all",) if setup["discipline"] == "fifo" else (queue,),
-            expected=model,
-            facts=facts,
-            whole=None if setup["discipline"] == "strict" else f"{run.box}.all",
+            queues=("all",) if setup.discipline == "fifo" else (queue,),
+            expected=models[number] | {"throughput_per_sender_mbps": _each(models[number], by_queue[number])},
+            facts={"link_mbps": link, "sender_mbps": run.load, "whole_mbps": link}
+            | _facts(setup, run.load, served, number),
+            whole=None if setup.discipline == "strict" else f"{run.box}.all",
             peers=peers,
         )
     everything = tuple(flow for flows in by_queue.values() for flow in flows)
+    rates = [name for name in models[0] if name.startswith("throughput")]
     whole = Selection(
         flows=everything,
         port=("box", "out"),
-        queues=("all",) if setup["discipline"] == "fifo" else tuple(queues),
-        expected={"throughput_mbps": math.fsum(expected.values())},
+        queues=("all",) if setup.discipline == "fifo" else tuple(queues),
+        expected={name: math.fsum(model[name] for model in models) for name in rates},
         facts={"link_mbps": link, "sender_mbps": run.load},
         peers=peers,
     )
@@ -206,44 +206,54 @@ def _subjects(setup: Mapping[str, Any], run: _Run, room: Room, weights: Sequence
     return subjects
 
 
-def _fluid(setup: Mapping[str, Any], load_mbps: float, weights: Sequence[float]) -> dict[str, float]:
-    """Throughput of each queue in the fluid model of the discipline as it should be, Mb/s; framing left out."""
-    queues: Sequence[str] = setup["queues"]
-    each = setup["senders"] / len(queues) * load_mbps
-    strict = setup["discipline"] == "strict"
-    classes = tuple(
-        FluidClass(
-            name=queue,
-            offered=each,
-            weight=weights[number] if weights else 1.0,
-            priority=len(queues) - number if strict else None,
-        )
-        for number, queue in enumerate(queues)
-    )
-    division = Division.OFFERED if setup["discipline"] == "fifo" else Division.WEIGHT
-    link = FluidClass(name="link", children=classes, division=division)
-    shares = throughput(link, float(setup["link_mbps"]))
-    return {queue: shares[queue] for queue in queues}
+def _each(model: Mapping[str, float], flows: Sequence[str]) -> float:
+    return model["throughput_mbps"] / len(flows)
 
 
-def delay_ratios(weights: Sequence[float]) -> list[float]:
-    """The paper's expected delay of each queue over the sum of all (Table 5).
+def _facts(setup: Setup, load_mbps: float, served: _Served, number: int) -> dict[str, float]:
+    """Figures of one queue that claims compare with."""
+    link = setup.link_mbps
+    facts: dict[str, float] = {}
+    share = 1.0
+    if served.weights:
+        share = facts["weight"] = served.weights[number]
+        offered = load_mbps * setup.senders / len(setup.queues)
+        facts["guaranteed_mbps"] = min(offered, share * link)
+    if served.room.packets is not None:
+        # One frame more than wait: the one in transmission.
+        frames = served.room.of(number)["limit_packets"] + 1
+        facts["full_queue_us"] = frames * setup.frame(number) * 8 / (share * link)
+    return facts
 
-    Proportional to the sum of 1/w over the queue itself and all of larger weight, which are taken to stand in the
-    order of the weights, the largest last.
-    """
-    delays = [math.fsum(1 / weight for weight in weights[number:]) for number in range(len(weights))]
-    return [delay / math.fsum(delays) for delay in delays]
+
+def _models(setup: Setup, load_mbps: float, served: _Served, *, framed: bool) -> list[dict[str, float]]:
+    """What models expect of each queue, by metric."""
+    overhead = WIRE if framed else 0
+    plain = fluid(setup, load_mbps)
+    with_framing = fluid(setup, load_mbps, overhead)
+    bounds = delay_bounds_us(setup, served.scheduler, served.room, overhead, served.gap)
+    models = [
+        {"throughput_mbps": plain[queue], "throughput_with_framing_mbps": with_framing[queue]}
+        for queue in setup.queues
+    ]
+    for number, bound in bounds.items():
+        models[number]["delay_max_us"] = bound
+    if served.weights:
+        published = delay_ratios(served.weights)
+        equal = full_queue_ratios(served.weights, [1.0] * len(models))
+        for number, model in enumerate(models):
+            model |= {"delay_ratio": published[number], "delay_ratio_equal_full_queues": equal[number]}
+    return models
 
 
 def _model(experiment: Experiment, run: _Run, names: list[str]) -> Case:
-    setup = {**experiment.setup, **run.scenario}
-    weights = [float(setup["weights"][queue]) for queue in setup["queues"]] if "weights" in setup else []
-    shares = _fluid(setup, run.load, weights)
-    link = float(setup["link_mbps"])
+    setup = read_setup(experiment, run.scenario, run.box)
+    weights = setup.weight
+    shares = fluid(setup, run.load)
+    link = setup.link_mbps
     total = math.fsum(shares.values())
     values: dict[str, dict[str, float]] = {}
-    for number, queue in enumerate(setup["queues"]):
+    for number, queue in enumerate(setup.queues):
         values[f"{MODEL}.{queue}"] = {"throughput_mbps": shares[queue], "throughput_ratio": shares[queue] / total}
         if weights:
             values[f"{MODEL}.{queue}"]["delay_ratio"] = delay_ratios(weights)[number]

@@ -34,8 +34,9 @@ class Over(StrEnum):
 class Metric:
     """One metric, read in one of four ways.
 
-    ``of_row``: from a row and those of its case, then ``over`` the loads. ``of_trials``: from a subject's rows in all
-    trials at one load, then the largest over the loads. ``of_sweep``: from a subject's rows by
+    ``of_row``: from a row and those of its case, then ``over`` the loads; ``by_trial``: from each trial's rows,
+    then their mean, where all trials as one sample would hide what every one of them shows. ``of_trials``: from a
+    subject's rows in all trials at one load, then the largest over the loads. ``of_sweep``: from a subject's rows by
     rising load. ``of_change``: from the value of ``base`` (the operand's, unless it names one) and the same of what
     the claim counts from.
     """
@@ -43,6 +44,7 @@ class Metric:
     name: str
     of_row: OfRow | None = None
     over: Over = Over.MEAN
+    by_trial: bool = False
     of_trials: OfSweep | None = None
     of_sweep: OfSweep | None = None
     of_change: OfChange | None = None
@@ -52,11 +54,11 @@ class Metric:
 METRICS: dict[str, Metric] = {}
 
 
-def metric(name: str, over: Over = Over.MEAN) -> Callable[[OfRow], OfRow]:
+def metric(name: str, over: Over = Over.MEAN, *, by_trial: bool = False) -> Callable[[OfRow], OfRow]:
     """Enter a function of a row under ``name``."""
 
     def enter(function: OfRow) -> OfRow:
-        METRICS[name] = Metric(name, of_row=function, over=over)
+        METRICS[name] = Metric(name, of_row=function, over=over, by_trial=by_trial)
         return function
 
     return enter

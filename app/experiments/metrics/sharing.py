@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from app.experiments.metrics.base import NotMeasured, Over, Siblings, fact, known, metric
 from app.experiments.rows import Row
 
@@ -30,6 +32,16 @@ def share_error(row: Row, siblings: Siblings) -> float:
     return max(abs((peer.throughput_mbps or 0.0) / total - fact(peer, "weight")) for peer in peers)
 
 
+@metric("share_error_short_term")
+def share_error_short_term(row: Row, siblings: Siblings) -> float:
+    """Largest difference between a peer's share of what left in a window and its ``weight``, mean over windows."""
+    peers = _peers(row, siblings)
+    sent = np.stack([known(peer.series, "series", peer) for peer in peers])
+    busy = sent[:, sent.sum(axis=0) > 0]
+    weights = np.array([[fact(peer, "weight")] for peer in peers])
+    return float(np.abs(busy / busy.sum(axis=0) - weights).max(axis=0).mean())
+
+
 @metric("deviation_from_ideal_mbps", over=Over.LARGEST)
 def deviation_from_ideal_mbps(row: Row, _: Siblings) -> float:
     """Distance of the throughput from the expected one, Mb/s."""
@@ -37,9 +49,9 @@ def deviation_from_ideal_mbps(row: Row, _: Siblings) -> float:
     return abs(known(row.throughput_mbps, "throughput", row) - expected)
 
 
-@metric("unfairness_percent")
+@metric("unfairness_percent", by_trial=True)
 def unfairness_percent(row: Row, _: Siblings) -> float:
-    """Difference of the largest and the smallest flow's throughput over the flows' mean, per cent."""
+    """Difference of the largest and the smallest flow's throughput in a run over the flows' mean, per cent."""
     rates = row.per_flow_mbps
     total = known(sum(rates) or None, "throughput", row)
     return 100 * (max(rates) - min(rates)) * len(rates) / total
