@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -31,12 +32,21 @@ def load_experiment(name: str) -> Experiment:
     """
     if name not in experiment_names():
         raise InputError(f"there is no experiment {name!r}", mend=f"use one of {', '.join(experiment_names())}")
+    claims = _data(f"{name}/claims.yaml")
     try:
-        return Experiment(**_data(f"{name}/experiment.yaml"), claims=_data(f"{name}/claims.yaml"))
+        return Experiment(**_data(f"{name}/experiment.yaml"), claims=claims)
     except ValidationError as error:
         first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
+        where = _place(first["loc"], claims)
         raise ServiceError(f"experiment {name}: {where}: {first['msg']}", Place(file=f"{_FOLDER}/{name}")) from None
+
+
+def _place(loc: Sequence[int | str], claims: Any) -> str:
+    """Where in the data an error is; a claim by its id."""
+    match loc:
+        case ("claims", int(number), *rest) if isinstance(claims[number], dict):
+            loc = ("claims", claims[number].get("id", number), *rest)
+    return ".".join(str(part) for part in loc)
 
 
 def _data(name: str) -> Any:

@@ -16,6 +16,8 @@ from app.experiments.catalogue import load_experiment
 from app.experiments.model import Experiment
 from app.experiments.rows import Row, rows_of
 
+_SEEDS = 2**64
+"""The twin's seeds; trials of the last ones go on with the first."""
 _BATCH = 64
 """Cases under way at once: bounds the memory that answers take."""
 
@@ -88,7 +90,7 @@ def _answers(cases: Iterable[Case], seed: int) -> Iterable[tuple[Case, list[Json
 def _simulate(batch: Sequence[Case], seed: int) -> Iterable[tuple[Case, list[Json]]]:
     """Trial ``n`` of a case runs under the session's seed plus ``n``."""
     runs = [
-        (json.dumps(case.document), seed + trial)
+        (json.dumps(case.document), (seed + trial) % _SEEDS)
         for case in batch
         if case.document is not None
         for trial in range(case.trials)
