@@ -1,0 +1,99 @@
+"""`qosforge experiment`: what it prints, its document and its exit codes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from app.experiments import running
+from app.experiments.model import Experiment
+
+from .conftest import Command
+
+NAME = "cern-wrr-mixed"
+ROW = {
+    "scenario",
+    "load",
+    "subject",
+    "offered_mbps",
+    "throughput_mbps",
+    "rate_layer",
+    "delay_us",
+    "delay_sd_us",
+    "interarrival_sd_us",
+    "loss_ratio",
+    "packets",
+    "fairness",
+    "unused_mbps",
+    "expected",
+}
+
+
+def test_the_list_names_experiments_with_their_claims(qosforge: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    claims = {"cern-strict-priority": 32, "cern-wrr": 21, NAME: 21, "cern-comparison": 139}
+    monkeypatch.setattr("app.cli.experiments.experiment_names", lambda: tuple(claims))
+    listed = json.loads(qosforge("experiment", "list", "--json").stdout)
+    assert {one["name"]: one["claims"] for one in listed} == claims
+    assert {one["paper"]["year"] for one in listed} == {2004}
+    table = qosforge("experiment", "list")
+    assert table.code == 0
+    assert [line.split()[:2] for line in table.stdout.splitlines()[1:] if line.startswith(" cern")] == [
+        [name, str(count)] for name, count in claims.items()
+    ]
+
+
+def test_a_run_is_one_document(qosforge: Command, tmp_path: Path) -> None:
+    plot = tmp_path / "new" / "mixed.svg"
+    ended = qosforge("experiment", "run", NAME, "--json", "--seed", 2**64 - 1, "--plot", plot)
+    assert ended.code == 0
+    document = json.loads(ended.stdout)
+    assert (document["experiment"], document["seed"]) == (NAME, 2**64 - 1)
+    assert document["conditional_on_delivery"] is True
+    assert document["delay_reference"]
+    assert all(set(row) >= ROW for row in document["rows"])
+    assert {row["subject"] for row in document["rows"]} >= {"ideal.q0", "quanta-wrr.all"}
+    measured = next(row for row in document["rows"] if row["subject"] == "ideal.q0")
+    assert set(measured["delay_us"]) == {"mean", "min", "max", "p50", "p95", "p99", "p999"}
+    assert set(measured["unused_mbps"]) == {"framing", "idle"}
+    assert len(document["comparisons"]) == 21
+    assert all(
+        {"id", "published", "obtained", "tolerance", "holds", "reason"} <= set(c) for c in document["comparisons"]
+    )
+    assert plot.read_text().startswith("<svg")
+
+
+def test_a_claim_without_a_reason_ends_with_one(qosforge: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = running.load_experiment(NAME)
+    wrong = whole.claims[0].model_copy(update={"value": 0.9})
+    unexplained = whole.model_copy(update={"claims": (wrong, *whole.claims[1:])})
+    explained = unexplained.model_copy(update={"reasons": {wrong.id: "frames of other sizes"}})
+
+    def run_as(experiment: Experiment) -> tuple[int, str]:
+        monkeypatch.setattr("app.cli.experiments.load_experiment", lambda name: experiment)
+        ended = qosforge("experiment", "run", NAME)
+        return ended.code, " ".join(ended.stdout.split())
+
+    code, printed = run_as(unexplained)
+    assert (code, "20 of 21 claims hold" in printed, "fails" in printed) == (1, True, True)
+    code, printed = run_as(explained)
+    assert (code, "explained" in printed, "fails" in printed) == (0, True, False)
+
+
+WRONG: dict[str, tuple[list[object], str]] = {
+    "nothing": (["run"], "no experiment is named"),
+    "no such": (["run", "cern"], "there is no experiment 'cern'"),
+    "a name and all": (["run", NAME, "--all"], "--all takes neither a name nor --plot"),
+    "a plot of all": (["run", "--all", "--plot", "x.svg"], "--all takes neither a name nor --plot"),
+    "a seed of 65 bits": (["run", NAME, "--seed", 2**64], "Invalid value for '--seed'"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_usage_ends_with_two(qosforge: Command, case: str) -> None:
+    arguments, message = WRONG[case]
+    ended = qosforge("experiment", *arguments)
+    assert ended.code == 2
+    assert message in " ".join(ended.stderr.split())
+    assert "Traceback" not in ended.stderr
