@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import replace
 from fractions import Fraction
 
 import pytest
+import qosforge_twin
 
 from app.inventory.models import TrafficFlow
 from app.plan.model import Discipline, Queue, Scheduler, Share, ShareUnit
 from app.tester.delay_bounds import delay_bounds
 from app.tester.expectation import expectations, expected_throughput
-from app.tester.streams import Carried, Line, Meter, Passage, Stream, load
+from app.tester.streams import PS, Carried, Line, Meter, Passage, Stream, _meters, load
 
 RATE = 1_000_000
 
@@ -216,3 +218,42 @@ def test_a_video_offers_its_frames_and_their_headers() -> None:
     flow = TrafficFlow.model_validate({"name": "v", "from": "a", "to": "b", "dst_port": 1, "source": source})
 
     assert load(flow, {}, 10**12) == (10 * (2400 + 3 * 40) * 8, (840, 1000, 40))
+
+
+def test_every_policer_that_drops_is_a_meter() -> None:
+    """Listed, in a rule and before a queue: rate and burst of what they let through; none if they lose nothing."""
+    bucket = {"rate_bps": 64_000, "burst_bytes": 1_000}
+    car = {"kind": "car", "rate_bps": 96_000, "burst_bytes": 2_000, "extended_burst_bytes": 3_000}
+    remark = bucket | {"exceed": {"dscp": 12}}
+    srtcm = bucket | {"kind": "srtcm", "excess_burst_bytes": 500, "exceed": "transmit", "violate": "drop"}
+    trtcm = {"kind": "trtcm", "peak_bps": 90_000, "peak_burst_bytes": 700, "exceed": {"cos": 1}, "violate": "drop"}
+    egress = {
+        "police": [{"match": {}, "police": car | {"conform": "continue"}}, {"match": {}, "police": remark}],
+        "otherwise": {"queue": 0, "police": srtcm},
+        "queues": [{"name": "q", "limit_packets": 10, "police": bucket | trtcm}],
+        "scheduler": {"kind": "fifo"},
+    }
+    port = {"name": "out", "egress": egress}
+    document = {
+        "version": 1,
+        "duration_ps": PS,
+        "nodes": [{"name": "a", "ports": [port]}, {"name": "b", "ports": [{"name": "in"}]}],
+        "links": [{"a": ["a", "out"], "b": ["b", "in"], "rate_bps": 10**6, "framing": "none"}],
+        "flows": [
+            {
+                "name": "f",
+                "path": [["a", "out"]],
+                "packet": {},
+                "source": {"kind": "cbr", "rate_bps": 8_000, "ip_bytes": 100},
+            }
+        ],
+    }
+    report = json.loads(qosforge_twin.run(json.dumps(document), 1))["ports"][0]
+
+    found = _meters(port, report, "egress", ("a", "out"), Carried(100, 100, 800))
+
+    assert [(m.place, m.rate, m.burst) for m in found if isinstance(m, Meter)] == [
+        (("a", "out", "egress list", 0), 96_000, 5_000),
+        (("a", "out", "egress", 0), 64_000, 1_500),
+        (("a", "out", "queue", 0), 90_000, 700),
+    ]

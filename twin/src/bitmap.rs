@@ -19,12 +19,14 @@ impl Bitmap {
         }
     }
 
+    #[inline]
     pub fn set(&mut self, member: usize) {
         let word = member / WORD;
         self.words[word] |= 1 << (member % WORD);
         self.summary[word / WORD] |= 1 << (word % WORD);
     }
 
+    #[inline]
     pub fn clear(&mut self, member: usize) {
         let word = member / WORD;
         self.words[word] &= !(1 << (member % WORD));
@@ -34,6 +36,7 @@ impl Bitmap {
     }
 
     /// The first member at `from` or after it, else the first of all.
+    #[inline]
     pub fn next_from(&self, from: usize) -> Option<usize> {
         let word = from / WORD;
         let here = self.words[word] & (u64::MAX << (from % WORD));

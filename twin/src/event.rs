@@ -2,7 +2,12 @@
 //!
 //! A calendar queue (Brown, Communications of the ACM 31(10), 1988): a ring of days, each with its
 //! events in order, and a heap for what lies beyond a year. Days are made as long as keeps them
-//! short, so that both ends cost the same for four events under way and for four thousand.
+//! short, so that both ends cost the same for dozens of events under way and for thousands. Fewer
+//! are kept in order in a ring.
+
+mod few;
+#[cfg(test)]
+mod tests;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -10,6 +15,7 @@ use std::collections::BinaryHeap;
 use crate::bitmap::Bitmap;
 use crate::packet::{FlowId, PacketId};
 use crate::source::tcp::TimerId;
+use few::{FEW, Few};
 
 /// What happens next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -59,6 +65,10 @@ const EMPTY: Day = Day {
 
 #[derive(Debug)]
 pub struct EventQueue {
+    /// All events, unless the calendar has them.
+    few: Few,
+    /// The calendar has them.
+    many: bool,
     entries: Vec<Entry>,
     free: u32,
     /// As many as a power of two; day n of all time is at n modulo their number.
@@ -89,6 +99,8 @@ struct Fit {
 impl Default for EventQueue {
     fn default() -> Self {
         Self {
+            few: Few::default(),
+            many: false,
             entries: Vec::new(),
             free: NONE,
             days: vec![EMPTY; FIRST_DAYS],
@@ -109,15 +121,61 @@ impl Default for EventQueue {
 impl EventQueue {
     #[inline]
     pub fn push(&mut self, at_ps: u64, event: Event) {
+        if !self.many && self.few.len() < FEW {
+            self.few.insert(at_ps, event);
+        } else {
+            self.push_to_many(at_ps, event);
+        }
+    }
+
+    fn push_to_many(&mut self, at_ps: u64, event: Event) {
+        if !self.many {
+            self.spill();
+        }
         self.fit.pushed += 1;
         if self.fit.pushed >= self.fit.next_review {
             self.review();
+            if self.near + self.far.len() <= FEW / 2 {
+                self.gather();
+                self.few.insert(at_ps, event);
+                return;
+            }
         }
         self.put(at_ps, event);
     }
 
     #[inline]
     pub fn pop(&mut self) -> Option<(u64, Event)> {
+        if self.many {
+            self.pop_of_many()
+        } else {
+            self.few.pop()
+        }
+    }
+
+    /// Gives all events to the calendar, which is empty.
+    #[cold]
+    fn spill(&mut self) {
+        self.many = true;
+        let mut first = true;
+        while let Some((at_ps, event)) = self.few.pop() {
+            if std::mem::take(&mut first) {
+                self.today = at_ps >> self.shift;
+            }
+            self.put(at_ps, event);
+        }
+    }
+
+    /// Takes all events, a few, out of the calendar.
+    #[cold]
+    fn gather(&mut self) {
+        while let Some((at_ps, event)) = self.pop_of_many() {
+            self.few.insert(at_ps, event);
+        }
+        self.many = false;
+    }
+
+    fn pop_of_many(&mut self) -> Option<(u64, Event)> {
         if self.near == 0 {
             let Reverse((at_ps, ..)) = self.far.peek()?;
             self.today = at_ps >> self.shift;
@@ -146,7 +204,7 @@ impl EventQueue {
     /// Most events that waited at a time since the days were made anew, and what lies far off.
     #[cfg(test)]
     pub fn places(&self) -> usize {
-        self.entries.len() + self.far.len()
+        self.few.len() + self.entries.len() + self.far.len()
     }
 
     #[inline]
@@ -214,6 +272,12 @@ impl EventQueue {
     /// Takes in what the year has come to.
     #[inline]
     fn admit(&mut self) {
+        if !self.far.is_empty() {
+            self.admit_far();
+        }
+    }
+
+    fn admit_far(&mut self) {
         let end = self.today + self.days.len() as u64;
         while let Some(Reverse((at_ps, _, event))) = self.far.peek().copied()
             && at_ps >> self.shift < end
@@ -274,86 +338,5 @@ impl EventQueue {
             self.put(at_ps, event);
         }
         self.admit();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::rng::Stream;
-
-    #[test]
-    fn ties_keep_their_order() {
-        let mut queue = EventQueue::default();
-        queue.push(5, Event::Sent(9));
-        queue.push(5, Event::Source(1));
-        queue.push(4, Event::Wake(3));
-        assert_eq!(queue.pop(), Some((4, Event::Wake(3))));
-        assert_eq!(queue.pop(), Some((5, Event::Sent(9))));
-        assert_eq!(queue.pop(), Some((5, Event::Source(1))));
-        assert_eq!(queue.pop(), None);
-    }
-
-    /// Against a list sorted by time and order of scheduling, over many scales of time.
-    #[test]
-    fn agrees_with_a_sorted_list() {
-        let mut stream = Stream::new(1, "events");
-        let mut queue = EventQueue::default();
-        let mut list: Vec<(u64, u64, Event)> = Vec::new();
-        let mut now = 0u64;
-        for number in 0..60_000u64 {
-            // Grows to some hundred events and shrinks again, several times.
-            let growing = number / 5_000 % 2 == 0;
-            if list.is_empty() || stream.up_to(99) < if growing { 55 } else { 45 } {
-                let scale = number / 7_000 * 5 % 37;
-                let at = now + stream.up_to(20 << scale) / 16 * 16;
-                let event = Event::Source(number as u32);
-                queue.push(at, event);
-                let place = list.partition_point(|entry| entry.0 <= at);
-                list.insert(place, (at, number, event));
-            } else {
-                let (at, _, event) = list.remove(0);
-                now = at;
-                assert_eq!(queue.pop(), Some((at, event)));
-            }
-        }
-        while let Some(popped) = queue.pop() {
-            let (at, _, event) = list.remove(0);
-            assert_eq!(popped, (at, event));
-        }
-        assert!(list.is_empty());
-    }
-
-    #[test]
-    fn the_end_of_time_is_a_time() {
-        let mut queue = EventQueue::default();
-        queue.push(u64::MAX, Event::Source(1));
-        queue.push(0, Event::Source(0));
-        queue.push(u64::MAX, Event::Source(2));
-        let popped: Vec<_> = std::iter::from_fn(|| queue.pop()).collect();
-        let expected = [
-            (0, Event::Source(0)),
-            (u64::MAX, Event::Source(1)),
-            (u64::MAX, Event::Source(2)),
-        ];
-        assert_eq!(popped, expected);
-    }
-
-    /// Whatever the number of events under way and their spacing, days hold few of them.
-    #[test]
-    fn days_come_to_fit() {
-        for (pending, gap) in [(4, 1 << 10), (4_000, 1 << 30), (500, 3), (4_000, 1 << 50)] {
-            let mut stream = Stream::new(7, "days");
-            let mut queue = EventQueue::default();
-            for flow in 0..pending {
-                queue.push(stream.up_to(gap), Event::Source(flow));
-            }
-            for _ in 0..200_000 {
-                let (at, event) = queue.pop().unwrap();
-                queue.push(at + gap / 2 + stream.up_to(gap), event);
-            }
-            let (passed, far) = (queue.fit.passed, queue.fit.far);
-            assert!(passed + far <= queue.fit.pushed / 2 + 1, "{pending} {gap}");
-        }
     }
 }

@@ -91,7 +91,7 @@ pub struct Gate {
     pub colour: Colour,
     /// By outcome; the first if there is no policer.
     pub next: [Next; 3],
-    pub line: LineBytes,
+    pub line: FrameBytes,
     pub hits: Hits,
     pub dropped: u64,
 }
@@ -116,7 +116,7 @@ pub enum Side {
 
 /// Bytes of a whole packet's frame on a line, as policers see them.
 #[derive(Debug, Clone, Copy)]
-pub struct LineBytes {
+pub struct FrameBytes {
     pub framing: Framing,
     /// On a multilink, beside the bundle's sequence.
     pub plain: bool,
@@ -126,7 +126,7 @@ pub struct LineBytes {
     pub ip_mtu: u32,
 }
 
-impl LineBytes {
+impl FrameBytes {
     /// Of packets that came by a line of this framing: whole, and with their headers.
     pub fn received(framing: Framing) -> Self {
         Self {

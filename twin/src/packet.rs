@@ -47,6 +47,14 @@ pub struct Slab {
 }
 
 impl Slab {
+    /// The place that the next packet will have.
+    #[inline]
+    pub fn vacant(&self) -> PacketId {
+        let next = self.free.last().copied();
+        next.unwrap_or(self.packets.len() as PacketId)
+    }
+
+    #[inline]
     pub fn insert(&mut self, packet: Packet) -> PacketId {
         if let Some(id) = self.free.pop() {
             self.packets[id as usize] = packet;

@@ -10,7 +10,7 @@ use crate::observe::QueueState;
 use crate::packet::PacketId;
 use crate::queue::{ClassQueue, Counters, Item, Waits};
 use crate::rng::Stream;
-use crate::sched::{Discipline, FairQueue, Offer, Pick};
+use crate::sched::{Discipline, FairQueue, Offer, Pick, Scheduler};
 use fragments::Fragmenting;
 
 /// What the hardware sends at one go: a frame or one fragment.
@@ -215,7 +215,9 @@ impl Port {
         Some(self.transmit(next, now_ps))
     }
 
-    fn hardware_full(&self) -> bool {
+    /// The hardware takes no more now.
+    #[inline]
+    pub fn hardware_full(&self) -> bool {
         self.hardware.len() >= self.line.tx_fifo && self.hardware_bytes >= self.line.tx_fifo_bytes
     }
 

@@ -149,7 +149,9 @@ impl ClassQueue {
         }
     }
 
-    #[inline]
+    // Inlined, so that its fields are read one by one: as a whole, an item just written in parts
+    // makes the processor wait.
+    #[inline(always)]
     pub fn pop(&mut self, now_ps: u64) -> Option<Item> {
         let item = self.items.pop_front()?;
         if let Some(flows) = &mut self.flows {
@@ -171,7 +173,14 @@ impl ClassQueue {
 
     /// Makes room for an arrival where there is none: drops the packet with the largest finish
     /// number, if it is not the arrival's and its room is enough.
+    #[inline]
     pub fn displace(&mut self, item: &Item, now_ps: u64) -> Option<Item> {
+        self.flows.as_ref()?;
+        self.displace_last(item, now_ps)
+    }
+
+    #[cold]
+    fn displace_last(&mut self, item: &Item, now_ps: u64) -> Option<Item> {
         let flows = self.flows.as_mut()?;
         let last = self.items.back()?;
         let bytes = self.bytes - u64::from(last.bytes) + u64::from(item.bytes);

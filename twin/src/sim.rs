@@ -4,18 +4,17 @@ mod dialogue;
 mod endings;
 mod forwarding;
 mod fragments;
+mod queueing;
 
 use crate::error::{RunError, ScenarioError};
 use crate::event::{Event, EventQueue};
-use crate::first_bit::{FirstBits, Times};
+use crate::first_bit::FirstBits;
 use crate::forward::Forwarder;
-use crate::framing::carried;
 use crate::gates::{GateId, Gates, Side};
 use crate::observe::Observer;
-use crate::packet::{FlowId, Packet, PacketId, Role, Slab, StepId};
+use crate::packet::{FlowId, Packet, PacketId, Role, Slab};
 use crate::port::Action;
 use crate::scenario::DelayReference;
-use crate::sched::Offer;
 use crate::source::Source;
 use crate::source::tcp::{Output, Segments};
 use crate::step::{Next, Step};
@@ -164,6 +163,13 @@ impl Simulation {
         let flow = &mut self.flows[id as usize];
         match &mut flow.source {
             Source::Open { source, stop_ps } => {
+                if let Some((ip_bytes, next)) = source.send_one(now, &mut flow.stream) {
+                    if next < *stop_ps {
+                        self.events.push(next, Event::Source(id));
+                    }
+                    self.send(id, ip_bytes, Role::Datagram, false);
+                    return;
+                }
                 let mut sizes = std::mem::take(&mut self.sizes);
                 sizes.clear();
                 let next = source.send(now, &mut flow.stream, &mut sizes);
@@ -191,7 +197,11 @@ impl Simulation {
             (flow.back.unwrap_or(flow.first), counts.then_some(0))
         } else if counts {
             let (frame, wire) = match flow.first {
-                Next::Step(first) => self.steps[first as usize].layers(&self.ports, ip_bytes),
+                Next::Step(first) => {
+                    let first = &mut self.steps[first as usize];
+                    let bytes = first.bytes(&self.ports[first.port].port, ip_bytes);
+                    (bytes.frame, bytes.wire)
+                }
                 first => self.gates.layers(first, ip_bytes),
             };
             flow.meter.offered.add(ip_bytes, frame, wire);
@@ -200,7 +210,7 @@ impl Simulation {
         } else {
             (flow.first, None)
         };
-        let packet = self.packets.insert(Packet {
+        let packet = Packet {
             flow: id,
             step: 0,
             ip_bytes,
@@ -209,11 +219,14 @@ impl Simulation {
             back,
             measured,
             ce: false,
-        });
-        if let Some(first_bits) = &mut self.first_bits {
-            first_bits.created(packet, Times::default());
+        };
+        match first {
+            Next::Step(step) if ip_bytes <= self.ip_mtu(step) => self.launch(packet, step),
+            _ => {
+                let id = self.create(packet);
+                self.follow(id, first);
+            }
         }
-        self.follow(packet, first);
     }
 
     /// A packet goes on to what is next on its way.
@@ -246,48 +259,7 @@ impl Simulation {
         (self.gates).pass(gate, packet.ip_bytes, whole, self.now_ps, &mut self.ports)
     }
 
-    /// A packet comes to the egress of a step.
-    fn enter(&mut self, id: PacketId, step_id: StepId) {
-        let now = self.now_ps;
-        let packet = self.packets.get_mut(id);
-        let ip_bytes = packet.ip_bytes;
-        packet.step = step_id;
-        let step = &mut self.steps[step_id as usize];
-        let index = step.port;
-        let port = &mut self.ports[index].port;
-        let mtu = port.line.ip_mtu;
-        if ip_bytes > mtu {
-            self.cut(id, Next::Step(step_id), mtu);
-            return;
-        }
-        let saved = match packet.role {
-            // RFC 2508 leaves fragments as they are.
-            Role::Fragment(_) => 0,
-            _ => step.saved_header,
-        };
-        let carried = carried(ip_bytes, saved);
-        let bytes = port.frame_bytes(carried, step.queue.into());
-        if step.rule.is_some() {
-            step.hits.count(bytes);
-        }
-        let offer = port.offer(step.item(id, bytes, carried, now), now);
-        match offer {
-            Offer::Kept => {}
-            Offer::Marked => packet.ce = true,
-            Offer::Refused => {
-                step.dropped += 1;
-                self.lose(id);
-                return;
-            }
-            Offer::Displaced(item) => {
-                let victim = self.packets.get(item.packet).step;
-                self.steps[victim as usize].dropped += 1;
-                self.lose(item.packet);
-            }
-        }
-        self.pump(index);
-    }
-
+    #[inline]
     fn pump(&mut self, index: usize) {
         while let Some(action) = self.ports[index].port.pump(self.now_ps) {
             self.act(index, action);

@@ -5,8 +5,8 @@ use crate::admission::ProfileIndex;
 use crate::gates::GateId;
 use crate::observe::StepState;
 use crate::packet::{FlowId, PacketId, StepId};
+use crate::port::Port;
 use crate::queue::Item;
-use crate::tables::NamedPort;
 
 /// What comes next on a packet's way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -27,6 +27,7 @@ pub struct Hits {
 }
 
 impl Hits {
+    #[inline]
     pub fn count(&mut self, bytes: u32) {
         self.packets += 1;
         self.bytes += u64::from(bytes);
@@ -51,6 +52,17 @@ pub struct Reception {
     pub hits: Hits,
 }
 
+/// What a packet of so many IP bytes is on a line.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct LineBytes {
+    pub ip: u32,
+    /// IP bytes after header compression.
+    pub carried: u32,
+    /// Those of all fragments.
+    pub frame: u32,
+    pub wire: u32,
+}
+
 /// A place in a queue.
 #[derive(Debug, Clone)]
 pub struct Step {
@@ -64,6 +76,8 @@ pub struct Step {
     pub profile: ProfileIndex,
     /// Bytes that RTP headers lose to compression on this line.
     pub saved_header: u32,
+    /// Of the packet that came last: most flows have packets of one size.
+    pub last: LineBytes,
     pub hits: Hits,
     pub dropped: u64,
     /// Sent onto the line: packets and IP bytes.
@@ -73,17 +87,22 @@ pub struct Step {
 }
 
 impl Step {
-    /// Frame and wire bytes of a packet of so many IP bytes on its line, of all its fragments.
-    pub fn layers(&self, ports: &[NamedPort], ip_bytes: u32) -> (u32, u32) {
-        (ports[self.port].port).layers(ip_bytes, self.saved_header, self.queue)
+    /// A whole packet of so many IP bytes on its line, that of `port`.
+    #[inline]
+    pub fn bytes(&mut self, port: &Port, ip_bytes: u32) -> LineBytes {
+        if self.last.ip != ip_bytes {
+            self.last = port.bytes(ip_bytes, self.saved_header, self.queue);
+        }
+        self.last
     }
 
     /// A packet as its port sees it here.
-    pub fn item(&self, packet: PacketId, bytes: u32, carried: u32, now_ps: u64) -> Item {
+    #[inline]
+    pub fn item(&self, packet: PacketId, bytes: LineBytes, now_ps: u64) -> Item {
         Item {
             packet,
-            bytes,
-            carried,
+            bytes: bytes.frame,
+            carried: bytes.carried,
             order: 0,
             entered_ps: now_ps,
             queue: self.queue,

@@ -8,12 +8,12 @@ use super::rules::{Policing, Rules};
 use crate::admission::NO_PROFILE;
 use crate::classify::{Header, Mark};
 use crate::error::ScenarioError;
-use crate::gates::{Gate, GateId, LineBytes, Side};
+use crate::gates::{FrameBytes, Gate, GateId, Side};
 use crate::packet::{FlowId, StepId};
 use crate::police::Action;
 use crate::rng::hash;
 use crate::scenario::Colour;
-use crate::step::{Hits, Next, Reception, Step};
+use crate::step::{Hits, LineBytes, Next, Reception, Step};
 
 /// Applications whose headers RTP header compression understands start so.
 const RTP: &str = "rtp-";
@@ -314,6 +314,7 @@ fn new_step(walk: &Walk, hop: usize, (rule, counts): (usize, bool), mark: Mark) 
         precedence: mark.precedence(),
         profile: profiles.map_or(NO_PROFILE, |p| p.index(walk.header, input, mark)),
         saved_header: walk.saved_header(hop),
+        last: LineBytes::default(),
         hits: Hits::default(),
         dropped: 0,
         packets_out: 0,
@@ -352,8 +353,8 @@ fn new_gate(walk: &Walk, hop: usize, stage: Stage, mark: Mark) -> Gate {
         colour: mark.colour,
         next: [Next::Drop; 3],
         line: match side {
-            Side::Ingress => LineBytes::received(line.framing),
-            Side::Egress => LineBytes::sent(&line, walk.saved_header(hop)),
+            Side::Ingress => FrameBytes::received(line.framing),
+            Side::Egress => FrameBytes::sent(&line, walk.saved_header(hop)),
         },
         hits: Hits::default(),
         dropped: 0,

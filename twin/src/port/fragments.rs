@@ -5,7 +5,8 @@ use crate::framing::carried;
 use crate::ip::fragment_sizes;
 use crate::packet::PacketId;
 use crate::queue::Item;
-use crate::sched::Discipline;
+use crate::sched::{Discipline, Scheduler};
+use crate::step::LineBytes;
 
 /// A packet partly sent.
 #[derive(Debug, Clone, Copy)]
@@ -19,8 +20,7 @@ pub(super) struct Fragmenting {
 
 impl Port {
     /// Frame bytes of a packet here, all its fragments' headers included.
-    #[inline]
-    pub fn frame_bytes(&self, carried: u32, queue: usize) -> u32 {
+    fn frame_bytes(&self, carried: u32, queue: usize) -> u32 {
         match self.fragments(carried, queue) {
             0 => {
                 let (added, least) = self.whole;
@@ -34,16 +34,31 @@ impl Port {
         }
     }
 
-    /// Frame and wire bytes of a packet of so many IP bytes before compression, of all its IP
-    /// fragments if the port cuts it.
-    pub fn layers(&self, ip_bytes: u32, saved_header: u32, queue: u16) -> (u32, u32) {
+    /// A packet of so many IP bytes before compression on the line, all its IP fragments
+    /// together if the port cuts it.
+    pub fn bytes(&self, ip_bytes: u32, saved_header: u32, queue: u16) -> LineBytes {
         if ip_bytes > self.line.ip_mtu {
             let parts = fragment_sizes(ip_bytes, self.line.ip_mtu);
-            let layers = parts.map(|part| self.layers(part, 0, queue));
-            return layers.fold((0, 0), |sum, part| (sum.0 + part.0, sum.1 + part.1));
+            let parts = parts.map(|part| self.bytes(part, 0, queue));
+            let none = LineBytes {
+                ip: ip_bytes,
+                ..LineBytes::default()
+            };
+            return parts.fold(none, |sum, part| LineBytes {
+                ip: sum.ip,
+                carried: sum.carried + part.carried,
+                frame: sum.frame + part.frame,
+                wire: sum.wire + part.wire,
+            });
         }
-        let frame = self.frame_bytes(carried(ip_bytes, saved_header), queue.into());
-        (frame, self.line.framing.wire_bytes(frame))
+        let carried = carried(ip_bytes, saved_header);
+        let frame = self.frame_bytes(carried, queue.into());
+        LineBytes {
+            ip: ip_bytes,
+            carried,
+            frame,
+            wire: self.line.framing.wire_bytes(frame),
+        }
     }
 
     /// Line time of a packet of `ip` bytes, all its fragments and the gaps between them included.
@@ -90,6 +105,7 @@ impl Port {
     }
 
     /// The whole of a packet, or its first fragment.
+    #[inline(always)]
     pub(super) fn begin(&mut self, item: &Item) -> Unit {
         let whole = Unit {
             packet: item.packet,
@@ -99,9 +115,14 @@ impl Port {
             first: true,
             last: true,
         };
-        if self.fragments(item.carried, item.queue.into()) == 0 {
+        if self.line.fragment.is_none() || self.fragments(item.carried, item.queue.into()) == 0 {
             return whole;
         }
+        self.begin_to_cut(item).unwrap_or(whole)
+    }
+
+    #[cold]
+    fn begin_to_cut(&mut self, item: &Item) -> Option<Unit> {
         let class = match &mut self.discipline {
             Discipline::Classes(scheduler) => scheduler.class(item.queue.into()),
             Discipline::Fair(fair) => {
@@ -115,7 +136,7 @@ impl Port {
             class: class.min(self.highest_class()),
             first: true,
         });
-        self.cut().unwrap_or(whole)
+        self.cut()
     }
 
     /// The next fragment of the packet cut last.

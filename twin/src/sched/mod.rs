@@ -6,6 +6,7 @@
 mod backlog;
 mod cbq;
 mod cbwfq;
+mod classes;
 mod fair;
 mod hierarchy;
 mod htb;
@@ -21,6 +22,7 @@ mod weights;
 mod wrr;
 
 use backlog::{Backlog, Gated};
+use classes::{Classes, Read};
 pub use fair::{FairQueue, Offer};
 pub use shape::Bucket;
 use shape::{PortShaper, QueueShaper};
@@ -125,7 +127,7 @@ impl Context<'_> {
 /// A port's discipline: over its class queues, or flow-based fair queueing with its own store.
 #[derive(Debug)]
 pub enum Discipline {
-    Classes(Box<dyn Scheduler>),
+    Classes(Classes),
     Fair(Box<FairQueue>),
 }
 
@@ -159,41 +161,56 @@ pub fn read(
             .map_or(context.rate_bps, |s| s.rate_bps().min(context.rate_bps)),
         ..context
     };
-    let gateable: Box<dyn Gateable> = match kind.as_str() {
-        "fifo" => Box::new(tiered::fifo(parse_part(rest, path)?, context)?),
+    let read = match kind.as_str() {
+        "fifo" => Read::Tiered(tiered::fifo(parse_part(rest, path)?, context)?),
         "strict" => tiered::strict(parse_part(rest, path)?, context)?,
-        "wrr" => Box::new(wrr::wrr(parse_part(rest, path)?, context)?),
-        "drr" => Box::new(wrr::drr(parse_part(rest, path)?, context)?),
-        "strict_wrr" => Box::new(tiered::strict_wrr(parse_part(rest, path)?, context)?),
+        "wrr" => Read::Tiered(wrr::wrr(parse_part(rest, path)?, context)?),
+        "drr" => Read::Tiered(wrr::drr(parse_part(rest, path)?, context)?),
+        "strict_wrr" => Read::Tiered(tiered::strict_wrr(parse_part(rest, path)?, context)?),
+        _ => Read::Other(read_other(&kind, rest, inside, context)?),
+    };
+    if context.queues == 0 {
+        return Err(context.error("", "the port has no queues", "list at least one queue"));
+    }
+    let scheduler = match shapes {
+        Some(shapes) => {
+            let shaped = QueueShaper::new(read.boxed(), &shapes, context)?;
+            Classes::Other(Box::new(shaped))
+        }
+        None => read.into(),
+    };
+    Ok(Discipline::Classes(match shaper {
+        Some(bucket) => Classes::Other(Box::new(PortShaper {
+            inner: scheduler,
+            bucket,
+        })),
+        None => scheduler,
+    }))
+}
+
+/// Kinds beyond strict queues and round robin; `inside`: behind the port's shaper.
+fn read_other(
+    kind: &str,
+    rest: Value,
+    inside: Context,
+    context: Context,
+) -> Result<Box<dyn Gateable>, ScenarioError> {
+    let path = context.path;
+    Ok(match kind {
         "srr" => Box::new(srr::Srr::new(parse_part(rest, path)?, context)?),
         "cbwfq" => Box::new(cbwfq::Cbwfq::new(parse_part(rest, path)?, context)?),
         "cbq" => Box::new(cbq::Cbq::new(&parse_part(rest, path)?, inside)?),
         "tree" => Box::new(tree::Tree::new(&parse_part(rest, path)?, inside)?),
         "htb" => Box::new(htb::Htb::new(&parse_part(rest, path)?, context)?),
         "dcbq" | "dcbqe" => {
-            let efficient = kind == "dcbqe";
             let spec = parse_part(rest, path)?;
-            Box::new(cbq::Decoupled::new(&spec, efficient, inside)?)
+            Box::new(cbq::Decoupled::new(&spec, kind == "dcbqe", inside)?)
         }
         other => {
             let problem = format!("unknown scheduler {other:?}");
             return Err(context.error("kind", &problem, &format!("use {KINDS}")));
         }
-    };
-    if context.queues == 0 {
-        return Err(context.error("", "the port has no queues", "list at least one queue"));
-    }
-    let scheduler: Box<dyn Scheduler> = match shapes {
-        Some(shapes) => Box::new(QueueShaper::new(gateable, &shapes, context)?),
-        None => gateable,
-    };
-    Ok(Discipline::Classes(match shaper {
-        Some(bucket) => Box::new(PortShaper {
-            inner: scheduler,
-            bucket,
-        }),
-        None => scheduler,
-    }))
+    })
 }
 
 /// Takes `shapes`, which every discipline over class queues may have.

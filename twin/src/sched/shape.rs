@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::classes::Classes;
 use super::{Context, Gated, Pick, Scheduler};
 use crate::error::ScenarioError;
 use crate::framing::SECOND_PS;
@@ -80,7 +81,7 @@ fn tokens(bytes: u64) -> i128 {
 /// that what arrives while the port waits is still served in the discipline's order.
 #[derive(Debug)]
 pub struct PortShaper {
-    pub inner: Box<dyn Scheduler>,
+    pub inner: Classes,
     pub bucket: Bucket,
 }
 
@@ -251,7 +252,7 @@ mod tests {
         let bucket = shape.map(|s| Bucket::new(&s, "shape").unwrap());
         let value = serde_json::from_str(spec).unwrap();
         match read(&value, bucket, context(queues)).unwrap() {
-            Discipline::Classes(scheduler) => scheduler,
+            Discipline::Classes(scheduler) => Box::new(scheduler),
             Discipline::Fair(_) => panic!("class queues expected"),
         }
     }

@@ -2,10 +2,11 @@
 
 use serde::Deserialize;
 
+use super::classes::Read;
 use super::leaky::{LeaksSpec, Leaky, LevelSpec};
 use super::round_robin::RoundRobin;
 use super::weights::Weights;
-use super::{Backlog, Context, Gateable, Pick, Scheduler};
+use super::{Backlog, Context, Pick, Scheduler};
 use crate::error::ScenarioError;
 
 #[derive(Debug)]
@@ -33,6 +34,7 @@ impl<B: Backlog + ?Sized> Scheduler<B> for Tiered {
         self.strict[..self.priorities].contains(&queue)
     }
 
+    #[inline]
     fn pick(&mut self, queues: &B, _now_ps: u64) -> Pick {
         let first = self.strict.iter().find(|q| queues.waits(**q));
         match first.copied().or_else(|| self.rest.pick(queues)) {
@@ -97,15 +99,15 @@ impl StrictSpec {
     }
 }
 
-pub fn strict(spec: StrictSpec, context: Context) -> Result<Box<dyn Gateable>, ScenarioError> {
+pub fn strict(spec: StrictSpec, context: Context) -> Result<Read, ScenarioError> {
     let Some(order) = spec.plain() else {
-        return Ok(Box::new(strict_levels(spec, context)?));
+        return Ok(Read::Other(Box::new(strict_levels(spec, context)?)));
     };
     check_strict(&order, context, "order")?;
     if order.len() != context.queues {
         return Err(context.error("order", "not every queue is listed", "list each queue once"));
     }
-    Ok(Box::new(Tiered {
+    Ok(Read::Tiered(Tiered {
         strict: order,
         priorities: 1,
         rest: RoundRobin::by_packets(Vec::new()),

@@ -2,7 +2,6 @@
 
 use super::{Flow, Simulation};
 use crate::event::Event;
-use crate::first_bit::Times;
 use crate::packet::{FlowId, Packet, PacketId, Role};
 use crate::source::Source;
 use crate::source::tcp::{Arrival, End, Output, TimerId, connection_of};
@@ -102,10 +101,7 @@ impl Simulation {
                     ..*packet
                 };
                 flow.returned.sent += u64::from(answer.measured.is_some());
-                let id = self.packets.insert(answer);
-                if let Some(first_bits) = &mut self.first_bits {
-                    first_bits.created(id, Times::default());
-                }
+                let id = self.create(answer);
                 if at_ps > now {
                     self.events.push(at_ps, Event::Answer(id));
                 } else {

@@ -15,6 +15,7 @@ impl Simulation {
     }
 
     /// A whole packet is lost.
+    #[inline]
     pub(super) fn lost(&mut self, packet: &Packet) {
         let flow = &mut self.flows[packet.flow as usize];
         if packet.measured.is_some() {
@@ -24,7 +25,9 @@ impl Simulation {
                 flow.meter.lost += 1;
             }
         }
-        self.miss(packet);
+        if packet.role != Role::Datagram {
+            self.miss(packet);
+        }
     }
 
     /// A packet is at its destination.
@@ -56,8 +59,9 @@ impl Simulation {
         } else {
             if now > open && now <= close {
                 let (frame, wire) = layers.unwrap_or_else(|| {
-                    let step = &self.steps[packet.step as usize];
-                    step.layers(&self.ports, packet.ip_bytes)
+                    let step = &mut self.steps[packet.step as usize];
+                    let bytes = step.bytes(&self.ports[step.port].port, packet.ip_bytes);
+                    (bytes.frame, bytes.wire)
                 });
                 flow.meter.window.add(packet.ip_bytes, frame, wire);
             }

@@ -95,10 +95,10 @@ impl Simulation {
     pub(super) fn fragment_received(&mut self, cut: u32, part: &Packet, times: Option<Times>) {
         let step = &self.steps[part.step as usize];
         let port = &self.ports[step.port].port;
-        let (frame, wire) = port.layers(part.ip_bytes, 0, step.queue);
+        let bytes = port.bytes(part.ip_bytes, 0, step.queue);
         let record = &mut self.reassembly.cuts[cut as usize];
-        record.layers.0 += frame;
-        record.layers.1 += wire;
+        record.layers.0 += bytes.frame;
+        record.layers.1 += bytes.wire;
         record.times = match (record.times, times) {
             (Some(others), Some(own)) => Some(others.with(own)),
             (others, own) => others.or(own),

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Context, OpenSource, Source};
+use super::{Context, Open, OpenSource, Source};
 use crate::error::ScenarioError;
 use crate::framing::SECOND_PS;
 use crate::rng::Stream;
@@ -22,7 +22,8 @@ struct BucketSpec {
 /// the packet that waits, so that a source faster than its bucket needs no memory.
 #[derive(Debug)]
 struct Shaped {
-    source: Box<dyn OpenSource>,
+    source: Open,
+    largest: u32,
     rate_bps: u64,
     burst_bytes: u64,
     /// The bucket is full again then.
@@ -38,7 +39,11 @@ struct Shaped {
 pub fn shape(source: Source, spec: Value, context: Context) -> Result<Source, ScenarioError> {
     let path = format!("{}.bucket", context.path);
     let spec: BucketSpec = parse_part(spec, &path)?;
-    let Source::Open { source, stop_ps } = source else {
+    let Source::Open {
+        mut source,
+        stop_ps,
+    } = source
+    else {
         let problem = "a source that is answered paces itself";
         return Err(context.error("bucket", problem, "leave it out"));
     };
@@ -50,15 +55,16 @@ pub fn shape(source: Source, spec: Value, context: Context) -> Result<Source, Sc
     }
     Ok(Source::Open {
         stop_ps,
-        source: Box::new(Shaped {
+        source: Open::Other(Box::new(Shaped {
             source,
+            largest,
             rate_bps: spec.rate_bps,
             burst_bytes: spec.burst_bytes,
             full_ps: 0,
             batch: Vec::new(),
             generated_ps: 0,
             due_ps: 0,
-        }),
+        })),
     })
 }
 
@@ -89,7 +95,7 @@ impl Shaped {
 
 impl OpenSource for Shaped {
     fn largest(&self) -> u32 {
-        self.source.largest()
+        self.largest
     }
 
     fn first(&mut self, stream: &mut Stream) -> u64 {
@@ -135,7 +141,8 @@ mod tests {
     #[test]
     fn the_burst_goes_at_once_and_the_rest_at_the_rate() {
         let mut shaped = Shaped {
-            source: Box::new(Burst),
+            source: Open::Other(Box::new(Burst)),
+            largest: Burst.largest(),
             rate_bps: 8000,
             burst_bytes: 300,
             full_ps: 0,

@@ -26,6 +26,7 @@ use crate::error::ScenarioError;
 use crate::framing::{Framing, SECOND_PS};
 use crate::rng::Stream;
 use crate::scenario::{parse_kind, parse_part};
+use regular::{Cbr, Poisson};
 
 /// IP and TCP headers: the size of an acknowledgement.
 pub const ACK_BYTES: u32 = 40;
@@ -53,13 +54,54 @@ pub trait OpenSource: std::fmt::Debug + Send {
     fn send(&mut self, now_ps: u64, stream: &mut Stream, sizes: &mut Vec<u32>) -> u64;
 }
 
+/// An open-loop source; the commonest kinds are told apart here, which spares every packet of
+/// theirs an indirect call and a list of one.
+#[derive(Debug)]
+pub enum Open {
+    Cbr(Cbr),
+    Poisson(Poisson),
+    Other(Box<dyn OpenSource>),
+}
+
+impl Open {
+    fn any(&mut self) -> &mut dyn OpenSource {
+        match self {
+            Self::Cbr(cbr) => cbr,
+            Self::Poisson(poisson) => poisson,
+            Self::Other(other) => &mut **other,
+        }
+    }
+
+    /// IP bytes of the packet sent at `now_ps`, and the time of the next; None: a source of
+    /// any number of packets at a time.
+    #[inline]
+    pub fn send_one(&mut self, now_ps: u64, stream: &mut Stream) -> Option<(u32, u64)> {
+        match self {
+            Self::Cbr(cbr) => Some(cbr.send_one(now_ps, stream)),
+            Self::Poisson(poisson) => Some(poisson.send_one(now_ps, stream)),
+            Self::Other(_) => None,
+        }
+    }
+
+    /// See [`OpenSource::first`].
+    pub fn first(&mut self, stream: &mut Stream) -> u64 {
+        self.any().first(stream)
+    }
+
+    /// See [`OpenSource::send`].
+    pub fn send(&mut self, now_ps: u64, stream: &mut Stream, sizes: &mut Vec<u32>) -> u64 {
+        self.any().send(now_ps, stream, sizes)
+    }
+
+    fn largest(&mut self) -> u32 {
+        self.any().largest()
+    }
+}
+
 /// What drives a flow.
 #[derive(Debug)]
 pub enum Source {
-    Open {
-        source: Box<dyn OpenSource>,
-        stop_ps: u64,
-    },
+    Open { source: Open, stop_ps: u64 },
     Tcp(Box<tcp::TcpFlow>),
     Echo(Box<Echo>),
 }

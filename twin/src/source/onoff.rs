@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::pace::Pace;
 use super::size::{Layer, Sizes};
-use super::{Context, OpenSource, Source};
+use super::{Context, Open, OpenSource, Source};
 use crate::error::ScenarioError;
 use crate::rng::Stream;
 
@@ -73,7 +73,7 @@ pub fn read(spec: &OnOffSpec, context: Context) -> Result<Source, ScenarioError>
     context.bounded(1, cycle, "on_ps")?;
     Ok(Source::Open {
         stop_ps: context.stop(spec.stop_ps),
-        source: Box::new(OnOff {
+        source: Open::Other(Box::new(OnOff {
             pace: Pace::new(&sizes, spec.rate_bps, spec.rate_layer, context.framing, 0),
             sizes,
             on_ps: spec.on_ps,
@@ -82,7 +82,7 @@ pub fn read(spec: &OnOffSpec, context: Context) -> Result<Source, ScenarioError>
             start_ps: spec.start_ps,
             phase_ps: spec.phase_ps,
             burst_end_ps: 0,
-        }),
+        })),
     })
 }
 

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::{Context, MIN_IP_BYTES, OpenSource, Source};
+use super::{Context, MIN_IP_BYTES, Open, OpenSource, Source};
 use crate::error::ScenarioError;
 use crate::rng::Stream;
 
@@ -58,11 +58,11 @@ pub fn read(spec: TraceSpec, context: Context) -> Result<Source, ScenarioError> 
     }
     Ok(Source::Open {
         stop_ps: context.stop(spec.stop_ps),
-        source: Box::new(Trace {
+        source: Open::Other(Box::new(Trace {
             spec,
             begin_ps: 0,
             next: 0,
-        }),
+        })),
     })
 }
 

@@ -3,7 +3,7 @@
 
 use serde::Deserialize;
 
-use super::{Context, OpenSource, Source};
+use super::{Context, Open, OpenSource, Source};
 use crate::error::ScenarioError;
 use crate::framing::SECOND_PS;
 use crate::rng::Stream;
@@ -110,13 +110,13 @@ pub fn read(spec: VideoSpec, context: Context) -> Result<Source, ScenarioError> 
     context.bounded(per_frame.into(), interval as u128, "frame_rate")?;
     Ok(Source::Open {
         stop_ps: context.stop(spec.stop_ps),
-        source: Box::new(Video {
+        source: Open::Other(Box::new(Video {
             means: (other * spec.intra_ratio, other),
             deviation: spec.frame_bytes_sd as f64 / mean,
             spec,
             first_ps: 0,
             frames: 0,
-        }),
+        })),
     })
 }
 

@@ -6,7 +6,7 @@ use crate::sched::{Discipline, Scheduler, read};
 
 fn scheduler(kind: &str, classes: &str, queues: usize) -> Box<dyn Scheduler> {
     match parsed(kind, classes, queues).unwrap() {
-        Discipline::Classes(scheduler) => scheduler,
+        Discipline::Classes(scheduler) => Box::new(scheduler),
         Discipline::Fair(_) => panic!("class queues expected"),
     }
 }
