@@ -33,6 +33,7 @@ def replicate(
     packets: float,
     packet_ps: float,
     observe: Callable[[dict[str, Any]], Sequence[float]],
+    *,
     runs: int = 32,
 ) -> list[tuple[float, float]]:
     """Interval of each value that `observe` takes from a result.

@@ -1,7 +1,7 @@
 """Queues that have an exact solution: mean waits and losses against the formula.
 
-Each is measured to 1 % at 95 % confidence (over independent runs), so that the comparison could fail, and must agree
-to 1 %.
+Each is measured to 1 % at 95 % confidence (over independent runs), so that the comparison could fail, and must
+agree to 1 %.
 """
 
 from collections.abc import Sequence

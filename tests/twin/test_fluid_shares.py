@@ -22,7 +22,7 @@ SECONDS = 0.4
 LINE_BYTES = round(RATE * SECONDS / 8)
 LARGEST = 1500
 Json = dict[str, Any]
-# Of a scheduler that is given weights only: the most bytes the heaviest queue gets at a turn (a full frame and more).
+# Of a scheduler that is given weights only: bytes of the heaviest queue's turn (a full frame and more).
 WEIGHTED_TURN = 1600
 HTB_BURST = 1600
 

@@ -127,4 +127,4 @@ def test_every_kind_of_scheduler_is_here() -> None:
     """The list of kinds is the twin's own: what it names when it meets one that it does not know."""
     error = refusal(one_port({"queues": [{"name": "q", "limit_packets": 1}], "scheduler": {"kind": "?"}}, []))
     named = error.mend.removeprefix("use ").replace(" or ", ", ").split(", ")
-    assert SCHEDULER_KINDS == set(named)
+    assert set(named) == SCHEDULER_KINDS

@@ -44,7 +44,7 @@ SLIPS = {
         "-2",
     ),
     "a negative share": (
-        port(scheduler={"kind": "cbq", "classes": [{"name": "a", "share": -0.5, "queue": 0}]}),
+        port(scheduler={"kind": "cbq", "classes": [{"name": n, "share": -0.5, "queue": int(n)} for n in "01"]}),
         f"{PORT}.scheduler.classes[0].share",
         "",
     ),

@@ -12,7 +12,7 @@ use std::path::Path;
 use qosforge_twin::{RunError, run};
 use serde_json::{Number, Value, json};
 
-const TRIES: u64 = 400;
+const TRIES: u64 = 1200;
 /// A run is cut off after so many looks at the caller's wish (262,144 events each).
 const LOOKS: u32 = 0;
 
