@@ -37,10 +37,14 @@ def one_each(*queues: int) -> list[frozenset[int]]:
 def strict(draw: st.DrawFn) -> Discipline:
     first, second, third = draw(order)
     if draw(st.booleans()):
-        return Discipline({"kind": "strict", "order": [first, second, third]}, tuple(one_each(first, second, third)))
+        return Discipline(
+            {"kind": "strict", "order": [first, second, third]}, tuple(one_each(first, second, third))
+        )
     shared: Any = {str(first): draw(weight), str(second): draw(weight)}
     if draw(st.booleans()):
-        return Discipline({"kind": "strict", "order": [shared, third]}, (frozenset([first, second]), *one_each(third)))
+        return Discipline(
+            {"kind": "strict", "order": [shared, third]}, (frozenset([first, second]), *one_each(third))
+        )
     return Discipline({"kind": "strict", "order": [third, shared]}, (*one_each(third), frozenset([first, second])))
 
 

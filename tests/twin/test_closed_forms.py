@@ -1,7 +1,7 @@
 """Queues that have an exact solution: mean waits and losses against the formula.
 
-Each is measured to 1 % at 95 % confidence (over independent runs), so that the comparison could fail, and must agree
-to 1 %.
+Each is measured to 1 % at 95 % confidence (over independent runs), so that the comparison could fail, and must
+agree to 1 %.
 """
 
 from collections.abc import Sequence
@@ -58,7 +58,7 @@ FIRST_LARGE = [(0.25, EXPONENTIAL, 2), (0.1, 400, 1), (0.35, 1000, 1)]
 
 @pytest.mark.parametrize(
     ("kind", "classes"),
-    [("strict", FIRST_SMALL), ("strict", FIRST_LARGE), ("tree", FIRST_LARGE), ("cbwfq", FIRST_SMALL)],
+    [("strict", FIRST_SMALL), ("tree", FIRST_LARGE), ("cbwfq", FIRST_LARGE)],
 )
 def test_priorities_that_do_not_interrupt(kind: str, classes: Sequence[tuple[float, Any, int]]) -> None:
     """Cobham (1954): W₀ / ((1 - σᵢ₋₁)(1 - σᵢ)), σ the load down to a class, W₀ = Σ λ E[S²] / 2."""
@@ -76,7 +76,7 @@ def test_priorities_that_do_not_interrupt(kind: str, classes: Sequence[tuple[flo
     sizes = [size if isinstance(size, int) else MEAN_BYTES for _, size, _ in classes]
     services = [size * 8 * SECOND / BIT_RATE for size in sizes]
     packets_per_ps = sum(load / service for (load, _, _), service in zip(classes, services, strict=True))
-    found = replicate(egress(3, scheduler, 10**9), flows, 2e5, 1 / packets_per_ps, waits)
+    found = replicate(egress(3, scheduler, 10**9), flows, 4e5, 1 / packets_per_ps, waits)
     residual = sum(load * s * second / 2 for (load, _, second), s in zip(classes, services, strict=True))
     above = 0.0
     for wait, (load, _, _) in zip(found, classes, strict=True):

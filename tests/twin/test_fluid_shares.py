@@ -22,7 +22,7 @@ SECONDS = 0.4
 LINE_BYTES = round(RATE * SECONDS / 8)
 LARGEST = 1500
 Json = dict[str, Any]
-# Of a scheduler that is given weights only: the most bytes the heaviest queue gets at a turn (a full frame and more).
+# Of a scheduler that is given weights only: bytes of the heaviest queue's turn (a full frame and more).
 WEIGHTED_TURN = 1600
 HTB_BURST = 1600
 
@@ -166,7 +166,10 @@ def test_backlogged_classes_get_what_the_fluid_model_says(kind: str, data: st.Da
 
 
 @tried(0.3)
-@given(precedences=st.lists(st.integers(0, 7), min_size=QUEUES, max_size=QUEUES), random=st.randoms(use_true_random=False))
+@given(
+    precedences=st.lists(st.integers(0, 7), min_size=QUEUES, max_size=QUEUES),
+    random=st.randoms(use_true_random=False),
+)
 def test_conversations_get_what_the_fluid_model_says(precedences: list[int], random: Any) -> None:
     """Flow-based fair queuing: by precedence + 1."""
     scheduler = {"kind": "wfq", "congestive_discard_threshold": 10**5, "hold_queue": 10**5}
@@ -233,9 +236,7 @@ def mixed(draw: st.DrawFn) -> tuple[Json, tuple[FluidClass, ...]]:
 @given(shared=mixed(), sizes=three_sizes)
 def test_what_a_class_leaves_goes_to_the_others(shared: tuple[Json, Any], sizes: list[int]) -> None:
     scheduler, classes = shared
-    flows = [
-        flow(f"c{q}", q, rate_bps=round(each.offered), ip_bytes=sizes[q]) for q, each in enumerate(classes)
-    ]
+    flows = [flow(f"c{q}", q, rate_bps=round(each.offered), ip_bytes=sizes[q]) for q, each in enumerate(classes)]
     document = one_port(egress(QUEUES, scheduler, 10**6), flows, rate_bps=RATE, seconds=1.0) | {"drain": False}
     queues = port_of(run(document))["queues"]
     expected = throughput(FluidClass("line", children=classes), RATE)

@@ -71,7 +71,9 @@ def test_every_discipline(kind: str, data: st.DataObject) -> None:
     check_conserved(result, hardware)
     for report, (sent, _) in zip(result["flows"], offered, strict=True):
         if report["delivered"]:
-            assert report["delay_ps"]["min"] >= sent["ip_bytes"] * 8 * BIT_PS == report["minimum_delay_ps"]["smallest"]
+            assert (
+                report["delay_ps"]["min"] >= sent["ip_bytes"] * 8 * BIT_PS == report["minimum_delay_ps"]["smallest"]
+            )
     packets = carried(document, result)
     check_line(packets)
     # What is cut off at the end had not left: only a whole record shows whether the line should have worked.
@@ -101,8 +103,28 @@ def test_equal_packets_wait_equally_in_sum_whatever_the_discipline(
     assert set(sums.values()) == {sums["fifo"]}, sums
 
 
+@tried(0.4)
+@given(data=st.data(), ip_bytes=size, places=st.integers(1, 30), seed=st.integers(0, 99))
+def test_equal_packets_are_lost_equally_whatever_the_discipline(
+    data: st.DataObject, ip_bytes: int, places: int, seed: int
+) -> None:
+    """Who finds the shared buffer full depends on how many wait, not on which."""
+    offered = [(source | {"ip_bytes": ip_bytes}, cos) for source, cos in data.draw(offers)]
+    lost = {}
+    for kind, draw in KINDS.items():
+        discipline = data.draw(draw())
+        if discipline.work_conserving and not discipline.scheduler.get("priority") and kind != "wfq":
+            document = scenario(discipline, offered, places, pools=[{"name": "shared", "packets": places}])
+            for queue in document["nodes"][0]["ports"][0]["egress"]["queues"]:
+                del queue["limit_packets"]
+                queue["pool"] = "shared"
+            result = run(document, seed)
+            lost[kind] = (sum(report["lost"] for report in result["flows"]), port_of(result)["busy_ps"])
+    assert set(lost.values()) == {lost["fifo"]}, lost
+
+
 def test_every_kind_of_scheduler_is_here() -> None:
     """The list of kinds is the twin's own: what it names when it meets one that it does not know."""
     error = refusal(one_port({"queues": [{"name": "q", "limit_packets": 1}], "scheduler": {"kind": "?"}}, []))
     named = error.mend.removeprefix("use ").replace(" or ", ", ").split(", ")
-    assert SCHEDULER_KINDS == set(named)
+    assert set(named) == SCHEDULER_KINDS

@@ -104,8 +104,9 @@ pub fn strict(spec: StrictSpec, context: Context) -> Result<Read, ScenarioError>
         return Ok(Read::Other(Box::new(strict_levels(spec, context)?)));
     };
     check_strict(&order, context, "order")?;
-    if order.len() != context.queues {
-        return Err(context.error("order", "not every queue is listed", "list each queue once"));
+    if let Some(absent) = (0..context.queues).find(|queue| !order.contains(queue)) {
+        let problem = format!("queue {absent} is not listed");
+        return Err(context.error("order", &problem, "list each queue once"));
     }
     Ok(Read::Tiered(Tiered {
         strict: order,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::Context;
 use crate::error::ScenarioError;
@@ -12,14 +13,40 @@ pub const MAX_WEIGHT: u64 = 1_000_000_000_000;
 
 /// In a list, null or 0 stands for "this queue has none".
 #[derive(Debug, Deserialize)]
-#[serde(
-    untagged,
-    expecting = "invalid weights: neither a list of one per queue nor a map from queue to weight"
-)]
+#[serde(try_from = "Value")]
 pub enum Weights {
     List(Vec<Option<u64>>),
     /// Keys are queue numbers, strings as JSON has them.
     Map(BTreeMap<String, u64>),
+}
+
+impl TryFrom<Value> for Weights {
+    type Error = String;
+
+    fn try_from(value: Value) -> Result<Self, String> {
+        let weight = |value: &Value| {
+            (value.as_u64())
+                .ok_or_else(|| format!("invalid weight {value}: not a whole number of 0 or more"))
+        };
+        match value {
+            Value::Array(list) => {
+                let each = |value: &Value| match value {
+                    Value::Null => Ok(None),
+                    value => weight(value).map(Some),
+                };
+                Ok(Self::List(list.iter().map(each).collect::<Result<_, _>>()?))
+            }
+            Value::Object(map) => {
+                let each = |(key, value): (String, Value)| Ok((key, weight(&value)?));
+                let map: Result<_, String> = map.into_iter().map(each).collect();
+                Ok(Self::Map(map?))
+            }
+            _ => Err(
+                "invalid weights: neither a list of one per queue nor a map from queue to weight"
+                    .to_owned(),
+            ),
+        }
+    }
 }
 
 impl Weights {
