@@ -31,6 +31,8 @@ def twin_queue(queue: Queue, name: str, drain_bps: int = 0) -> Json:
         result["thresholds"] = thresholds
     if queue.police is not None:
         result["police"] = policer(queue.police)
+    if queue.fair:
+        result["fair_queue"] = {}
     return result
 
 
