@@ -9,8 +9,7 @@ from typing import Any
 import qosforge_twin
 
 from app.inventory.models import Framing
-from app.plan.model import Egress, InterfacePlan, Queue, Rule, Scheduler, Term
-from app.plan.model import Discipline as D
+from app.plan.model import Discipline, Egress, InterfacePlan, Queue, Rule, Scheduler, Term
 from app.tester.ports import framing_name
 
 from .test_ports import link, made
@@ -98,7 +97,7 @@ def by_mark(*dscps: int) -> tuple[Rule, ...]:
 
 def policy(*queues: Queue, rules: tuple[Rule, ...] = (), **egress: Any) -> Egress:
     """A policy of class-based queues, the last of which takes what no rule does."""
-    scheduler = Scheduler(discipline=D.LLQ_CBWFQ, queues=queues)
+    scheduler = Scheduler(discipline=Discipline.LLQ_CBWFQ, queues=queues)
     return Egress(policy="P", rules=rules, default_queue=queues[-1].number, scheduler=scheduler, **egress)
 
 
