@@ -23,12 +23,13 @@ RATE = 2_000_000
 
 @dataclass(frozen=True)
 class Load:
-    """A flow of constant load in IP bits per second; ``src`` tells it apart beside its mark."""
+    """A flow of so many IP bits per second; ``packet`` is what tells it apart beside its mark."""
 
     dscp: int
     rate: int
     size: int = 500
     packet: Json = field(default_factory=dict)
+    kind: str = "cbr"
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ def measure(
         "drain": False,
         "nodes": [
             {"name": "h", "ports": [{"name": "eth0"}]},
-            {"name": "a", "ports": [port, port | {"name": "in"}]},
+            {"name": "a", "ports": [port, {"name": "in", "ingress": port["ingress"]}]},
             {"name": "b", "ports": [(far or {}) | {"name": "1"}]},
         ],
         "links": [
@@ -75,12 +76,12 @@ def measure(
                 "path": path,
                 "packet": {"dscp": load.dscp, "src_port": 1000 + number} | load.packet,
                 "source": {
-                    "kind": "cbr",
+                    "kind": load.kind,
                     "rate_bps": load.rate,
                     "ip_bytes": load.size,
                     "start_ps": 1000 * number,
-                    "phase": {"mode": "random"},
-                },
+                }
+                | ({"phase": {"mode": "random"}} if load.kind == "cbr" else {}),
             }
             for number, load in enumerate(loads)
         ],

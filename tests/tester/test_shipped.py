@@ -9,12 +9,14 @@ import qosforge_twin
 
 from app.compiler.compile import CompiledDevice
 from app.findings import has_errors
-from app.inventory.models import Interface, Link
+from app.inventory.models import Framing, Interface, Link
 from app.plan.model import InterfacePlan
 from app.platforms.base import platform
 from app.tester.ports import framing_name, port
 from app.tester.twin import PS, Json
 from tests.compiler.goldens import LIBRARY, every_platform, findings_of, library
+
+from .measured import Load, measure
 
 
 def compiled(policy: str) -> list[CompiledDevice]:
@@ -75,3 +77,19 @@ def test_the_twin_measures_every_box_that_holds_the_policy(policy: str) -> None:
         answer = json.loads(qosforge_twin.run(json.dumps(scenario(device)), 1))
         assert all(flow["delivered"] + flow["lost"] == flow["sent"] > 0 for flow in answer["flows"]), device.name
         assert any(flow["delivered"] for flow in answer["flows"]), device.name
+
+
+def test_a_tree_that_is_shipped_shares_the_line_as_its_policy_says() -> None:
+    """Branch A is bounded to 600 kb/s of 2 Mb/s, 200 to 400 inside; a class of B takes what its sibling leaves."""
+    (device,) = (each for each in compiled("torino-link-sharing") if each.name == "ios-15-1")
+    interface = device.plan.interface("Serial0/0")
+    assert interface is not None
+    sources = {name: {"src": f"10.{name[0]}.{name[1]}.1"} for name in ("11", "12", "21", "22")}
+
+    def shared(*names: str) -> list[float]:
+        loads = (Load(0, 3_000_000, packet=sources[name]) for name in names)
+        return measure(interface, *loads, framing=Framing.HDLC).frame_rates()
+
+    assert shared("11", "12", "22") == pytest.approx([200_000, 400_000, 1_400_000], rel=0.03)
+    assert shared("11", "12") == pytest.approx([200_000, 400_000], rel=0.03)
+    assert shared("11", "21", "22") == pytest.approx([600_000, 200_000, 1_200_000], rel=0.03)
