@@ -10,7 +10,7 @@ from app.platforms.profile import DeviceProfile
 from app.tester.modelled import check_modelled
 from app.tester.queues import twin_queue
 from app.tester.rules import interface_policers, marks, match, policer
-from app.tester.schedulers import FIFO, Held, drained, held, leaves, twin_scheduler
+from app.tester.schedulers import FIFO, Held, conversations, drained, held, leaves, twin_scheduler
 from app.tester.selection import selection
 
 Json = dict[str, Any]
@@ -122,11 +122,12 @@ def _egress(plan: Plan, interface: InterfacePlan, holds: Held) -> Json:
     rules, otherwise = selection(plan, holds.egress, scheduler)
     served = leaves(scheduler)
     drains = drained(scheduler, holds.believed)
+    fair = conversations(holds.believed)
     return told | {
         "rules": rules,
         "otherwise": otherwise,
         "queues": [
-            twin_queue(queue, _called(served, position), drain)
+            twin_queue(queue, _called(served, position), drain, fair)
             for position, (queue, drain) in enumerate(zip(served, drains, strict=True))
         ],
         "scheduler": twin_scheduler(scheduler, holds.believed),

@@ -18,6 +18,9 @@ _SHAPE_SECONDS = 0.025
 _SHAPE_BURST_BYTES = 1000
 """Committed burst of a shaper that states none: 25 ms of its rate, and 8000 bits below 320 kb/s (IOS QoS guide,
 traffic shaping)."""
+_CONVERSATIONS = ((64_000, 16), (128_000, 32), (256_000, 64), (512_000, 128))
+"""Queues of flow-based fair queueing up to a bandwidth in b/s (IOS QoS command reference, fair-queue)."""
+_MOST_CONVERSATIONS = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,11 @@ def shaper(rate: int, burst: int | None = None) -> Json:
     """A shaper of ``rate`` b/s; ``burst`` in bytes, the usual one unless given."""
     usual = max(_SHAPE_BURST_BYTES, round(rate * _SHAPE_SECONDS / 8))
     return {"rate_bps": rate, "burst_bytes": burst or usual}
+
+
+def conversations(rate: int) -> int:
+    """Queues that flow-based fair queueing hashes its flows into on a line of ``rate`` b/s."""
+    return next((count for most, count in _CONVERSATIONS if rate <= most), _MOST_CONVERSATIONS)
 
 
 def drained(scheduler: Scheduler, rate: int) -> list[int]:
@@ -147,7 +155,12 @@ def _flat(scheduler: Scheduler, rate: int) -> Json:
         case Discipline.FIFO:
             return FIFO
         case Discipline.FLOW_WFQ:
-            return {"kind": "wfq", "congestive_discard_threshold": queues[0].limit_packets or DEFAULT_LIMIT}
+            threshold = queues[0].limit_packets or DEFAULT_LIMIT
+            return {
+                "kind": "wfq",
+                "dynamic_queues": conversations(rate),
+                "congestive_discard_threshold": threshold,
+            }
         case Discipline.STRICT:
             return {"kind": "strict", "order": strict or list(range(len(queues)))}
         case Discipline.LLQ_CBWFQ:

@@ -183,6 +183,16 @@ def test_fair_queueing_in_a_class_is_by_flow(fair: bool) -> None:
     assert large / small == pytest.approx(1, rel=0.05) if fair else large / small > 3
 
 
+@pytest.mark.parametrize(("kbps", "queues"), [(56, 16), (128, 32), (256, 64), (257, 128), (1544, 256), (None, 256)])
+def test_conversations_are_as_many_as_the_bandwidth_makes(kbps: int | None, queues: int) -> None:
+    one = Scheduler(discipline=Discipline.FLOW_WFQ, queues=(Queue(number=0),))
+    told = made(InterfacePlan(name="1", bandwidth_kbps=kbps, egress=Egress(scheduler=one)))["egress"]
+    assert told["scheduler"]["dynamic_queues"] == queues
+    fair = policy(Queue(number=0, name="class-default", fair=True))
+    (queue,) = made(InterfacePlan(name="1", bandwidth_kbps=kbps, egress=fair))["egress"]["queues"]
+    assert queue["fair_queue"] == {"dynamic_queues": queues}
+
+
 def test_marks_set_on_output_are_those_of_the_next_box() -> None:
     marked = Rule(name="c", any_of=(Term(dscp=(46,)),), set_dscp=34, queue=0)
     egress = policy(Queue(number=0, name="c"), Queue(number=1, name="rest"), rules=(marked,))
