@@ -53,6 +53,7 @@ def scheduler_tree(
     path: Path = (),
     bounds: Mapping[int, float] | None = None,
     packet_bytes: Mapping[Path, float] | None = None,
+    lengths: Mapping[Path, float] | None = None,
     unit: float = 1.0,
 ) -> FluidClass:
     """The link-sharing tree of a scheduler on ``rate`` bits per second, with every innermost queue's load.
@@ -78,13 +79,19 @@ def scheduler_tree(
         place = (*path, queue.number)
         inside = queue.child.dividing.scheduler if queue.child else None
         own = min((r for r in (queue.shape_rate, _policed(queue)) if r is not None), default=math.inf)
-        ceiling = min(own / unit, limits.get(queue.number, math.inf) * whole)
+        ceiling = min(own * (lengths or {}).get(place, 1.0) / unit, limits.get(queue.number, math.inf) * whole)
         if queue.shape_weight and not queue.priority:
             ceiling = min(ceiling, whole / queue.shape_weight)
         guaranteed = whole * _absolute(queue.share, rate)
         below = (
             scheduler_tree(
-                inside, min(ceiling, guaranteed) * unit, load, path=place, packet_bytes=packet_bytes, unit=unit
+                inside,
+                min(ceiling, guaranteed) * unit,
+                load,
+                path=place,
+                packet_bytes=packet_bytes,
+                lengths=lengths,
+                unit=unit,
             )
             if inside
             else _leaf(place, load.get(place, 0.0), fair=queue.fair or scheduler.discipline is Discipline.FLOW_WFQ)

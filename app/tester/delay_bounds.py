@@ -47,7 +47,7 @@ def delay_bounds(streams: Sequence[Stream]) -> dict[str, Fraction | None]:
     """Largest delay of every stream's packets in seconds, by its name; None where no bound is known.
 
     Steady and policed streams are bounded by what they send, and every queue whose class has a guarantee by what it
-    holds when it is full; the lesser counts. Flow-based fair queueing, shaped queues and link-sharing trees bound
+    holds when it is full; the lesser counts. Flow-based fair queueing, shaped lines and link-sharing trees bound
     nobody, nor does a priority queue that takes whatever comes those behind it.
     """
     # What a stream sends into each of its stages, in IP bits, and how long it stays at most in each line.

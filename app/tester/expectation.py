@@ -10,6 +10,7 @@ from app.plan.fluid import FluidClass, in_proportion, throughput
 from app.plan.model import Discipline, Scheduler
 from app.plan.shares import Load, Path, leaf_paths, scheduler_tree
 from app.tester.delay_bounds import delay_bounds
+from app.tester.schedulers import leaves
 from app.tester.streams import PS, Line, Meter, Passage, Stage, Stream
 
 ROUNDS = 40
@@ -131,16 +132,43 @@ def _divided(
 def _shared(
     line: Line, streams: Sequence[Stream], visits: Sequence[_Visit], wanted: Sequence[float]
 ) -> dict[str, float]:
-    scheduler = line.scheduler or _ONE_QUEUE
+    # What a port sends at most of its rate is in the line's shaper.
+    scheduler = (line.scheduler or _ONE_QUEUE).model_copy(update={"limit_percent": None})
     paths = leaf_paths(scheduler) or ((0,),)
+    fair = {path for path, queue in zip(paths, leaves(scheduler), strict=False) if queue.fair}
     load: dict[Path, Load] = {}
     sizes: dict[Path, float] = {}
+    inside: dict[Path, list[int]] = {}
     for path, members in _by_queue(paths, visits).items():
-        load[path] = tuple(_class(streams[visits[i].stream], visits[i], wanted[i]) for i in members)
-        passing = [(streams[visits[i].stream], streams[visits[i].stream].stages[visits[i].stage]) for i in members]
-        sizes[path] = _mean_packet(passing)
-    tree = scheduler_tree(scheduler, line.believed, load, packet_bytes=sizes)
-    return throughput(replace(tree, name="line"), line.rate)
+        load[path] = tuple(
+            _class(streams[visits[i].stream], visits[i], wanted[i], alike=path in fair) for i in members
+        )
+        sizes[path] = _mean_packet([(streams[visits[i].stream], _stage(streams, visits[i])) for i in members])
+        for depth in range(len(path) + 1):
+            inside.setdefault(path[:depth], []).extend(members)
+    lengths = {
+        path: _line_time([(_stage(streams, visits[i]), wanted[i]) for i in members])
+        for path, members in inside.items()
+    }
+    tree = scheduler_tree(scheduler, line.believed, load, packet_bytes=sizes, lengths=lengths)
+    capacity = line.rate if line.shaped is None else min(line.rate, line.shaped * lengths[()])
+    return throughput(replace(tree, name="line"), capacity)
+
+
+def _stage(streams: Sequence[Stream], visit: _Visit) -> Stage:
+    return streams[visit.stream].stages[visit.stage]
+
+
+def _line_time(members: Sequence[tuple[Stage, float]]) -> float:
+    """Bits of line time that a frame bit of these streams takes; greedy ones ask for as much as anybody."""
+    most = max((rate for _, rate in members if not math.isinf(rate)), default=1.0) or 1.0
+    times = frames = 0.0
+    for stage, rate in members:
+        if isinstance(stage, Passage):
+            asked = most if math.isinf(rate) else rate
+            times += asked
+            frames += asked * 8 * stage.usual.frame_bytes / stage.usual.wire_bits
+    return times / frames if frames else 1.0
 
 
 _ONE_QUEUE = Scheduler.model_validate({"discipline": Discipline.FIFO, "queues": [{"number": 0}]})
@@ -153,10 +181,14 @@ def _by_queue(paths: Sequence[Path], visits: Sequence[_Visit]) -> dict[Path, lis
     return found
 
 
-def _class(stream: Stream, visit: _Visit, wanted: float) -> FluidClass:
-    """A stream in its queue: constant load as it arrives, greedy flows alike of what that leaves."""
+def _class(stream: Stream, visit: _Visit, wanted: float, *, alike: bool) -> FluidClass:
+    """A stream in its queue: constant load as it arrives, greedy flows alike of what that leaves.
+
+    Where flows are ``alike``, their precedence is no weight.
+    """
     priority = None if stream.greedy else 1
-    return FluidClass(_name(visit), offered=wanted, weight=stream.weight * stream.count, priority=priority)
+    weight = 1 if alike else stream.weight
+    return FluidClass(_name(visit), offered=wanted, weight=weight * stream.count, priority=priority)
 
 
 def _name(visit: _Visit) -> str:

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 
 from app.errors import Place, TesterError
 from app.inventory.models import Framing, Link
-from app.plan.model import InterfacePlan, Plan
+from app.plan.model import Discipline, Egress, InterfacePlan, Plan
 
 _UNCOMPRESSED = frozenset({Framing.ETHERNET, Framing.ATM})
 """Framings on which RTP headers travel whole."""
+_NESTED = frozenset({Discipline.LLQ_CBWFQ})
+"""Disciplines whose classes may be divided, or divide one, in the twin."""
 
 
 def check_modelled(plan: Plan, interface: InterfacePlan, link: Link | None) -> None:
@@ -30,18 +32,12 @@ def _line(interface: InterfacePlan, link: Link | None) -> Iterator[tuple[str, st
     efficiency = interface.efficiency
     if link is not None and efficiency.header_compression and link.framing in _UNCOMPRESSED:
         yield f"RTP header compression on {link.framing.value} framing", "remove it from the interface"
-    if link is not None and interface.egress.shape_rate is not None:
-        yield f"a port shaped to {interface.egress.shape_rate} b/s", "remove the port's shaper"
-    scheduler = interface.egress.scheduler
-    if link is not None and scheduler is not None and scheduler.limit_percent is not None:
-        yield f"a port held to {scheduler.limit_percent} % of its rate", "remove the port's bandwidth limit"
 
 
 def _rules(interface: InterfacePlan) -> Iterator[tuple[str, str]]:
+    rules = [*interface.ingress.rules, *(rule for egress in _policies(interface.egress) for rule in egress.rules)]
     sides = (interface.ingress, interface.egress)
-    terms = [
-        (f"class {rule.name}", t) for side in sides for rule in side.rules for t in (*rule.any_of, *rule.none_of)
-    ]
+    terms = [(f"class {rule.name}", t) for rule in rules for t in (*rule.any_of, *rule.none_of)]
     terms += [("rate-limit", t) for side in sides for listed in side.policers for t in listed.any_of]
     for where, term in terms:
         if term.source_mac or term.destination_mac:
@@ -49,11 +45,28 @@ def _rules(interface: InterfacePlan) -> Iterator[tuple[str, str]]:
 
 
 def _queues(interface: InterfacePlan) -> Iterator[tuple[str, str]]:
-    for queue in interface.egress.scheduler.queues if interface.egress.scheduler else ():
-        name = queue.name or str(queue.number)
-        if queue.shape_rate:
-            yield f"a class that is shaped to a rate ({name})", "take the shape away"
+    for egress in _policies(interface.egress):
+        if (scheduler := egress.scheduler) is None:
+            continue
+        for queue in scheduler.queues:
+            name = queue.name or str(queue.number)
+            if queue.level is not None and not queue.priority:
+                yield f"an order of service beside the shares ({name})", "leave the level out"
+            if queue.shape_rate and scheduler.discipline is Discipline.FLOW_WFQ:
+                yield f"a shaped class of flow-based fair queueing ({name})", "take the shape away"
+            if queue.child is None:
+                continue
+            if (inside := queue.child.scheduler) is not None:
+                for each in {scheduler.discipline, inside.discipline} - _NESTED:
+                    yield f"{each.value} around or inside classes of their own ({name})", "divide it by weights"
+            policed = [rule for rule in egress.rules if rule.queue == queue.number and rule.police]
+            if policed or queue.police:
+                yield f"a policer around classes of their own ({name})", "police the classes inside"
+
+
+def _policies(egress: Egress) -> Iterator[Egress]:
+    """A policy and those inside it."""
+    yield egress
+    for queue in egress.scheduler.queues if egress.scheduler else ():
         if queue.child is not None:
-            yield f"a class that is divided among classes of its own ({name})", "give its classes at the top level"
-        if queue.level is not None and not queue.priority:
-            yield f"an order of service beside the shares ({name})", "leave the level out"
+            yield from _policies(queue.child)

@@ -5,31 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from app.inventory.models import Framing, Link
-from app.plan.model import (
-    Discipline,
-    Efficiency,
-    Egress,
-    Ingress,
-    InterfacePlan,
-    Plan,
-    Queue,
-    Rule,
-    Scheduler,
-    System,
-    Trust,
-)
-from app.plan.shares import expected_shares
+from app.plan.model import Discipline, Efficiency, Ingress, InterfacePlan, Plan, Queue, Rule, System, Trust
 from app.platforms.profile import DeviceProfile
 from app.tester.modelled import check_modelled
-from app.tester.queues import DEFAULT_LIMIT, twin_queue
+from app.tester.queues import twin_queue
 from app.tester.rules import interface_policers, marks, match, policer
+from app.tester.schedulers import FIFO, Held, conversations, drained, held, leaves, twin_scheduler
+from app.tester.selection import selection
 
 Json = dict[str, Any]
 
 DSCPS = range(64)
 COSES = range(8)
-PRIORITY_BURST_SECONDS = 0.2
-"""Burst that a policed priority queue may send (IOS QoS guide: 200 ms of its rate)."""
 
 
 def port(
@@ -48,7 +35,7 @@ def port(
     """
     efficiency = interface.efficiency
     check_modelled(plan, interface, link)
-    egress = _egress(plan, interface, rate)
+    egress = _egress(plan, interface, held(plan, interface, rate, link.rate if link else rate))
     egress["tx_fifo_packets"] = interface.egress.transmit_ring or profile.transmit_fifo
     if link is not None:
         egress |= _fragments(efficiency, link.framing)
@@ -122,104 +109,36 @@ def _police(rule: Rule) -> Json:
     return {} if rule.police is None else {"police": policer(rule.police)}
 
 
-def _egress(plan: Plan, interface: InterfacePlan, rate: int) -> Json:
-    scheduler = interface.egress.scheduler or plan.system.scheduler
+def _egress(plan: Plan, interface: InterfacePlan, holds: Held) -> Json:
     listed = interface_policers(interface.egress.policers)
+    told: Json = {"police": listed} if holds.shape is None else {"police": listed, "shape": holds.shape}
+    scheduler = holds.scheduler
     if scheduler is None:
         only = twin_queue(Queue(number=0), "q0")
-        return {"police": listed, "rules": [], "otherwise": {"queue": 0}, "queues": [only], "scheduler": _FIFO}
-    positions = {queue.number: position for position, queue in enumerate(scheduler.queues)}
-    rules, otherwise = _selection(plan, interface.egress, positions)
-    served = scheduler.discipline is not Discipline.FLOW_WFQ
-    # A box takes its percentages of what it believes its rate to be.
-    believed = interface.bandwidth_kbps * 1000 if interface.bandwidth_kbps else rate
-    drained = [round(share * believed) for share in expected_shares(scheduler, believed)]
-    queues = zip(scheduler.queues, drained, strict=True)
-    return {
-        "police": listed,
-        "rules": rules if served else [],
-        "otherwise": {"queue": otherwise if served else 0},
-        "queues": [twin_queue(queue, _called(scheduler, queue), drain) for queue, drain in queues]
-        if served
-        else [],
-        "scheduler": _scheduler(scheduler, believed),
+        return told | {"rules": [], "otherwise": {"queue": 0}, "queues": [only], "scheduler": FIFO}
+    if scheduler.discipline is Discipline.FLOW_WFQ:
+        discipline = twin_scheduler(scheduler, holds.believed)
+        return told | {"rules": [], "otherwise": {"queue": 0}, "queues": [], "scheduler": discipline}
+    rules, otherwise = selection(plan, holds.egress, scheduler)
+    served = leaves(scheduler)
+    drains = drained(scheduler, holds.believed)
+    fair = conversations(holds.believed)
+    return told | {
+        "rules": rules,
+        "otherwise": otherwise,
+        "queues": [
+            twin_queue(queue, _called(served, position), drain, fair)
+            for position, (queue, drain) in enumerate(zip(served, drains, strict=True))
+        ],
+        "scheduler": twin_scheduler(scheduler, holds.believed),
     }
 
 
-_FIFO: Json = {"kind": "fifo"}
-
-
-def _selection(plan: Plan, egress: Egress, positions: dict[int, int]) -> tuple[list[Json], int]:
-    """Which queue a packet takes: by the egress policy, by a choice made on input, or by the box's maps."""
-    system = plan.system
-    default = positions.get(egress.default_queue, 0) if egress.default_queue is not None else 0
-    if egress.rules:
-        rules = [
-            {"match": match(rule), "queue": positions[rule.queue]} | _police(rule)
-            for rule in egress.rules
-            if rule.queue is not None and rule.any_of
-        ]
-        return rules, default
-    if system.queue_on_input:
-        return [{"match": {"group": [n]}, "queue": position} for n, position in positions.items()], default
-    if system.dscp_to_queue:
-        return _by_map("dscp", system.dscp_to_queue, positions), default
-    if system.cos_to_queue:
-        return _by_map("cos", system.cos_to_queue, positions), default
-    return [], default
-
-
-def _by_map(field: str, table: tuple[int, ...], positions: dict[int, int]) -> list[Json]:
-    by_queue: dict[int, list[int]] = {}
-    for value, queue in enumerate(table):
-        by_queue.setdefault(queue, []).append(value)
-    return [
-        {"match": {field: values}, "queue": positions[queue]}
-        for queue, values in sorted(by_queue.items())
-        if queue in positions
-    ]
-
-
-def _called(scheduler: Scheduler, queue: Queue) -> str:
-    """The queue's name, with its number where several queues share one."""
-    same = sum(other.name == queue.name for other in scheduler.queues)
-    return queue.name if queue.name and same == 1 else f"{queue.name or 'q'}{queue.number}"
-
-
-def _scheduler(scheduler: Scheduler, rate: int) -> Json:
-    queues = scheduler.queues
-    strict = [i for i, q in enumerate(queues) if q.priority]
-    shares = expected_shares(scheduler, rate)
-    match scheduler.discipline:
-        case Discipline.FIFO:
-            return _FIFO
-        case Discipline.FLOW_WFQ:
-            return {"kind": "wfq", "congestive_discard_threshold": queues[0].limit_packets or DEFAULT_LIMIT}
-        case Discipline.STRICT:
-            return {"kind": "strict", "order": strict or list(range(len(queues)))}
-        case Discipline.LLQ_CBWFQ:
-            return {
-                "kind": "cbwfq",
-                "priority": [
-                    {
-                        "queue": i,
-                        "rate_bps": round(shares[i] * rate),
-                        "level": queues[i].level or 1,
-                        "burst_bytes": queues[i].burst or round(shares[i] * rate * PRIORITY_BURST_SECONDS / 8),
-                    }
-                    for i in strict
-                ],
-                "weights": {str(i): max(round(shares[i] * rate), 1) for i in range(len(queues)) if i not in strict},
-            }
-        case Discipline.SRR if len(strict) <= 1:
-            weights = {str(i): max(q.share.value, 1) if q.share else 1 for i, q in enumerate(queues)}
-            shape = {str(i): q.shape_weight for i, q in enumerate(queues) if q.shape_weight and i not in strict}
-            return {
-                "kind": "srr",
-                "weights": weights,
-                "strict": strict[0] if strict else None,
-                "shape": shape or None,
-            }
-    weights = {str(i): max(q.share.value, 1) if q.share else 1 for i, q in enumerate(queues) if i not in strict}
-    mode = "packets" if scheduler.discipline is Discipline.WRR else "bytes"
-    return {"kind": "strict_wrr", "strict": strict, "weights": weights, "mode": mode}
+def _called(queues: list[Queue], position: int) -> str:
+    """The queue's name, with its number where several queues share one, and its place where those do too."""
+    queue = queues[position]
+    same = [other for other in queues if other.name == queue.name]
+    if queue.name and len(same) == 1:
+        return queue.name
+    known = f"{queue.name or 'q'}{queue.number}"
+    return known if sum(other.number == queue.number for other in same) == 1 else f"{known}-{position}"

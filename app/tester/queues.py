@@ -14,8 +14,11 @@ DEFAULT_LIMIT = 64
 _PS_PER_MS = 10**9
 
 
-def twin_queue(queue: Queue, name: str, drain_bps: int = 0) -> Json:
-    """One queue; ``drain_bps`` is its share of the rate, which times are taken of (0: the line's)."""
+def twin_queue(queue: Queue, name: str, drain_bps: int = 0, conversations: int | None = None) -> Json:
+    """One queue; ``drain_bps`` is its share of the rate, which times are taken of (0: the line's).
+
+    ``conversations`` are what a queue that is fair among flows tells apart; the twin's usual number unless given.
+    """
     limit = queue.limit_packets
     if limit is None and queue.limit_ms is None:
         limit = DEFAULT_LIMIT
@@ -31,6 +34,8 @@ def twin_queue(queue: Queue, name: str, drain_bps: int = 0) -> Json:
         result["thresholds"] = thresholds
     if queue.police is not None:
         result["police"] = policer(queue.police)
+    if queue.fair:
+        result["fair_queue"] = {} if conversations is None else {"dynamic_queues": conversations}
     return result
 
 

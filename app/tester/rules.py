@@ -47,20 +47,26 @@ def match(rule: Rule) -> Json:
 
 def marks(system: System, rule: Rule) -> Json:
     """Marks that a rule sets on input, and the queue it chooses there."""
+    result = output_marks(rule)
+    if "dscp" in result and "cos" not in result and system.dscp_to_cos:
+        result["cos"] = system.dscp_to_cos[result["dscp"]]
+    if rule.queue is not None:
+        result["group"] = rule.queue
+    return result
+
+
+def output_marks(rule: Rule) -> Json:
+    """Marks that a rule sets on output, and on input beside what follows from them there."""
     result: Json = {}
     dscp = rule.set_dscp
     if dscp is None and rule.set_precedence is not None:
         dscp = rule.set_precedence << 3
     if dscp is not None:
         result["dscp"] = dscp
-        if system.dscp_to_cos:
-            result["cos"] = system.dscp_to_cos[dscp]
     if rule.set_cos is not None:
         result["cos"] = rule.set_cos
     if rule.set_drop_precedence is not None:
         result["colour"] = COLOURS[rule.set_drop_precedence]
-    if rule.queue is not None:
-        result["group"] = rule.queue
     return result
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from app.inventory.models import Network, TrafficFlow, TrafficScenario
 from app.plan.model import InterfacePlan, Plan, Scheduler
+from app.tester.schedulers import held
 
 Json = dict[str, Any]
 
@@ -30,7 +31,8 @@ class Line:
     frames its hardware holds, ``limits`` the packets that each queue takes; ``delay_ps`` is the link's and
     ``latency_ps`` that of the node before it. Without a scheduler it is one queue in order of arrival;
     ``discipline`` is what the twin makes of it; a line that is not ``plain`` is shaped below its rate, or has a
-    queue that packets do not leave in order of arrival.
+    queue that packets do not leave in order of arrival. ``shaped`` are the frame bits per second that the port
+    sends at most.
     """
 
     node: str
@@ -44,6 +46,7 @@ class Line:
     scheduler: Scheduler | None = None
     discipline: Json = field(default_factory=lambda: {"kind": "fifo"})
     plain: bool = True
+    shaped: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,10 +198,9 @@ def _lines(network: Network, plans: Mapping[str, Plan], document: Json) -> dict[
             egress = port.get("egress") or {}
             scheduler, believed = None, link["rate_bps"]
             if plan is not None:
-                held = plan.interface(at[1]) or InterfacePlan(name=at[1])
-                scheduler = held.egress.scheduler or plan.system.scheduler
                 usable = network.device(at[0]).interface(at[1]).usable
-                believed = held.bandwidth_kbps * 1000 if held.bandwidth_kbps else usable
+                holds = held(plan, plan.interface(at[1]) or InterfacePlan(name=at[1]), usable, believed)
+                scheduler, believed = holds.scheduler, holds.believed
             lines[at] = Line(
                 node=at[0],
                 port=at[1],
@@ -210,6 +212,7 @@ def _lines(network: Network, plans: Mapping[str, Plan], document: Json) -> dict[
                 latency_ps=node["latency_ps"],
                 scheduler=scheduler,
                 discipline=egress.get("scheduler") or {"kind": "fifo"},
+                shaped=(egress.get("shape") or {}).get("rate_bps"),
                 plain=not (egress.get("shape") or any("fair_queue" in q for q in egress.get("queues", ()))),
             )
     return lines

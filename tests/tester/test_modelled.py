@@ -60,10 +60,18 @@ def ruled(**rule: Any) -> InterfacePlan:
             ),
             "MAC address .rate-limit",
         ),
-        (queued(shape_rate=64_000), "shaped to a rate .gold"),
-        (InterfacePlan(name="1", egress=Egress(shape_rate=64_000)), "a port shaped to 64000 b/s"),
-        (queued(child=Egress()), "divided among classes of its own .gold"),
         (queued(level=1), "order of service beside the shares .gold"),
+        (
+            InterfacePlan(
+                name="1",
+                egress=Egress(
+                    scheduler=Scheduler(
+                        discipline=Discipline.FLOW_WFQ, queues=(Queue(number=0, name="gold", shape_rate=64_000),)
+                    )
+                ),
+            ),
+            "a shaped class of flow-based fair queueing .gold",
+        ),
     ],
 )
 def test_what_the_twin_cannot_do_is_told_with_its_place(interface: InterfacePlan, says: str) -> None:

@@ -149,12 +149,6 @@ def test_the_ip_mtu_cuts_on_any_line() -> None:
     assert made(InterfacePlan(name="1"))["egress"]["ip_mtu"] is None
 
 
-def test_what_the_twin_cannot_do_is_an_error() -> None:
-    limited = Scheduler(discipline=Discipline.FIFO, queues=(Queue(number=0),), limit_percent=50)
-    with pytest.raises(errors.TesterError, match="50 % of its rate"):
-        made(InterfacePlan(name="1", egress=Egress(scheduler=limited)))
-
-
 # -- what a rule asks, and what is beyond the twin -------------------------------------------------------------
 def test_exceptions_and_remarks_reach_the_twin_on_both_sides() -> None:
     rule = Rule(
@@ -187,11 +181,3 @@ def test_what_packets_of_the_twin_do_not_carry_is_refused(term: Term) -> None:
     for rule in (Rule(name="c", any_of=(term,)), Rule(name="c", any_of=(Term(),), none_of=(term,))):
         with pytest.raises(errors.TesterError, match="MAC address"):
             made(InterfacePlan(name="1", ingress=Ingress(rules=(rule,))))
-
-
-def test_a_class_shaped_to_a_rate_is_refused() -> None:
-    scheduler = Scheduler(
-        discipline=Discipline.LLQ_CBWFQ, queues=(Queue(number=0, name="slow", shape_rate=64_000),)
-    )
-    with pytest.raises(errors.TesterError, match="slow"):
-        made(InterfacePlan(name="1", egress=Egress(default_queue=0, scheduler=scheduler)))

@@ -123,6 +123,19 @@ impl Tree {
         change
     }
 
+    /// Whether a shaper of the node, or of one above it, waits for tokens: as congested as a busy line.
+    fn held(&mut self, node: usize, now_ps: u64) -> bool {
+        let mut at = Some(node);
+        while let Some(index) = at {
+            let node = &mut self.nodes[index];
+            if (node.ceil.as_mut()).is_some_and(|ceil| ceil.ready_at(now_ps) > now_ps) {
+                return true;
+            }
+            at = node.parent;
+        }
+        false
+    }
+
     /// From the root to the leaf in turn.
     fn descend(&mut self) -> Option<usize> {
         let mut at = 0;
@@ -166,8 +179,12 @@ impl<B: Backlog + ?Sized> Scheduler<B> for Tree {
     }
 
     fn admits(&mut self, queue: usize, item: &Item, now_ps: u64, congested: bool) -> bool {
-        let police = &mut self.nodes[self.leaf_of[queue]].police;
-        match police {
+        let leaf = self.leaf_of[queue];
+        if self.nodes[leaf].police.is_none() {
+            return true;
+        }
+        let congested = congested || self.held(leaf, now_ps);
+        match &mut self.nodes[leaf].police {
             Some(bucket) if congested => bucket.conforms(item.bytes, now_ps),
             _ => true,
         }

@@ -86,6 +86,24 @@ fn police_drops_only_under_congestion() {
 }
 
 #[test]
+fn police_drops_while_a_shaper_above_waits() {
+    let shaped = r#"[{"ceil_bps": 8000, "burst_bytes": 1, "children": [
+        {"queue": 0, "priority": 0, "police": {"rate_bps": 8, "burst_bytes": 500}},
+        {"queue": 1}]}]"#;
+    let mut tree = tree(shaped, 2).unwrap();
+    let line = Line::new(&[500, 0]);
+    let queues = &line.feed.queues[..];
+    let item = *queues[0].head().unwrap();
+    let admits =
+        |tree: &mut Tree, now_ps| Scheduler::<[ClassQueue]>::admits(tree, 0, &item, now_ps, false);
+    assert!((0..3).all(|_| admits(&mut tree, 0)));
+    // The first frame leaves the shaper in debt for half a second.
+    assert!(matches!(tree.pick(queues, 0), Pick::Queue(0)));
+    assert_eq!([0; 2].map(|now| admits(&mut tree, now)), [true, false]);
+    assert!(admits(&mut tree, 600_000_000_000));
+}
+
+#[test]
 fn refusals_name_the_place() {
     for (children, path) in [
         ("[]", "s.children"),
