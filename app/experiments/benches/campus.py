@@ -1,0 +1,209 @@
+"""A campus network through the product: inventory, running configurations and intents to runs in the twin.
+
+Boxes do what their startup configurations say as parsed, defaults that are not printed included, or what an intent
+compiled for them makes of those. Rates are of frame bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from app.compiler.compile import CompiledDevice, compile_intent
+from app.errors import InputError, InputErrors, Place, ServiceError
+from app.experiments.cases import Case, Json, Selection
+from app.experiments.model import Claim, Comparing, Experiment, Kind
+from app.findings import Severity
+from app.intent.loader import load_intent
+from app.inventory.loader import load_network
+from app.inventory.models import Network
+from app.plan.model import Plan
+from app.platforms.base import platform
+from app.resources import read_text, root
+from app.tester.twin import PHASE_SECONDS, PS, TwinTester
+from app.validation.rendering import merged_tree
+from app.validation.tree_text import tree_text
+
+PUBLISHED = "published"
+"""Subjects whose figures are the paper's own cells, to recompute what it made of them."""
+_PROTOCOLS = {"tcp": 6, "tcp_session": 6}
+
+
+def cases(experiment: Experiment) -> Iterator[Case]:
+    """One case for every scenario, and the paper's own cells beside."""
+    held = _Network(experiment)
+    for name, scenario in experiment.scenarios.items():
+        setup = {**experiment.setup, **scenario}
+        plans = held.plans(setup.get("policy"), tuple(setup.get("unconfigured", ())))
+        tester = TwinTester(held.network, plans)
+        flows = _flows(experiment, tester, setup)
+        topology = tester.topology()
+        for node in topology["nodes"]:
+            if "switching" in setup and node["name"] in plans:
+                node["switching"] = setup["switching"]
+        yield Case(
+            scenarios=(name,),
+            document={
+                "version": 1,
+                "duration_ps": round((setup["warm_up"] + setup["seconds"]) * PS),
+                "warmup_ps": round(setup["warm_up"] * PS),
+                **topology,
+                "flows": [flow for group in flows.values() for flow in group],
+            },
+            subjects=_subjects(experiment, setup, plans, flows),
+            trials=setup["trials"],
+        )
+    yield from _published(experiment)
+
+
+@dataclass(frozen=True)
+class _Network:
+    """The experiment's inventory with what its boxes hold."""
+
+    experiment: Experiment
+
+    @property
+    def network(self) -> Network:
+        return _network(self.experiment.setup["network"])
+
+    def plans(self, policy: str | None, unconfigured: Sequence[str]) -> Mapping[str, Plan]:
+        """What each box does: ``policy`` on those that it applies to, but for the ``unconfigured`` ones.
+
+        Raises:
+            ServiceError: a box is named that is not there, or the policy cannot be had here.
+        """
+        name = self.experiment.name
+        unknown = sorted(set(unconfigured) - {device.name for device in self.network.devices})
+        if unknown:
+            raise ServiceError(f"experiment {name}: unconfigured: no box is called {', '.join(unknown)}")
+        configured = {} if policy is None else _compiled(self.experiment.setup["network"], policy)
+        texts = _startup(self.experiment.setup["network"])
+        plans = {}
+        for device in self.network.devices:
+            box = platform(device.platform, device.name)
+            text = texts[device.name]
+            if device.name in configured and device.name not in unconfigured:
+                text = tree_text(merged_tree(configured[device.name], text), box.grammar)
+            plans[device.name] = box.parse(text, device.name, device.image)
+        return plans
+
+
+@cache
+def _network(folder: str) -> Network:
+    try:
+        return load_network(root() / folder)
+    except (InputError, InputErrors) as error:
+        raise ServiceError(f"the network of an experiment cannot be used: {error}") from None
+
+
+@cache
+def _startup(folder: str) -> Mapping[str, str]:
+    return {device.name: read_text(f"{folder}/{device.startup}") for device in _network(folder).devices}
+
+
+@cache
+def _compiled(folder: str, policy: str) -> Mapping[str, CompiledDevice]:
+    try:
+        found = compile_intent(load_intent(root() / policy), _network(folder), _startup(folder))
+    except (InputError, InputErrors) as error:
+        raise ServiceError(f"the policy of an experiment cannot be used: {error}") from None
+    for finding in found.findings:
+        if finding.severity is Severity.ERROR:
+            raise ServiceError(f"{policy} on {folder}: {finding.message}", Place(device=finding.device))
+    return {device.name: device for device in found.devices}
+
+
+def _flows(experiment: Experiment, tester: TwinTester, setup: Mapping[str, Any]) -> dict[str, list[Json]]:
+    """The twin's flows by the name of their description; ``injected`` multiplies those that may be."""
+    descriptions: Mapping[str, Mapping[str, Any]] = setup["flows"]
+    wanted: Sequence[str] = setup.get("offered", list(descriptions))
+    flows = {}
+    for name in wanted:
+        if name not in descriptions:
+            raise ServiceError(f"experiment {experiment.name}: offered: no flow is called {name!r}")
+        said = descriptions[name]
+        times = setup.get("injected", 1) if said.get("injected") else 1
+        count = said.get("count", 1) * times
+        flows[name] = [_flow(experiment, tester, name, said, number, count) for number in range(count)]
+    return flows
+
+
+def _flow(
+    experiment: Experiment, tester: TwinTester, name: str, said: Mapping[str, Any], number: int, count: int
+) -> Json:
+    try:
+        source, target = (tester.network.station(said[end]) for end in ("from", "to"))
+    except KeyError as error:
+        raise ServiceError(f"experiment {experiment.name}: flow {name}: no station or end {error}") from None
+    # Flows begin at a random moment, so that they are not in step, unless they say how they stand to each other.
+    sending = dict(said["source"])
+    if "phase" not in sending:
+        sending.setdefault("phase_ps", round(PHASE_SECONDS * PS))
+    flow: Json = {
+        "name": name if count == 1 else f"{name}-{number + 1}",
+        "path": tester.path(source, target),
+        "packet": {
+            "dscp": said.get("dscp", 0),
+            "cos": said.get("cos", 0),
+            "protocol": _PROTOCOLS.get(sending["kind"], said.get("protocol", 17)),
+            "src": source.address,
+            "dst": target.address,
+            "src_port": 20000 + number,
+            "dst_port": said["dst_port"],
+            "application": said.get("application"),
+        },
+        "source": sending,
+    }
+    if sending["kind"] in _PROTOCOLS:
+        flow["return_path"] = tester.path(target, source)
+    return flow
+
+
+def _subjects(
+    experiment: Experiment,
+    setup: Mapping[str, Any],
+    plans: Mapping[str, Plan],
+    flows: Mapping[str, Sequence[Json]],
+) -> dict[str, Selection]:
+    """Subjects of the scenario: those of its flows that are offered; ``all`` is every flow that no other answers."""
+    named: Mapping[str, Sequence[str]] = setup["subjects"]
+    facts = {"levels": float(_levels(plans, setup["path"]))} if "path" in setup else {}
+    found = {}
+    for subject, parts in named.items():
+        names = tuple(flow["name"] for part in parts for flow in flows.get(part, ()))
+        if names:
+            whole = setup.get("whole")
+            found[subject] = Selection(flows=names, facts=facts, whole=None if subject == whole else whole)
+    if not found:
+        raise ServiceError(f"experiment {experiment.name}: no subject has a flow that is offered")
+    return found
+
+
+def _levels(plans: Mapping[str, Plan], boxes: Sequence[str]) -> int:
+    """Levels of 802.1p priority that all the boxes tell apart by their maps from CoS to queue."""
+    return min(len(plans[box].system.cos_to_queue or ()) for box in boxes)
+
+
+def _published(experiment: Experiment) -> Iterator[Case]:
+    """The paper's own cells by scenario: claims of plain figures that were measured."""
+    cells: dict[str, dict[str, dict[str, float]]] = {}
+    for claim in experiment.claims:
+        if _is_cell(claim):
+            assert isinstance(claim.value, float)
+            subjects = cells.setdefault(claim.scenario, {})
+            subjects.setdefault(f"{PUBLISHED}.{claim.subject}", {})[claim.metric] = claim.value
+    for scenario, values in cells.items():
+        subjects = {subject: Selection() for subject in values}
+        yield Case(scenarios=(scenario,), document=None, subjects=subjects, values=values)
+
+
+def _is_cell(claim: Claim) -> bool:
+    return (
+        claim.kind is Kind.MEASURED
+        and claim.type is Comparing.APPROX
+        and not claim.derived
+        and claim.against is None
+        and claim.where.startswith("Table")
+    )
