@@ -129,6 +129,13 @@ def test_fragments_are_of_the_sending_end_and_of_bundles() -> None:
     assert not other.get("fragment_bytes")
 
 
+def test_a_box_that_counts_headers_in_its_fragments_carries_less_in_them() -> None:
+    cut = InterfacePlan(name="1", efficiency=Efficiency(multilink=True, fragment_bytes=112))
+    profile = Profile(transmit_fifo=1, latency=0, source="made", fragment_header=8)
+    bundle = port(Plan(device="r"), cut, link(Framing.MLPPP), 56000, profile)["egress"]
+    assert bundle["fragment_bytes"] == 112 - 8
+
+
 def test_classes_of_a_bundle_are_told_apart_where_it_interleaves() -> None:
     for interleave in (True, False):
         cut = Efficiency(multilink=True, interleave=interleave, multiclass=True, fragment_bytes=112)

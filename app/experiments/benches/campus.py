@@ -20,6 +20,7 @@ from app.intent.loader import load_intent
 from app.inventory.loader import load_network
 from app.inventory.models import Network
 from app.plan.model import Plan
+from app.plan.shares import expected_shares
 from app.platforms.base import platform
 from app.resources import read_text, root
 from app.tester.twin import PHASE_SECONDS, PS, TwinTester
@@ -32,30 +33,44 @@ _PROTOCOLS = {"tcp": 6, "tcp_session": 6}
 
 
 def cases(experiment: Experiment) -> Iterator[Case]:
-    """One case for every scenario, and the paper's own cells beside."""
+    """One case for every scenario that offers traffic (and every load, if it is swept), and the paper's own cells."""
     held = _Network(experiment)
     for name, scenario in experiment.scenarios.items():
         setup = {**experiment.setup, **scenario}
+        if setup.get("offered", True) == []:
+            continue
         plans = held.plans(setup.get("policy"), tuple(setup.get("unconfigured", ())))
         tester = TwinTester(held.network, plans)
-        flows = _flows(experiment, tester, setup)
-        topology = tester.topology()
-        for node in topology["nodes"]:
-            if "switching" in setup and node["name"] in plans:
-                node["switching"] = setup["switching"]
-        yield Case(
-            scenarios=(name,),
-            document={
-                "version": 1,
-                "duration_ps": round((setup["warm_up"] + setup["seconds"]) * PS),
-                "warmup_ps": round(setup["warm_up"] * PS),
-                **topology,
-                "flows": [flow for group in flows.values() for flow in group],
-            },
-            subjects=_subjects(experiment, setup, plans, flows),
-            trials=setup["trials"],
-        )
+        for load in setup.get("loads", [None]):
+            flows = _flows(experiment, tester, setup, load)
+            yield Case(
+                scenarios=(name,),
+                document={
+                    "version": 1,
+                    "duration_ps": round((setup["warm_up"] + setup["seconds"]) * PS),
+                    "warmup_ps": round(setup["warm_up"] * PS),
+                    **_topology(tester, setup),
+                    "flows": [flow for group in flows.values() for flow in group],
+                },
+                subjects=_subjects(experiment, setup, plans, flows),
+                load=load,
+                trials=setup["trials"],
+            )
     yield from _published(experiment)
+
+
+def _topology(tester: TwinTester, setup: Mapping[str, Any]) -> Json:
+    """The network; ``switching`` is how boxes forward, ``transmit_ring`` what waits in hardware behind the wire."""
+    topology = tester.topology()
+    for node in topology["nodes"]:
+        if node["name"] not in tester.plans:
+            continue
+        if "switching" in setup:
+            node["switching"] = setup["switching"]
+        if "transmit_ring" in setup:
+            for port in node["ports"]:
+                port["egress"]["tx_fifo_packets"] = 1 + setup["transmit_ring"]
+    return topology
 
 
 @dataclass(frozen=True)
@@ -115,8 +130,13 @@ def _compiled(folder: str, policy: str) -> Mapping[str, CompiledDevice]:
     return {device.name: device for device in found.devices}
 
 
-def _flows(experiment: Experiment, tester: TwinTester, setup: Mapping[str, Any]) -> dict[str, list[Json]]:
-    """The twin's flows by the name of their description; ``injected`` multiplies those that may be."""
+def _flows(
+    experiment: Experiment, tester: TwinTester, setup: Mapping[str, Any], load: float | None
+) -> dict[str, list[Json]]:
+    """The twin's flows by the name of their description.
+
+    ``injected`` multiplies those that may be; of those ``swept`` there are as many as the load says.
+    """
     descriptions: Mapping[str, Mapping[str, Any]] = setup["flows"]
     wanted: Sequence[str] = setup.get("offered", list(descriptions))
     flows = {}
@@ -124,8 +144,9 @@ def _flows(experiment: Experiment, tester: TwinTester, setup: Mapping[str, Any])
         if name not in descriptions:
             raise ServiceError(f"experiment {experiment.name}: offered: no flow is called {name!r}")
         said = descriptions[name]
-        times = setup.get("injected", 1) if said.get("injected") else 1
-        count = said.get("count", 1) * times
+        count = said.get("count", 1) * (setup.get("injected", 1) if said.get("injected") else 1)
+        if load is not None and said.get("swept"):
+            count = int(load)
         flows[name] = [_flow(experiment, tester, name, said, number, count) for number in range(count)]
     return flows
 
@@ -169,16 +190,32 @@ def _subjects(
 ) -> dict[str, Selection]:
     """Subjects of the scenario: those of its flows that are offered; ``all`` is every flow that no other answers."""
     named: Mapping[str, Sequence[str]] = setup["subjects"]
-    facts = {"levels": float(_levels(plans, setup["path"]))} if "path" in setup else {}
+    facts = {name: float(value) for name, value in setup.get("facts", {}).items()}
+    if "path" in setup:
+        facts["levels"] = float(_levels(plans, setup["path"]))
+    shares = _shares(plans, *setup["backlogged_at"]) if "backlogged_at" in setup else {}
+    whole = setup.get("whole")
     found = {}
     for subject, parts in named.items():
         names = tuple(flow["name"] for part in parts for flow in flows.get(part, ()))
         if names:
-            whole = setup.get("whole")
-            found[subject] = Selection(flows=names, facts=facts, whole=None if subject == whole else whole)
+            expected = {"throughput_ratio": shares[subject.lower()]} if subject.lower() in shares else {}
+            found[subject] = Selection(
+                flows=names, facts=facts, expected=expected, whole=None if subject == whole else whole
+            )
     if not found:
         raise ServiceError(f"experiment {experiment.name}: no subject has a flow that is offered")
     return found
+
+
+def _shares(plans: Mapping[str, Plan], box: str, interface: str) -> dict[str, float]:
+    """Shares of the line by class, in lower case, where all of them have more to send (fluid model)."""
+    held = plans[box].interface(interface)
+    scheduler = held.egress.scheduler if held else None
+    if held is None or scheduler is None:
+        raise ServiceError(f"{box} {interface} serves no classes", mend="name an interface that has a policy")
+    shares = expected_shares(scheduler, (held.bandwidth_kbps or 0) * 1000)
+    return {(queue.name or "").lower(): share for queue, share in zip(scheduler.queues, shares, strict=True)}
 
 
 def _levels(plans: Mapping[str, Plan], boxes: Sequence[str]) -> int:
