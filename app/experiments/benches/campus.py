@@ -162,9 +162,15 @@ def _flow(
     sending = dict(said["source"])
     if "phase" not in sending:
         sending.setdefault("phase_ps", round(PHASE_SECONDS * PS))
+    path = tester.path(source, target)
+    if "until" in said:
+        # Measured at the far end of this line.
+        if said["until"] not in path:
+            raise ServiceError(f"experiment {experiment.name}: flow {name}: until: not on its way")
+        path = path[: path.index(said["until"]) + 1]
     flow: Json = {
         "name": name if count == 1 else f"{name}-{number + 1}",
-        "path": tester.path(source, target),
+        "path": path,
         "packet": {
             "dscp": said.get("dscp", 0),
             "cos": said.get("cos", 0),
