@@ -131,8 +131,9 @@ def test_fragments_are_of_the_sending_end_and_of_bundles() -> None:
 
 def test_a_box_that_counts_headers_in_its_fragments_carries_less_in_them() -> None:
     cut = InterfacePlan(name="1", efficiency=Efficiency(multilink=True, fragment_bytes=112))
-    profile = Profile(transmit_fifo=1, latency=0, source="made", fragment_header=8)
-    bundle = port(Plan(device="r"), cut, link(Framing.MLPPP), 56000, profile)["egress"]
+    plan = Plan(device="a", platform="p", interfaces=(cut,))
+    profile = Profile(transmit_fifo=1, latency=0.0, source="the test's own", fragment_header=8)
+    bundle = port(plan, cut, link(Framing.MLPPP), 56_000, profile)["egress"]
     assert bundle["fragment_bytes"] == 112 - 8
 
 

@@ -22,18 +22,19 @@ from app.inventory.models import Network
 from app.plan.model import Plan
 from app.plan.shares import expected_shares
 from app.platforms.base import platform
-from app.resources import read_text, root
+from app.resources import path_of, read_text
 from app.tester.twin import PHASE_SECONDS, PS, TwinTester
 from app.validation.rendering import merged_tree
 from app.validation.tree_text import tree_text
 
 PUBLISHED = "published"
 """Subjects whose figures are the paper's own cells, to recompute what it made of them."""
+FIRST_PORT = 20000
 _PROTOCOLS = {"tcp": 6, "tcp_session": 6}
 
 
 def cases(experiment: Experiment) -> Iterator[Case]:
-    """One case for every scenario that offers traffic (and every load, if it is swept), and the paper's own cells."""
+    """A case for every scenario that offers traffic, or for each of its loads, and the paper's own cells."""
     held = _Network(experiment)
     for name, scenario in experiment.scenarios.items():
         setup = {**experiment.setup, **scenario}
@@ -108,7 +109,7 @@ class _Network:
 @cache
 def _network(folder: str) -> Network:
     try:
-        return load_network(root() / folder)
+        return load_network(path_of(f"{folder}/hosts.yaml").parent)
     except (InputError, InputErrors) as error:
         raise ServiceError(f"the network of an experiment cannot be used: {error}") from None
 
@@ -121,7 +122,7 @@ def _startup(folder: str) -> Mapping[str, str]:
 @cache
 def _compiled(folder: str, policy: str) -> Mapping[str, CompiledDevice]:
     try:
-        found = compile_intent(load_intent(root() / policy), _network(folder), _startup(folder))
+        found = compile_intent(load_intent(path_of(policy)), _network(folder), _startup(folder))
     except (InputError, InputErrors) as error:
         raise ServiceError(f"the policy of an experiment cannot be used: {error}") from None
     for finding in found.findings:
@@ -147,13 +148,18 @@ def _flows(
         count = said.get("count", 1) * (setup.get("injected", 1) if said.get("injected") else 1)
         if load is not None and said.get("swept"):
             count = int(load)
-        flows[name] = [_flow(experiment, tester, name, said, number, count) for number in range(count)]
+        like = _flow(experiment, tester, name, said)
+        flows[name] = [_numbered(like, number, count) for number in range(count)]
     return flows
 
 
-def _flow(
-    experiment: Experiment, tester: TwinTester, name: str, said: Mapping[str, Any], number: int, count: int
-) -> Json:
+def _numbered(flow: Json, number: int, count: int) -> Json:
+    """One of ``count`` flows like ``flow``, from a port of its own."""
+    packet = {**flow["packet"], "src_port": FIRST_PORT + number}
+    return {**flow, "name": flow["name"] if count == 1 else f"{flow['name']}-{number + 1}", "packet": packet}
+
+
+def _flow(experiment: Experiment, tester: TwinTester, name: str, said: Mapping[str, Any]) -> Json:
     try:
         source, target = (tester.network.station(said[end]) for end in ("from", "to"))
     except KeyError as error:
@@ -169,7 +175,7 @@ def _flow(
             raise ServiceError(f"experiment {experiment.name}: flow {name}: until: not on its way")
         path = path[: path.index(said["until"]) + 1]
     flow: Json = {
-        "name": name if count == 1 else f"{name}-{number + 1}",
+        "name": name,
         "path": path,
         "packet": {
             "dscp": said.get("dscp", 0),
@@ -177,7 +183,6 @@ def _flow(
             "protocol": _PROTOCOLS.get(sending["kind"], said.get("protocol", 17)),
             "src": source.address,
             "dst": target.address,
-            "src_port": 20000 + number,
             "dst_port": said["dst_port"],
             "application": said.get("application"),
         },
@@ -194,7 +199,7 @@ def _subjects(
     plans: Mapping[str, Plan],
     flows: Mapping[str, Sequence[Json]],
 ) -> dict[str, Selection]:
-    """Subjects of the scenario: those of its flows that are offered; ``all`` is every flow that no other answers."""
+    """Subjects of the scenario: those that have a flow in it."""
     named: Mapping[str, Sequence[str]] = setup["subjects"]
     facts = {name: float(value) for name, value in setup.get("facts", {}).items()}
     if "path" in setup:
@@ -238,8 +243,8 @@ def _published(experiment: Experiment) -> Iterator[Case]:
             subjects = cells.setdefault(claim.scenario, {})
             subjects.setdefault(f"{PUBLISHED}.{claim.subject}", {})[claim.metric] = claim.value
     for scenario, values in cells.items():
-        subjects = {subject: Selection() for subject in values}
-        yield Case(scenarios=(scenario,), document=None, subjects=subjects, values=values)
+        selections = {subject: Selection() for subject in values}
+        yield Case(scenarios=(scenario,), document=None, subjects=selections, values=values)
 
 
 def _is_cell(claim: Claim) -> bool:

@@ -54,7 +54,7 @@ def interarrival_sd_us(row: Row, _: Siblings) -> float:
 
 @metric("blocking_ms", over=Over.LARGEST)
 def blocking_ms(row: Row, _: Siblings) -> float:
-    """Largest less smallest delay, ms: what a packet at most waits for, where one in the run found the line idle."""
+    """Largest less smallest delay, ms: the longest wait, where some packet of the run found the line idle."""
     return (_delay(row, "max") - _delay(row, "min")) / 1000
 
 
