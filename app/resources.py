@@ -18,15 +18,19 @@ def root() -> Path:
     raise ServiceError("the data files of qosforge are missing", mend="install it again")
 
 
+def path_of(name: str) -> Path:
+    """Where a data file is, named by its path below the project's root: beside the code, or below `root`."""
+    package = Path(__file__).resolve().parent.parent / name
+    return package if package.is_file() else root() / name
+
+
 def read_text(name: str) -> str:
     """The text of a data file, named by its path below the project's root.
 
     Raises:
         ServiceError: it is missing.
     """
-    package = Path(__file__).resolve().parent.parent / name
-    path = package if package.is_file() else root() / name
     try:
-        return path.read_text(encoding="utf-8")
+        return path_of(name).read_text(encoding="utf-8")
     except OSError as error:
         raise ServiceError(f"data file {name} cannot be read: {error.strerror}") from None

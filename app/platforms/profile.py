@@ -66,7 +66,8 @@ class DeviceProfile(_Model):
     ``transmit_fifo`` packets handed to the hardware, the one on the wire included, cannot be overtaken; ``latency``
     is the fixed time through the box, ``latency_jitter`` the longest random time beside it (uniform, packets of one
     port keep their order) and ``per_packet`` the time between two packets that the line is held beside their bits,
-    all in seconds. ``sources`` says, for every figure, where it comes from.
+    all in seconds. Of the configured size of a multilink fragment ``fragment_header`` bytes are its own header.
+    ``sources`` says, for every figure, where it comes from.
     """
 
     version: Literal[1] = 1
@@ -75,6 +76,7 @@ class DeviceProfile(_Model):
     latency: float = Field(default=0.0, ge=0)
     latency_jitter: float = Field(default=0.0, ge=0)
     per_packet: float = Field(default=0.0, ge=0)
+    fragment_header: int = Field(default=0, ge=0)
     room: Room | None = None
     disciplines: Mapping[str, Discipline] = {}
     sources: Mapping[str, str]

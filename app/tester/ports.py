@@ -38,7 +38,7 @@ def port(
     egress = _egress(plan, interface, held(plan, interface, rate, link.rate if link else rate))
     egress["tx_fifo_packets"] = interface.egress.transmit_ring or profile.transmit_fifo
     if link is not None:
-        egress |= _fragments(efficiency, link.framing)
+        egress |= _fragments(efficiency, link.framing, profile)
     # Both ends have to hold the context; where one is not configured they agree on none.
     egress["header_compression"] = efficiency.header_compression and far is not None and far.header_compression
     tagged = link is not None and link.tagged
@@ -50,11 +50,13 @@ def framing_name(framing: Framing) -> str:
     return framing.value.replace("-", "_")
 
 
-def _fragments(efficiency: Efficiency, framing: Framing) -> Json:
+def _fragments(efficiency: Efficiency, framing: Framing, profile: DeviceProfile) -> Json:
     """How packets are cut: by the link where its framing has fragments, by IP on any."""
     fragments: Json = {"ip_mtu": efficiency.ip_mtu}
     if efficiency.multilink:
-        fragments["fragment_bytes"] = efficiency.fragment_bytes
+        size = efficiency.fragment_bytes
+        # The twin's fragments are counted without headers, the box's with them.
+        fragments["fragment_bytes"] = None if size is None else max(1, size - profile.fragment_header)
         fragments["interleave"] = efficiency.interleave
         fragments["multiclass"] = efficiency.interleave and efficiency.multiclass
     elif framing is Framing.FRAME_RELAY and efficiency.frame_relay_fragment is not None:

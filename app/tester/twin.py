@@ -98,10 +98,25 @@ class TwinTester:
             "version": 1,
             "duration_ps": (seconds + WARM_UP_SECONDS) * PS,
             "warmup_ps": WARM_UP_SECONDS * PS,
-            "nodes": [*self._devices(), *self._stations()],
-            "links": [*self._links(), *self._access_links()],
+            **self.topology(),
             "flows": flows,
         }
+
+    def topology(self) -> Json:
+        """The network without traffic: ``nodes`` and ``links`` of the twin's scenario.
+
+        Raises:
+            TesterError: a box was not read back, or does what the twin does not model.
+        """
+        return {
+            "nodes": [*self._devices(), *self._stations()],
+            "links": [*self._links(), *self._access_links()],
+        }
+
+    def path(self, source: Station, target: Station) -> list[list[str]]:
+        """The egress ports from one station to another."""
+        hops = self.network.path(source.name, target.name)
+        return [[source.name, STATION_PORT], *(list(hop) for hop in hops)]
 
     def _devices(self) -> list[Json]:
         nodes = []
@@ -155,7 +170,7 @@ class TwinTester:
 
     def _flows(self, flow: TrafficFlow, samples: bool, seconds: int) -> list[Json]:
         source, target = self.network.station(flow.from_), self.network.station(flow.to)
-        path = self._path(source, target)
+        path = self.path(source, target)
         documents = []
         for number in range(flow.count):
             document: Json = {
@@ -176,13 +191,9 @@ class TwinTester:
                 "sample_every": sample_every(flow, seconds),
             }
             if flow.source.kind == "tcp":
-                document["return_path"] = self._path(target, source)
+                document["return_path"] = self.path(target, source)
             documents.append(document)
         return documents
-
-    def _path(self, source: Station, target: Station) -> list[list[str]]:
-        hops = self.network.path(source.name, target.name)
-        return [[source.name, STATION_PORT], *(list(hop) for hop in hops)]
 
     def _result(
         self,

@@ -129,6 +129,14 @@ def test_fragments_are_of_the_sending_end_and_of_bundles() -> None:
     assert not other.get("fragment_bytes")
 
 
+def test_a_box_that_counts_headers_in_its_fragments_carries_less_in_them() -> None:
+    cut = InterfacePlan(name="1", efficiency=Efficiency(multilink=True, fragment_bytes=112))
+    plan = Plan(device="a", platform="p", interfaces=(cut,))
+    profile = DeviceProfile(title="test", fragment_header=8, sources={"fragment_header": "the test's own"})
+    bundle = port(plan, cut, link(Framing.MLPPP), 56_000, profile)["egress"]
+    assert bundle["fragment_bytes"] == 112 - 8
+
+
 def test_classes_of_a_bundle_are_told_apart_where_it_interleaves() -> None:
     for interleave in (True, False):
         cut = Efficiency(multilink=True, interleave=interleave, multiclass=True, fragment_bytes=112)

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from app.errors import ServiceError
+from app.experiments.benches.campus import cases as campus
 from app.experiments.benches.fan_in import cases as fan_in
+from app.experiments.benches.slow_lines import cases as slow_lines
 from app.experiments.benches.switch_fan_in import cases as switch_fan_in
 from app.experiments.cases import Bench
 
-_BENCHES: dict[str, Bench] = {"fan-in": fan_in, "switch-fan-in": switch_fan_in}
+_BENCHES: dict[str, Bench] = {
+    "campus": campus,
+    "fan-in": fan_in,
+    "slow-lines": slow_lines,
+    "switch-fan-in": switch_fan_in,
+}
 
 
 def bench(name: str) -> Bench:

@@ -30,6 +30,7 @@ def benefit_percent(value: float, other: float) -> float:
     return 100 * (other / _divisor(value) - 1)
 
 
+@change("fall_percent", None)
 @change("delay_fall_percent", "delay_mean_us")
 def delay_fall_percent(value: float, other: float) -> float:
     """100 x (before - after) / before; ``other`` is before."""

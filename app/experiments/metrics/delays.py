@@ -52,6 +52,12 @@ def interarrival_sd_us(row: Row, _: Siblings) -> float:
     return known(row.interarrival_sd_us, "inter-arrival time", row)
 
 
+@metric("blocking_ms", over=Over.LARGEST)
+def blocking_ms(row: Row, _: Siblings) -> float:
+    """Largest less smallest delay, ms: the longest wait, where some packet of the run found the line idle."""
+    return (_delay(row, "max") - _delay(row, "min")) / 1000
+
+
 @metric("rtt_min_ms")
 def rtt_min_ms(row: Row, _: Siblings) -> float:
     """Smallest round trip, ms."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from app.experiments.metrics.base import NotMeasured, known, sweep
+from app.experiments.metrics.base import NotMeasured, fact, known, sweep
 from app.experiments.rows import Row
 
 LOSES = 1e-4
@@ -50,3 +50,16 @@ def loss_linearity_error(rows: Sequence[Row]) -> float:
     loss = np.array([known(row.loss_ratio, "loss", row) for row in rows])
     slope, start = np.polyfit(load, loss, 1)
     return float(np.max(np.abs(loss - (slope * load + start))))
+
+
+@sweep("calls_on_link")
+def calls_on_link(rows: Sequence[Row]) -> float:
+    """Largest load in calls up to which none loses a packet or takes longer than the fact ``delay_bound_us``."""
+    good = 0.0
+    for row in rows:
+        calls = known(row.load, "load", row)
+        longest = known(row.delay_us, "delay: nothing was delivered", row)["max"]
+        if known(row.loss_ratio, "loss", row) or longest > fact(row, "delay_bound_us"):
+            return good
+        good = calls
+    raise NotMeasured(f"{rows[0].subject} breaks no bound in the sweep")
