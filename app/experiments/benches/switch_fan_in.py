@@ -1,8 +1,8 @@
 """Seven stations through switches into an eighth: what the study of Ethernet switches for aircraft measured.
 
-Every station has a link of its own, and sends in step with the others; delay counts from first bit to first bit. Loads
-are per cent of the line rate with preamble and gap. All boxes of the experiment stand side by side in one case, each
-with stations of its own, so that they can be compared with each other.
+Every station has a link of its own, and sends in step with the others; delay counts from first bit to first bit.
+Loads are per cent of the line rate with preamble and gap. All boxes of the experiment stand side by side in one case,
+each with stations of its own, so that they can be compared with each other.
 """
 
 from __future__ import annotations
@@ -53,7 +53,9 @@ def _sizes(experiment: Experiment, name: str, scenario: Mapping[str, Any]) -> Se
     sizes = [sizes] if isinstance(sizes, int) else sizes
     unknown = [size for size in sizes if size not in experiment.setup["frame_bytes"]]
     if unknown:
-        raise _wrong(experiment, f"scenarios.{name}.frame_bytes", f"the study sends no frames of {unknown[0]} bytes")
+        raise _wrong(
+            experiment, f"scenarios.{name}.frame_bytes", f"the study sends no frames of {unknown[0]} bytes"
+        )
     return tuple(sizes)
 
 
@@ -86,7 +88,9 @@ def _classes(experiment: Experiment) -> Mapping[str, Sequence[int]]:
         classes[name] = range(first, first + int(stations))
         first += int(stations)
     if first != experiment.setup["senders"]:
-        raise _wrong(experiment, "setup.classes", f"{first} stations have a class, {experiment.setup['senders']} send")
+        raise _wrong(
+            experiment, "setup.classes", f"{first} stations have a class, {experiment.setup['senders']} send"
+        )
     return classes
 
 
@@ -98,7 +102,7 @@ def _document(experiment: Experiment, size: int, percent: int) -> Json:
     period = slot * 100 // percent
     warm_up = -(-_filling(setup, percent) // period) * period
     measured = int(setup["runs"][size]["periods"]) * period
-    # Where classes are served, the paper sets them by source address in the switch; the senders' marks stand for that.
+    # The paper's switches tell classes by source address; a mark from the sender stands for that.
     marks = {station: number for number, on in enumerate(_classes(experiment).values()) for station in on}
     nodes: list[Json] = []
     links: list[Json] = []
@@ -138,10 +142,10 @@ def _filling(setup: Mapping[str, Any], percent: int) -> int:
 
     The queue comes near where drops and arrivals balance with a time constant of its depth over the arriving load.
     """
-    load = setup["senders"] * percent / 100
+    load = int(setup["senders"]) * percent / 100
     if load <= 1:
         return 0
-    emptied = setup["filling_bytes"] * 8 / (setup["link_mbps"] * 1e6)
+    emptied = float(setup["filling_bytes"]) * 8 / (float(setup["link_mbps"]) * 1e6)
     return round(emptied * (1 / (load - 1) + _SETTLED / load) * PS)
 
 
@@ -179,7 +183,9 @@ def _served(experiment: Experiment, name: str, discipline: str) -> tuple[DeviceP
         return profile, Discipline(scheduler=scheduler)
     profile = box_profile(box["profile"])
     if discipline not in profile.disciplines:
-        raise _wrong(experiment, "setup.discipline", f"the profile {box['profile']} has no discipline {discipline!r}")
+        raise _wrong(
+            experiment, "setup.discipline", f"the profile {box['profile']} has no discipline {discipline!r}"
+        )
     if profile.disciplines[discipline].room is None and profile.room is None:
         raise _wrong(experiment, f"boxes.{name}.profile", f"the profile {box['profile']} has no room for packets")
     return profile, profile.disciplines[discipline]
@@ -212,7 +218,7 @@ def _subjects(experiment: Experiment, size: int, percent: int) -> dict[str, Sele
 
 
 def _fluid(experiment: Experiment, size: int, percent: int) -> dict[str, dict[str, float]]:
-    """Throughput on the wire and loss of each class in the fluid model: what is offered, or highest priority first."""
+    """Wire throughput and loss of each class in the fluid model: by what is offered, or highest priority first."""
     classes = _classes(experiment)
     link = float(experiment.setup["link_mbps"])
     offered = {name: len(stations) * link * percent / 100 for name, stations in classes.items()}

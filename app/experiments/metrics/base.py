@@ -34,10 +34,10 @@ class Over(StrEnum):
 class Metric:
     """One metric, read in one of four ways.
 
-    ``of_row``: from a row and those of its case, then ``over`` the loads. ``of_trials``: from a subject's rows in all
-    trials at one load, then the largest over the loads. ``of_sweep``: from a subject's rows by
-    rising load. ``of_change``: from the value of ``base`` (the operand's, unless it names one) and the same of what
-    the claim counts from.
+    ``of_row``: from a row and those of its case, then ``over`` the loads. ``of_trials``: from a subject's rows in
+    all trials at one load, then the largest of the loads. ``of_sweep``: from a subject's rows by rising load.
+    ``of_change``: from the value of ``base`` (the operand's, unless it names one) and the same of what the claim
+    counts from.
     """
 
     name: str
