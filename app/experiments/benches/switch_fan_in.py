@@ -1,8 +1,8 @@
 """Seven stations through switches into an eighth: what the study of Ethernet switches for aircraft measured.
 
 Every station has a link of its own, and sends in step with the others; delay counts from first bit to first bit.
-Loads are per cent of the line rate with preamble and gap. All boxes of the experiment stand side by side in one case,
-each with stations of its own, so that they can be compared with each other.
+Loads are per cent of the line rate with preamble and gap. All boxes of the experiment stand side by side in one
+case, each with stations of its own, so that they can be compared with each other.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from app.errors import Place, ServiceError
+from app.experiments.benches.configured import configured_port
 from app.experiments.boxes import box_profile
 from app.experiments.cases import Case, Json, Selection
 from app.experiments.model import Experiment
@@ -102,7 +103,7 @@ def _document(experiment: Experiment, size: int, percent: int) -> Json:
     period = slot * 100 // percent
     warm_up = -(-_filling(setup, percent) // period) * period
     measured = int(setup["runs"][size]["periods"]) * period
-    # The paper's switches tell classes by source address; a mark from the sender stands for that.
+    # The paper's switches tell classes by source address; without a policy the sender's mark stands for that.
     marks = {station: number for number, on in enumerate(_classes(experiment).values()) for station in on}
     nodes: list[Json] = []
     links: list[Json] = []
@@ -124,7 +125,7 @@ def _document(experiment: Experiment, size: int, percent: int) -> Json:
                 "phase": {"mode": "synchronised", "group": box},
                 "jitter_ps": round(setup["late_slots"] * slot),
             }
-            packet = {"cos": 0, "dscp": marks[station]}
+            packet = {"dscp": marks[station], "src": f"192.0.2.{station + 1}"}
             flows.append({"name": name, "path": [[name, "nic"], [box, "out"]], "packet": packet, "source": source})
     return {
         "version": 1,
@@ -160,14 +161,30 @@ def _box(experiment: Experiment, name: str) -> Json:
     profile, served = _served(experiment, name, discipline)
     room = served.room or profile.room
     assert room is not None
-    egress: Json = {
-        "queues": [{"name": queue, **room.of(number)} for number, queue in enumerate(classes)],
-        "rules": [{"match": {"dscp": [number]}, "queue": number} for number in range(1, len(classes))],
-        "scheduler": dict(served.scheduler),
-        "tx_fifo_packets": profile.transmit_fifo,
-    }
-    ports = [*({"name": f"in{number}"} for number in range(senders)), {"name": "out", "egress": egress}]
-    return {"name": name, **profile.forwarding(discipline), "ports": ports}
+    ports: list[Json] = [{"name": f"in{number}"} for number in range(senders)]
+    if "policy" in experiment.setup:
+        made = _configured(experiment, name)
+        # The policy's ingress classifies on every port; what queues hold is the box's, not the policy's.
+        ports = [{**port, "ingress": made["ingress"]} for port in ports]
+        egress: Json = made["egress"]
+        egress["queues"] = [
+            {"name": queue["name"], **room.of(number)} for number, queue in enumerate(egress["queues"])
+        ]
+    else:
+        egress = {
+            "queues": [{"name": queue, **room.of(number)} for number, queue in enumerate(classes)],
+            "rules": [{"match": {"dscp": [number]}, "queue": number} for number in range(1, len(classes))],
+            "scheduler": dict(served.scheduler),
+            "tx_fifo_packets": profile.transmit_fifo,
+        }
+    return {"name": name, **profile.forwarding(discipline), "ports": [*ports, {"name": "out", "egress": egress}]}
+
+
+def _configured(experiment: Experiment, name: str) -> Json:
+    """The box's port as the experiment's policy configures it."""
+    setup, box = experiment.setup, experiment.boxes[name]
+    rate = round(setup["link_mbps"] * 1e6)
+    return configured_port(setup["policy"], setup["inventory"], box["device"], str(box["interface"]), rate)
 
 
 def _served(experiment: Experiment, name: str, discipline: str) -> tuple[DeviceProfile, Discipline]:
@@ -196,19 +213,25 @@ def _subjects(experiment: Experiment, size: int, percent: int) -> dict[str, Sele
     link = float(experiment.setup["link_mbps"])
     facts = {"link_mbps": link, "sender_mbps": link * percent / 100}
     expected = _fluid(experiment, size, percent)
+    # A policy's queues have the box's names.
+    named = () if "policy" in experiment.setup else tuple(classes)
     subjects: dict[str, Selection] = {}
     for box in _boxes(experiment, size):
         for queue, stations in classes.items():
             subjects[f"{box}.{queue}"] = Selection(
                 flows=tuple(_station(box, station) for station in stations),
                 port=(box, "out"),
-                queues=(queue,),
+                queues=(queue,) if named else (),
                 expected=expected[queue],
                 facts=facts,
             )
         everything = tuple(_station(box, station) for station in range(experiment.setup["senders"]))
         subjects[f"{box}.{ALL}"] = Selection(
-            flows=everything, port=(box, "out"), queues=tuple(classes), expected=expected[ALL], facts=facts
+            flows=everything,
+            port=(box, "out"),
+            queues=() if "policy" in experiment.setup else tuple(classes),
+            expected=expected[ALL],
+            facts=facts,
         )
     for together, boxes in experiment.setup.get("together", {}).items():
         for queue in (*classes, ALL):
