@@ -79,3 +79,11 @@ def test_what_a_row_lacks_is_named() -> None:
         of_row("delay_mean_us", "b", row("b"))
     with pytest.raises(NotMeasured, match="b has no link_mbps"):
         of_row("wasted_mbps", "b", row("b", throughput_mbps=1))
+
+
+def test_trials_vary_by_the_range_of_their_jitter() -> None:
+    known = METRICS["trial_variation_percent"].of_trials
+    assert known is not None
+    assert known([row("a", delay_sd_us=sd) for sd in (9.0, 10.0, 11.0)]) == pytest.approx(20)
+    with pytest.raises(NotMeasured, match="one trial"):
+        known([row("a", delay_sd_us=1.0)])

@@ -1,8 +1,8 @@
 """Seven stations through switches into an eighth: what the study of Ethernet switches for aircraft measured.
 
-Every station has a link of its own, and sends in step with the others; delay counts from first bit to first bit. Loads
-are per cent of the line rate with preamble and gap. All boxes of the experiment stand side by side in one case, each
-with stations of its own, so that they can be compared with each other.
+Every station has a link of its own, and sends in step with the others; delay counts from first bit to first bit.
+Loads are per cent of the line rate with preamble and gap. All boxes of the experiment stand side by side in one
+case, each with stations of its own, so that they can be compared with each other.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from app.errors import Place, ServiceError
+from app.experiments.benches.configured import configured_port
 from app.experiments.boxes import box_profile
 from app.experiments.cases import Case, Json, Selection
 from app.experiments.model import Experiment
@@ -53,7 +54,9 @@ def _sizes(experiment: Experiment, name: str, scenario: Mapping[str, Any]) -> Se
     sizes = [sizes] if isinstance(sizes, int) else sizes
     unknown = [size for size in sizes if size not in experiment.setup["frame_bytes"]]
     if unknown:
-        raise _wrong(experiment, f"scenarios.{name}.frame_bytes", f"the study sends no frames of {unknown[0]} bytes")
+        raise _wrong(
+            experiment, f"scenarios.{name}.frame_bytes", f"the study sends no frames of {unknown[0]} bytes"
+        )
     return tuple(sizes)
 
 
@@ -86,7 +89,9 @@ def _classes(experiment: Experiment) -> Mapping[str, Sequence[int]]:
         classes[name] = range(first, first + int(stations))
         first += int(stations)
     if first != experiment.setup["senders"]:
-        raise _wrong(experiment, "setup.classes", f"{first} stations have a class, {experiment.setup['senders']} send")
+        raise _wrong(
+            experiment, "setup.classes", f"{first} stations have a class, {experiment.setup['senders']} send"
+        )
     return classes
 
 
@@ -98,7 +103,7 @@ def _document(experiment: Experiment, size: int, percent: int) -> Json:
     period = slot * 100 // percent
     warm_up = -(-_filling(setup, percent) // period) * period
     measured = int(setup["runs"][size]["periods"]) * period
-    # Where classes are served, the paper sets them by source address in the switch; the senders' marks stand for that.
+    # The paper's switches tell classes by source address; without a policy the sender's mark stands for that.
     marks = {station: number for number, on in enumerate(_classes(experiment).values()) for station in on}
     nodes: list[Json] = []
     links: list[Json] = []
@@ -120,7 +125,7 @@ def _document(experiment: Experiment, size: int, percent: int) -> Json:
                 "phase": {"mode": "synchronised", "group": box},
                 "jitter_ps": round(setup["late_slots"] * slot),
             }
-            packet = {"cos": 0, "dscp": marks[station]}
+            packet = {"dscp": marks[station], "src": f"192.0.2.{station + 1}"}
             flows.append({"name": name, "path": [[name, "nic"], [box, "out"]], "packet": packet, "source": source})
     return {
         "version": 1,
@@ -138,10 +143,10 @@ def _filling(setup: Mapping[str, Any], percent: int) -> int:
 
     The queue comes near where drops and arrivals balance with a time constant of its depth over the arriving load.
     """
-    load = setup["senders"] * percent / 100
+    load = int(setup["senders"]) * percent / 100
     if load <= 1:
         return 0
-    emptied = setup["filling_bytes"] * 8 / (setup["link_mbps"] * 1e6)
+    emptied = float(setup["filling_bytes"]) * 8 / (float(setup["link_mbps"]) * 1e6)
     return round(emptied * (1 / (load - 1) + _SETTLED / load) * PS)
 
 
@@ -156,14 +161,30 @@ def _box(experiment: Experiment, name: str) -> Json:
     profile, served = _served(experiment, name, discipline)
     room = served.room or profile.room
     assert room is not None
-    egress: Json = {
-        "queues": [{"name": queue, **room.of(number)} for number, queue in enumerate(classes)],
-        "rules": [{"match": {"dscp": [number]}, "queue": number} for number in range(1, len(classes))],
-        "scheduler": dict(served.scheduler),
-        "tx_fifo_packets": profile.transmit_fifo,
-    }
-    ports = [*({"name": f"in{number}"} for number in range(senders)), {"name": "out", "egress": egress}]
-    return {"name": name, **profile.forwarding(discipline), "ports": ports}
+    ports: list[Json] = [{"name": f"in{number}"} for number in range(senders)]
+    if "policy" in experiment.setup:
+        made = _configured(experiment, name)
+        # The policy's ingress classifies on every port; what queues hold is the box's, not the policy's.
+        ports = [{**port, "ingress": made["ingress"]} for port in ports]
+        egress: Json = made["egress"]
+        egress["queues"] = [
+            {"name": queue["name"], **room.of(number)} for number, queue in enumerate(egress["queues"])
+        ]
+    else:
+        egress = {
+            "queues": [{"name": queue, **room.of(number)} for number, queue in enumerate(classes)],
+            "rules": [{"match": {"dscp": [number]}, "queue": number} for number in range(1, len(classes))],
+            "scheduler": dict(served.scheduler),
+            "tx_fifo_packets": profile.transmit_fifo,
+        }
+    return {"name": name, **profile.forwarding(discipline), "ports": [*ports, {"name": "out", "egress": egress}]}
+
+
+def _configured(experiment: Experiment, name: str) -> Json:
+    """The box's port as the experiment's policy configures it."""
+    setup, box = experiment.setup, experiment.boxes[name]
+    rate = round(setup["link_mbps"] * 1e6)
+    return configured_port(setup["policy"], setup["inventory"], box["device"], str(box["interface"]), rate)
 
 
 def _served(experiment: Experiment, name: str, discipline: str) -> tuple[DeviceProfile, Discipline]:
@@ -179,7 +200,9 @@ def _served(experiment: Experiment, name: str, discipline: str) -> tuple[DeviceP
         return profile, Discipline(scheduler=scheduler)
     profile = box_profile(box["profile"])
     if discipline not in profile.disciplines:
-        raise _wrong(experiment, "setup.discipline", f"the profile {box['profile']} has no discipline {discipline!r}")
+        raise _wrong(
+            experiment, "setup.discipline", f"the profile {box['profile']} has no discipline {discipline!r}"
+        )
     if profile.disciplines[discipline].room is None and profile.room is None:
         raise _wrong(experiment, f"boxes.{name}.profile", f"the profile {box['profile']} has no room for packets")
     return profile, profile.disciplines[discipline]
@@ -190,19 +213,25 @@ def _subjects(experiment: Experiment, size: int, percent: int) -> dict[str, Sele
     link = float(experiment.setup["link_mbps"])
     facts = {"link_mbps": link, "sender_mbps": link * percent / 100}
     expected = _fluid(experiment, size, percent)
+    # A policy's queues have the box's names.
+    named = () if "policy" in experiment.setup else tuple(classes)
     subjects: dict[str, Selection] = {}
     for box in _boxes(experiment, size):
         for queue, stations in classes.items():
             subjects[f"{box}.{queue}"] = Selection(
                 flows=tuple(_station(box, station) for station in stations),
                 port=(box, "out"),
-                queues=(queue,),
+                queues=(queue,) if named else (),
                 expected=expected[queue],
                 facts=facts,
             )
         everything = tuple(_station(box, station) for station in range(experiment.setup["senders"]))
         subjects[f"{box}.{ALL}"] = Selection(
-            flows=everything, port=(box, "out"), queues=tuple(classes), expected=expected[ALL], facts=facts
+            flows=everything,
+            port=(box, "out"),
+            queues=() if "policy" in experiment.setup else tuple(classes),
+            expected=expected[ALL],
+            facts=facts,
         )
     for together, boxes in experiment.setup.get("together", {}).items():
         for queue in (*classes, ALL):
@@ -212,7 +241,7 @@ def _subjects(experiment: Experiment, size: int, percent: int) -> dict[str, Sele
 
 
 def _fluid(experiment: Experiment, size: int, percent: int) -> dict[str, dict[str, float]]:
-    """Throughput on the wire and loss of each class in the fluid model: what is offered, or highest priority first."""
+    """Wire throughput and loss of each class in the fluid model: by what is offered, or highest priority first."""
     classes = _classes(experiment)
     link = float(experiment.setup["link_mbps"])
     offered = {name: len(stations) * link * percent / 100 for name, stations in classes.items()}

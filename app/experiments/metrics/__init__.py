@@ -3,4 +3,16 @@
 from app.experiments.metrics import changes, delays, rates, repeats, sharing, sweeps
 from app.experiments.metrics.base import METRICS, Metric, NotMeasured, Over, metric
 
-__all__ = ["METRICS", "Metric", "NotMeasured", "Over", "changes", "delays", "metric", "rates", "repeats", "sharing", "sweeps"]
+__all__ = [
+    "METRICS",
+    "Metric",
+    "NotMeasured",
+    "Over",
+    "changes",
+    "delays",
+    "metric",
+    "rates",
+    "repeats",
+    "sharing",
+    "sweeps",
+]
