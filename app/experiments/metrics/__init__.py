@@ -1,6 +1,20 @@
 """Metrics: what a claim reads from rows, by name."""
 
-from app.experiments.metrics import changes, delays, rates, repeats, sharing, sweeps
+from app.experiments.metrics import changes, delays, gaps, indices, rates, repeats, sharing, sweeps
 from app.experiments.metrics.base import METRICS, Metric, NotMeasured, Over, metric
 
-__all__ = ["METRICS", "Metric", "NotMeasured", "Over", "changes", "delays", "metric", "rates", "repeats", "sharing", "sweeps"]
+__all__ = [
+    "METRICS",
+    "Metric",
+    "NotMeasured",
+    "Over",
+    "changes",
+    "delays",
+    "gaps",
+    "indices",
+    "metric",
+    "rates",
+    "repeats",
+    "sharing",
+    "sweeps",
+]
