@@ -30,7 +30,8 @@ def flows(
     """The twin's flows of a class, marked with the CoS of its queue; named by the class and counted from the second.
 
     A source has ``kind``, its mean rate as ``kbps`` or as ``load`` (parts of the class's rate) and what it needs:
-    ``bytes``, ``bucket_bytes`` (a token bucket of the source's own rate), ``on_ms`` and ``off_ms``.
+    ``bytes``, ``bucket_bytes`` (a token bucket, of the source's own rate or of ``bucket_load``), ``on_ms`` and
+    ``off_ms``.
     """
     allocated = leaf.share * float(setup["link_kbps"])
     return [
@@ -73,10 +74,9 @@ def _source(leaf: TreeClass, source: Mapping[str, Any], rate_bps: int, setup: Ma
             f"class {leaf.name} has a source of the kind {source['kind']!r}", mend="use cbr, poisson, onoff or tcp"
         )
     if "bucket_bytes" in source:
-        made["bucket"] = {
-            "rate_bps": round(rate_bps * source.get("bucket_rate", 1.0)),
-            "burst_bytes": source["bucket_bytes"],
-        }
+        allocated_bps = leaf.share * float(setup["link_kbps"]) * 1000
+        bucket_bps = round(source["bucket_load"] * allocated_bps) if "bucket_load" in source else rate_bps
+        made["bucket"] = {"rate_bps": bucket_bps, "burst_bytes": source["bucket_bytes"]}
     return made
 
 

@@ -1,7 +1,7 @@
 """Link-sharing trees: from an experiment's data to a scheduler of the twin and to the fluid model.
 
 Shares are parts of the link. A class is described by ``share``, ``parent`` (none: a child of the root), ``priority``
-(``high`` or ``low``), ``borrow`` and, if it is a leaf that sends, by its traffic.
+(``high``, ``middle`` or ``low``), ``borrow`` and, if it is a leaf that sends, by its traffic.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from app.experiments.cases import Json
 from app.plan.fluid import FluidClass, throughput
 
 _KEYS = {"share", "parent", "priority", "borrow", "traffic"}
-_PRIORITIES = ("high", "low")
+_PRIORITIES = {"high": 0, "middle": 1, "low": 2}
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Tree:
                 "name": one.name,
                 "parent": one.parent,
                 "share": one.share,
-                "priority": one.priority,
+                "priority": _PRIORITIES[one.priority],
                 "borrow": one.borrow,
                 **({"queue": queue[one.name]} if one.name in queue else {}),
             }
@@ -128,6 +128,6 @@ def _class(name: str, fields: Mapping[str, Any], where: str) -> TreeClass:
         raise ServiceError(f"{where}: class {name} has {what}", mend=f"give {', '.join(sorted(_KEYS))}")
     if fields.get("priority", "low") not in _PRIORITIES:
         raise ServiceError(
-            f"{where}: class {name} has the priority {fields['priority']!r}", mend=f"use {' or '.join(_PRIORITIES)}"
+            f"{where}: class {name} has the priority {fields['priority']!r}", mend=f"use {', '.join(_PRIORITIES)}"
         )
     return TreeClass(name, **fields)

@@ -35,7 +35,7 @@ class _Simulation:
         return float(self.setup["link_kbps"])
 
     def sources(self, traffic: str) -> list[Mapping[str, Any]]:
-        known = self.setup["traffic"]
+        known = {**self.setup["traffic"], **self.setup.get("sending", {})}
         if traffic not in known:
             raise ServiceError(f"no traffic is called {traffic!r}", mend=f"use one of {', '.join(known)}")
         return list(known[traffic])
@@ -171,6 +171,7 @@ def _subjects(
     link = simulation.link_kbps / 1000
     sending = tree_.senders
     rivals = simulation.setup["schedulers"]
+    shares = {leaf.name: leaf.share for leaf in sending}
     # Best-effort traffic exceeds what it is allocated: its delay says nothing.
     timed = tuple(f"{kind}.{leaf.name}" for leaf in sending if leaf.traffic in simulation.setup.get("real_time", ()))
     subjects = {
@@ -192,17 +193,17 @@ def _subjects(
             port=_PORT,
             queues=chosen,
             expected={"throughput_mbps": math.fsum(expected[name] for name in chosen) / 1000},
-            facts={"link_mbps": link},
+            facts={"link_mbps": link, "whole_mbps": link * math.fsum(shares[name] for name in chosen)},
             peers=peers,
         )
 
     everything = tuple(leaf.name for leaf in sending)
     all_peers = tuple(f"{kind}.{name}" for name in everything)
     subjects[f"{kind}.all"] = subjects[kind] = together(everything, all_peers)
+    if timed:
+        subjects[kind] = together(tuple(name.partition(".")[2] for name in timed), timed)
     by_priority = {p: tuple(leaf.name for leaf in sending if leaf.priority == p) for p in ("high", "low")}
     if all(by_priority.values()):
         for priority, chosen in by_priority.items():
             subjects[f"{kind}.{priority}"] = together(chosen, all_peers)
-    if timed:
-        subjects[f"{kind}.real-time"] = together(tuple(one.partition(".")[2] for one in timed), timed)
     return subjects
