@@ -6,6 +6,7 @@ cent of throughput and as plain numbers of delay. Both are means over the subjec
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from statistics import fmean
 
@@ -76,7 +77,7 @@ def q2_p99_delay(row: Row, siblings: Siblings) -> float:
 
 @change("q1_ratio", "q1_percent")
 def q1_ratio(value: float, other: float) -> float:
-    """Linear index of throughput over another's."""
+    """Linear index of throughput over another's; infinite where only the other has no deviation at all."""
     if other == 0:
-        raise NotMeasured("a ratio cannot be taken to an index of zero")
+        return math.inf if value > 0 else 1.0
     return value / other
