@@ -5,12 +5,14 @@ from __future__ import annotations
 from app.errors import ServiceError
 from app.experiments.benches.fan_in import cases as fan_in
 from app.experiments.benches.link_sharing import cases as link_sharing
+from app.experiments.benches.scheduler_cost import cases as scheduler_cost
 from app.experiments.benches.switch_fan_in import cases as switch_fan_in
 from app.experiments.cases import Bench
 
 _BENCHES: dict[str, Bench] = {
     "fan-in": fan_in,
     "link-sharing": link_sharing,
+    "scheduler-cost": scheduler_cost,
     "switch-fan-in": switch_fan_in,
 }
 

@@ -7,7 +7,7 @@ model of its tree. Packets are put straight into the queues of the scheduler's p
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,14 +56,26 @@ def cases(experiment: Experiment) -> Iterator[Case]:
 
     Simulations are numbered through the experiment: the number is the load of their rows.
     """
+    return simulated(experiment, list(experiment.scenarios))
+
+
+def simulated(experiment: Experiment, chosen: Sequence[str]) -> Iterator[Case]:
+    """The cases of some scenarios of the experiment."""
     number = 0
-    for name, scenario in experiment.scenarios.items():
+    for name in chosen:
         names = (name, *_wholes(experiment, name))
-        for simulation in _simulations(experiment, name, scenario):
+        for simulation in _simulations(experiment, name, experiment.scenarios[name]):
             number += 1
             yield _model(simulation, names, number)
             for kind in simulation.setup["schedulers"]:
                 yield _case(simulation, kind, names, number)
+
+
+def documents(experiment: Experiment, name: str) -> Iterator[tuple[str, Json]]:
+    """The twin's scenario under each scheduler, of every simulation of one scenario of the experiment."""
+    for simulation in _simulations(experiment, name, experiment.scenarios[name]):
+        for kind in simulation.setup["schedulers"]:
+            yield kind, _document(simulation, kind, _sent(simulation))
 
 
 def _wholes(experiment: Experiment, name: str) -> Iterator[str]:
@@ -114,27 +126,32 @@ def _model(simulation: _Simulation, names: tuple[str, ...], number: int) -> Case
 
 
 def _case(simulation: _Simulation, kind: str, names: tuple[str, ...], number: int) -> Case:
-    setup, leaves = simulation.setup, simulation.tree.leaves
-    sent = {
+    sent = _sent(simulation)
+    return Case(
+        scenarios=names,
+        document=_document(simulation, kind, sent),
+        subjects=_subjects(simulation, kind, {name: tuple(f["name"] for f in found) for name, found in sent.items()}),
+        load=float(number),
+        trials=simulation.setup["trials"],
+    )
+
+
+def _sent(simulation: _Simulation) -> dict[str, list[Json]]:
+    """The flows of every leaf."""
+    setup = simulation.setup
+    return {
         leaf.name: flows(leaf, queue, simulation.sources(leaf.traffic), setup, _PORT)
         if leaf.traffic is not None
         else [silent(leaf, queue, _PORT, _end_ps(setup))]
-        for queue, leaf in enumerate(leaves)
+        for queue, leaf in enumerate(simulation.tree.leaves)
     }
-    return Case(
-        scenarios=names,
-        document=_document(simulation, kind, [flow for found in sent.values() for flow in found]),
-        subjects=_subjects(simulation, kind, {name: tuple(f["name"] for f in found) for name, found in sent.items()}),
-        load=float(number),
-        trials=setup["trials"],
-    )
 
 
 def _end_ps(setup: Mapping[str, Any]) -> int:
     return round((setup["warm_up"] + setup["seconds"]) * PS)
 
 
-def _document(simulation: _Simulation, kind: str, sent: list[Json]) -> Json:
+def _document(simulation: _Simulation, kind: str, sent: Mapping[str, list[Json]]) -> Json:
     setup, leaves = simulation.setup, simulation.tree.leaves
     scheduler = simulation.tree.scheduler({**setup["schedulers"][kind], "estimator": setup["estimator"]})
     egress = {
@@ -160,7 +177,7 @@ def _document(simulation: _Simulation, kind: str, sent: list[Json]) -> Json:
                 "framing": "none",
             }
         ],
-        "flows": sent,
+        "flows": [flow for found in sent.values() for flow in found],
     }
 
 
