@@ -70,16 +70,20 @@ def test_a_line_is_never_shared_beyond_its_rate(session: Session) -> None:
 
 def test_rivals_meet_the_same_packets(session: Session) -> None:
     for point in session.outcome("torino-delay").points["PS"]:
-        sent = {kind: [trial[f"{kind}.rt1"].packets for trial in point.trials] for kind in ("cbq", "dcbq", "dcbqe")
-                if kind in point.pooled}
+        sent = {
+            kind: [trial[f"{kind}.rt1"].packets for trial in point.trials]
+            for kind in ("cbq", "dcbq", "dcbqe")
+            if kind in point.pooled
+        }
         assert all(counts == sent["cbq"] for counts in sent.values())
 
 
 def test_bounded_classes_above_their_rates_leave_the_line_idle(session: Session) -> None:
     (row,) = (p.pooled["dcbqe.all"] for p in session.outcome("torino-link-sharing").at("row3", "dcbqe.all"))
 
-    assert row.throughput_mbps == pytest.approx(0.6, rel=0.03)
+    assert row.throughput_mbps is not None
     assert row.unused_mbps is not None
+    assert row.throughput_mbps == pytest.approx(0.6, rel=0.03)
     assert row.unused_mbps["idle"] == pytest.approx(2 - row.throughput_mbps, abs=0.001)
 
 

@@ -27,7 +27,7 @@ def _rate_kbps(source: Mapping[str, Any], allocated_kbps: float) -> float:
 def flows(
     leaf: TreeClass, queue: int, sources: Sequence[Mapping[str, Any]], setup: Mapping[str, Any], path: Sequence[str]
 ) -> list[Json]:
-    """The twin's flows of a class, marked with the CoS of its queue; named by the class and counted from the second.
+    """The twin's flows of a class, marked with the CoS of its queue; named by the class, numbered from the second.
 
     A source has ``kind``, its mean rate as ``kbps`` or as ``load`` (parts of the class's rate) and what it needs:
     ``bytes``, ``bucket_bytes`` (a token bucket, of the source's own rate or of ``bucket_load``), ``on_ms`` and

@@ -1,7 +1,7 @@
 """Link-sharing trees: from an experiment's data to a scheduler of the twin and to the fluid model.
 
-Shares are parts of the link. A class is described by ``share``, ``parent`` (none: a child of the root), ``priority``
-(``high``, ``middle`` or ``low``), ``borrow`` and, if it is a leaf that sends, by its traffic.
+Shares are parts of the link. A class is described by ``share``, ``parent`` (none: a child of the root),
+``priority`` (``high``, ``middle`` or ``low``), ``borrow`` and, if it is a leaf that sends, by its traffic.
 """
 
 from __future__ import annotations

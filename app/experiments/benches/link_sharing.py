@@ -1,7 +1,7 @@
 """One class-based scheduler with sources attached to it: the test bench of Decoupled CBQ (Risso 2001).
 
-Every simulation is run under each scheduler, with the same sources under the same seeds, and stands beside the fluid
-model of its tree. Packets are put straight into the queues of the scheduler's port; rates are of whole packets.
+Every simulation is run under each scheduler, with the same sources under the same seeds, and stands beside the
+fluid model of its tree. Packets are put straight into the queues of the scheduler's port; rates are of whole packets.
 """
 
 from __future__ import annotations
@@ -101,15 +101,16 @@ def _simulations(experiment: Experiment, name: str, scenario: Mapping[str, Any])
 def _simulation(experiment: Experiment, where: str, layers: list[Mapping[str, Any]]) -> _Simulation:
     setup = dict(experiment.setup)
     each: dict[str, Any] = {}
-    classes: list[Mapping[str, Any]] = []
     for layer in layers:
         setup |= {k: v for k, v in layer.items() if k not in ("each", "classes", "simulations")}
         each |= layer.get("each", {})
     structures = experiment.setup["structures"]
     structure = setup.get("structure")
     if structure not in structures:
-        raise ServiceError(f"{where}: no structure is called {structure!r}", mend=f"use one of {', '.join(structures)}")
-    classes = [structures[structure], *(layer.get("classes", {}) for layer in layers)]
+        raise ServiceError(
+            f"{where}: no structure is called {structure!r}", mend=f"use one of {', '.join(structures)}"
+        )
+    classes: list[Mapping[str, Any]] = [structures[structure], *(layer.get("classes", {}) for layer in layers)]
     chosen = setup.get("only")
     if chosen is not None:
         setup["schedulers"] = {kind: setup["schedulers"][kind] for kind in chosen}
@@ -130,7 +131,9 @@ def _case(simulation: _Simulation, kind: str, names: tuple[str, ...], number: in
     return Case(
         scenarios=names,
         document=_document(simulation, kind, sent),
-        subjects=_subjects(simulation, kind, {name: tuple(f["name"] for f in found) for name, found in sent.items()}),
+        subjects=_subjects(
+            simulation, kind, {name: tuple(f["name"] for f in found) for name, found in sent.items()}
+        ),
         load=float(number),
         trials=simulation.setup["trials"],
     )
@@ -148,7 +151,7 @@ def _sent(simulation: _Simulation) -> dict[str, list[Json]]:
 
 
 def _end_ps(setup: Mapping[str, Any]) -> int:
-    return round((setup["warm_up"] + setup["seconds"]) * PS)
+    return round(float(setup["warm_up"] + setup["seconds"]) * PS)
 
 
 def _document(simulation: _Simulation, kind: str, sent: Mapping[str, list[Json]]) -> Json:
@@ -181,16 +184,16 @@ def _document(simulation: _Simulation, kind: str, sent: Mapping[str, list[Json]]
     }
 
 
-def _subjects(
-    simulation: _Simulation, kind: str, sent: Mapping[str, tuple[str, ...]]
-) -> dict[str, Selection]:
+def _subjects(simulation: _Simulation, kind: str, sent: Mapping[str, tuple[str, ...]]) -> dict[str, Selection]:
     expected, tree_ = simulation.expected_kbps(), simulation.tree
     link = simulation.link_kbps / 1000
     sending = tree_.senders
     rivals = simulation.setup["schedulers"]
     shares = {leaf.name: leaf.share for leaf in sending}
     # Best-effort traffic exceeds what it is allocated: its delay says nothing.
-    timed = tuple(f"{kind}.{leaf.name}" for leaf in sending if leaf.traffic in simulation.setup.get("real_time", ()))
+    timed = tuple(
+        f"{kind}.{leaf.name}" for leaf in sending if leaf.traffic in simulation.setup.get("real_time", ())
+    )
     subjects = {
         f"{kind}.{leaf.name}": Selection(
             flows=sent[leaf.name],

@@ -1,7 +1,7 @@
 """What a scheduler costs the processor, beside simulations of it: packets per second of the twin itself.
 
-Scenarios with ``cost`` are timed, the others are simulated by the link-sharing bench. Schedulers take turns, so that
-whatever else the machine does meets them alike; time is the processor time of the thread that runs the twin.
+Scenarios with ``cost`` are timed, the others are simulated by the link-sharing bench. Schedulers take turns, so
+that whatever else the machine does meets them alike; time is the processor time of the thread that runs the twin.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Quality indices: the deviation of many results from what they should be, in one figure.
 
 ``Q^2`` is the mean of the squared relative errors, ``|Q|`` the mean of their magnitudes (Risso, ICN 2001); in per
-cent of throughput and as plain numbers of delay. Both are means over the subject's peers, then over the simulations.
+cent of throughput and as plain numbers of delay. Both are means over the subject's peers, then over simulations.
 """
 
 from __future__ import annotations
