@@ -1,7 +1,8 @@
 """One class-based scheduler with sources attached to it: the test bench of Decoupled CBQ (Risso 2001).
 
 Every simulation is run under each scheduler, with the same sources under the same seeds, and stands beside the
-fluid model of its tree. Packets are put straight into the queues of the scheduler's port; rates are of whole packets.
+fluid model of its tree. Packets are put straight into the queues of the scheduler's port; rates are of whole
+packets.
 """
 
 from __future__ import annotations
