@@ -18,7 +18,8 @@ class Selection:
     ``flows`` are names of the twin's flows, ``port`` is ``(node, port)`` where they queue and ``queues`` the names
     of their queues there. ``expected`` are figures of a model by metric, ``facts`` figures of the set-up (load per
     sender, weight, bounds), both in the units of the metrics' names. ``whole`` is the subject that shares are taken
-    of, ``peers`` are the subjects that share with this one.
+    of, ``peers`` are the subjects that share with this one, ``rivals`` the same class in every scheduler that is
+    compared (itself too), read at the same load.
     """
 
     flows: tuple[str, ...] = ()
@@ -28,6 +29,7 @@ class Selection:
     facts: Mapping[str, float] = field(default_factory=dict)
     whole: str | None = None
     peers: tuple[str, ...] = ()
+    rivals: tuple[str, ...] = ()
     round_trip: bool = False
 
 
@@ -36,7 +38,8 @@ class Case:
     """One set-up at one load, run ``trials`` times with different seeds.
 
     It counts for all of ``scenarios``. ``document`` is the twin's scenario; None where nothing is simulated.
-    ``values`` are metrics, by subject, that are computed and not simulated.
+    ``values`` are metrics, by subject, that are computed and not simulated; ``repeats`` are such, one for each
+    repetition, where they were measured by other means than the twin (their median stands for all).
     """
 
     scenarios: tuple[str, ...]
@@ -45,6 +48,7 @@ class Case:
     load: float | None = None
     trials: int = 1
     values: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    repeats: tuple[Mapping[str, Mapping[str, float]], ...] = ()
 
 
 class Bench(Protocol):

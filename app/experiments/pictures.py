@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.errors import InputError
 from app.experiments.model import Plot
-from app.experiments.readings import Source, read_at
+from app.experiments.readings import Source, over, read_at
 from app.experiments.running import Outcome
 from app.plots import Panel, Series, series_plot
 
@@ -39,14 +39,18 @@ def _panel(outcome: Outcome, plot: Plot) -> Panel:
 def _points(outcome: Outcome, plot: Plot, subject: str, metric: str) -> tuple[tuple[float | str, float], ...]:
     found: list[tuple[float | str, float]] = []
     for scenario in plot.scenarios or (plot.scenario or next(iter(outcome.points)),):
+        own: list[tuple[float | str, float]] = []
         for point in outcome.at(scenario, subject):
             if metric == "expected":
                 value = point.pooled[subject].selection.expected.get(plot.metric)
             else:
                 value = read_at(point, Source(outcome.experiment.name, subject, scenario, metric))
             if value is not None:
-                x = scenario if plot.scenarios or point.load is None else point.load
-                found.append((x, value))
+                own.append((scenario if plot.scenarios or point.load is None else point.load, value))
+        if plot.scenarios and own:
+            # One bar for a scenario, however many loads or simulations it has.
+            own = [(scenario, over(plot.metric, [value for _, value in own]))]
+        found += own
     return tuple(found)
 
 

@@ -107,6 +107,12 @@ def _at(known: Metric | None, what: Source, point: Point) -> float:
     return _of_row(known, what, point.pooled)
 
 
+def over(metric: str, values: Sequence[float]) -> float:
+    """What a metric is over several loads, from its value at each."""
+    known = METRICS.get(metric)
+    return _over(known.over if known is not None else Over.MEAN, values)
+
+
 def _of_row(known: Metric | None, what: Source, rows: Mapping[str, Row]) -> float:
     row = rows[what.subject]
     if what.metric in row.values:

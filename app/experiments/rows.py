@@ -22,6 +22,7 @@ class Row:
 
     Delays are of delivered packets only; ``loss_ratio`` stands beside them. What was not measured is None.
     ``series`` are the frame bytes that left the subject's queues in each window of time, all trials in a row.
+    ``arrivals_ps`` are the times at which a sampled flow's packets arrived, trial by trial.
     """
 
     subject: str
@@ -42,6 +43,7 @@ class Row:
     per_flow_mbps: tuple[float, ...] = ()
     queues: tuple[Mapping[str, Any], ...] = ()
     series: NDArray[np.int64] | None = None
+    arrivals_ps: tuple[NDArray[np.int64], ...] = ()
 
 
 def rows_of(case: Case, answers: Sequence[Json], layer: str) -> dict[str, Row]:
@@ -80,6 +82,7 @@ def _row(subject: str, case: Case, selection: Selection, answers: Sequence[Json]
         fairness=_jain(per_flow),
         values=values,
         per_flow_mbps=per_flow,
+        arrivals_ps=_arrivals(chosen) if len(selection.flows) == 1 else (),
         **_port(selection, answers, layer),
     )
 
@@ -129,6 +132,12 @@ def _quantiles(bins: NDArray[np.int64]) -> dict[str, float]:
     ranks = [math.ceil(quantile * reached[-1]) for quantile in QUANTILES.values()]
     found = edges[np.searchsorted(reached, ranks)] / PS_PER_US
     return dict(zip(QUANTILES, found.tolist(), strict=True))
+
+
+def _arrivals(chosen: Sequence[Json]) -> tuple[NDArray[np.int64], ...]:
+    samples = [np.array(flow["samples"], dtype=np.int64) for flow in chosen if flow.get("samples")]
+    # A lost packet's delay is -1.
+    return tuple(np.sort(np.sum(sample[sample[:, 1] >= 0], axis=1)) for sample in samples)
 
 
 def _jain(rates: Sequence[float]) -> float | None:

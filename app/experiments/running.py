@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import qosforge_twin
 from pydantic_core import from_json
@@ -67,14 +67,37 @@ class Session:
         points: dict[str, list[Point]] = {name: [] for name in experiment.scenarios}
         for case, answers in _answers(bench(experiment.bench)(experiment), self.seed):
             layer = experiment.rate_layer
-            point = Point(
-                case.load,
-                rows_of(case, answers, layer),
-                tuple(rows_of(case, [answer], layer) for answer in answers) if len(answers) > 1 else (),
-            )
+            point = Point(case.load, rows_of(case, answers, layer), _trials(case, answers, layer))
             for scenario in case.scenarios:
                 points[scenario].append(point)
-        return Outcome(experiment, self.seed, {name: tuple(found) for name, found in points.items()})
+        return Outcome(experiment, self.seed, {name: _beside(found) for name, found in points.items()})
+
+
+def _trials(case: Case, answers: Sequence[Json], layer: str) -> tuple[Mapping[str, Row], ...]:
+    if case.repeats:
+        return tuple(rows_of(replace(case, values=values), (), layer) for values in case.repeats)
+    return tuple(rows_of(case, [answer], layer) for answer in answers) if len(answers) > 1 else ()
+
+
+def _beside(points: Sequence[Point]) -> tuple[Point, ...]:
+    """The points, those of rivals at one load as one, so that their rows can be read together."""
+    found: list[Point] = []
+    for point in points:
+        rivals = {name for row in point.pooled.values() for name in row.selection.rivals}
+        place = next((n for n, other in enumerate(found) if _are_rivals(rivals, point, other)), len(found))
+        found[place : place + 1] = [_together(point, *found[place : place + 1])]
+    return tuple(found)
+
+
+def _are_rivals(rivals: set[str], point: Point, other: Point) -> bool:
+    return point.load == other.load and not rivals.isdisjoint(other.pooled)
+
+
+def _together(point: Point, other: Point | None = None) -> Point:
+    if other is None:
+        return point
+    trials = tuple({**theirs, **own} for theirs, own in zip(other.trials, point.trials, strict=True))
+    return Point(point.load, {**other.pooled, **point.pooled}, trials)
 
 
 def _answers(cases: Iterable[Case], seed: int) -> Iterable[tuple[Case, list[Json]]]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from app.errors import ServiceError
 from app.experiments.benches.campus import cases as campus
 from app.experiments.benches.fan_in import cases as fan_in
+from app.experiments.benches.link_sharing import cases as link_sharing
+from app.experiments.benches.scheduler_cost import cases as scheduler_cost
 from app.experiments.benches.slow_lines import cases as slow_lines
 from app.experiments.benches.switch_fan_in import cases as switch_fan_in
 from app.experiments.cases import Bench
@@ -13,6 +15,8 @@ _BENCHES: dict[str, Bench] = {
     "campus": campus,
     "fan-in": fan_in,
     "slow-lines": slow_lines,
+    "link-sharing": link_sharing,
+    "scheduler-cost": scheduler_cost,
     "switch-fan-in": switch_fan_in,
 }
 

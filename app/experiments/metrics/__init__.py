@@ -1,6 +1,6 @@
 """Metrics: what a claim reads from rows, by name."""
 
-from app.experiments.metrics import changes, delays, rates, repeats, sharing, sweeps
+from app.experiments.metrics import changes, delays, gaps, indices, rates, repeats, sharing, sweeps
 from app.experiments.metrics.base import METRICS, Metric, NotMeasured, Over, metric
 
 __all__ = [
@@ -10,6 +10,8 @@ __all__ = [
     "Over",
     "changes",
     "delays",
+    "gaps",
+    "indices",
     "metric",
     "rates",
     "repeats",

@@ -35,3 +35,9 @@ def benefit_percent(value: float, other: float) -> float:
 def delay_fall_percent(value: float, other: float) -> float:
     """100 x (before - after) / before; ``other`` is before."""
     return 100 * (other - value) / _divisor(other)
+
+
+@change("cost_percent", "packets_per_second")
+def cost_percent(value: float, other: float) -> float:
+    """100 x (one / other - 1): how many more packets a second, per cent; negative where it is the dearer."""
+    return 100 * (value / _divisor(other) - 1)
