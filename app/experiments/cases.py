@@ -18,7 +18,8 @@ class Selection:
     ``flows`` are names of the twin's flows, ``port`` is ``(node, port)`` where they queue and ``queues`` the names
     of their queues there. ``expected`` are figures of a model by metric, ``facts`` figures of the set-up (load per
     sender, weight, bounds), both in the units of the metrics' names. ``whole`` is the subject that shares are taken
-    of, ``peers`` are the subjects that share with this one.
+    of, ``peers`` are the subjects that share with this one. ``round_trip``: delays are round trips of transactions,
+    with ``without_timeouts`` of those that had no retransmission timeout.
     """
 
     flows: tuple[str, ...] = ()
@@ -29,6 +30,7 @@ class Selection:
     whole: str | None = None
     peers: tuple[str, ...] = ()
     round_trip: bool = False
+    without_timeouts: bool = False
 
 
 @dataclass(frozen=True)

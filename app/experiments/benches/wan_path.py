@@ -1,0 +1,164 @@
+"""A chain of routers over an ocean: the INFN-FNAL tests of remote control beside TCP and UDP.
+
+Stations send through ``router1`` over one or more lines to the last router and back; the carrier polices the cells of
+one direction. Rates count ATM cells on every link.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from ruamel.yaml import YAML
+
+from app.errors import ServiceError
+from app.experiments.benches.wan_routers import configured
+from app.experiments.benches.wan_subjects import subjects
+from app.experiments.benches.wan_traffic import PS, Traffic, flows
+from app.experiments.cases import Case, Json
+from app.experiments.model import Experiment
+from app.resources import read_text
+
+_FOLDER = "app/experiments/data/paths"
+CELL_BYTES, CELL_PAYLOAD = 53, 48
+AAL5_SNAP = 16
+"""LLC/SNAP header and AAL5 trailer, bytes (RFC 2684)."""
+LAN_QUEUE = {"queues": [{"name": "lan", "limit_packets": 20000}], "scheduler": {"kind": "fifo"}}
+"""Stations and LAN ports hold whatever TCP windows allow."""
+KNOWN = frozenset(
+    {"tcp_forward", "tcp_reverse", "tcp_each_line", "udp", "lines", "policed", "routers", "priority_at", "together"}
+)
+
+
+def cases(experiment: Experiment) -> Iterator[Case]:
+    """One case for every scenario.
+
+    Raises:
+        ServiceError: the path or a scenario has a key that is not known, or asks for what does not exist.
+    """
+    for name, scenario in experiment.scenarios.items():
+        if unknown := sorted(set(scenario) - KNOWN):
+            raise ServiceError(
+                f"{experiment.name}: scenario {name} has {', '.join(unknown)}", mend=f"use {', '.join(sorted(KNOWN))}"
+            )
+        if "together" in scenario:
+            continue
+        names = [
+            name,
+            *(other for other, what in experiment.scenarios.items() if name in what.get("together", ())),
+        ]
+        yield _case(experiment, scenario, names)
+
+
+@cache
+def path(name: str) -> Mapping[str, Any]:
+    """The data of a path.
+
+    Raises:
+        FileNotFoundError: there is none of this name.
+    """
+    data: Mapping[str, Any] = YAML(typ="safe").load(read_text(f"{_FOLDER}/{name}.yaml"))
+    return data
+
+
+def cell_bits(ip_bytes: int) -> int:
+    """Bits on the line of an IP packet in AAL5 with LLC/SNAP."""
+    return math.ceil((ip_bytes + AAL5_SNAP) / CELL_PAYLOAD) * CELL_BYTES * 8
+
+
+def propagation_ps(route: Mapping[str, Any], lines: int) -> int:
+    """Propagation of one line, so that the empty path has the smallest round trip of the paper."""
+    bits = cell_bits(route["idle_rtt_bytes"])
+    one_way = bits * lines / (route["line_mbps"] * 1e6) + bits * 2 / (route["access_mbps"] * 1e6)
+    return round((route["idle_rtt_ms"] / 1000 / 2 - one_way) / lines * PS)
+
+
+def _case(experiment: Experiment, scenario: Mapping[str, Any], names: list[str]) -> Case:
+    setup = experiment.setup
+    route = path(setup["path"])
+    traffic = Traffic(route, setup, scenario, lines=scenario.get("lines", route["lines"]))
+    sent = flows(traffic)
+    document = {
+        "version": 1,
+        "duration_ps": round((setup["warm_up"] + setup["seconds"]) * PS),
+        "warmup_ps": round(setup["warm_up"] * PS),
+        "nodes": [*_routers(experiment, traffic), *_stations(traffic)],
+        "links": _links(traffic),
+        "flows": sent,
+    }
+    load = scenario.get("tcp_forward") or (scenario["udp"]["kbps"] if "kbps" in scenario.get("udp", {}) else None)
+    return Case(
+        scenarios=tuple(names),
+        document=document,
+        subjects=subjects(traffic, sent),
+        load=load,
+        trials=setup["trials"],
+    )
+
+
+def _routers(experiment: Experiment, traffic: Traffic) -> list[Json]:
+    """Routers in a chain: ``up`` leads to FNAL, ``down`` to INFN, and every station has a port."""
+    nodes: list[Json] = []
+    route = traffic.route
+    for number in range(1, traffic.lines + 2):
+        name = f"router{number}"
+        plain = {"queues": [{"name": "all", "limit_packets": route["queue_packets"]}], "scheduler": {"kind": "fifo"}}
+        wan: Json = {"egress": plain}
+        lan: Json = {"egress": LAN_QUEUE}
+        if name in traffic.scenario.get("routers", {}):
+            wan, lan = configured(experiment, traffic.scenario["routers"][name], name, route)
+            lan = {**lan, "egress": LAN_QUEUE}
+        elif name in traffic.scenario.get("priority_at", ()):
+            wan = {"egress": _probe_first(route)}
+        ports: list[Json] = []
+        if number <= traffic.lines:
+            ports.append({"name": "up", **wan, "ingress": {}})
+        if number > 1:
+            policed = number - 1 in traffic.scenario.get("policed", [1])
+            ingress = {"otherwise": {"police": dict(route["policer"])}} if policed and route["policer"] else {}
+            ports.append({"name": "down", **wan, "ingress": ingress})
+        ports += [{"name": station, **lan} for station, at in traffic.stations.items() if at == number]
+        nodes.append({"name": name, "ports": ports})
+    return nodes
+
+
+def _probe_first(route: Mapping[str, Any]) -> Json:
+    """A line that sends remote control before everything else."""
+    room = route["queue_packets"]
+    return {
+        "rules": [{"match": {"application": ["robin"]}, "queue": 1}],
+        "queues": [{"name": "all", "limit_packets": room}, {"name": "robin", "limit_packets": room}],
+        "scheduler": {"kind": "strict", "order": [1, 0]},
+    }
+
+
+def _stations(traffic: Traffic) -> list[Json]:
+    nic: Json = {"name": "nic", "egress": {**LAN_QUEUE, "series": {"every_ps": PS // 10}}}
+    return [{"name": station, "ports": [nic]} for station in traffic.stations]
+
+
+def _links(traffic: Traffic) -> list[Json]:
+    route = traffic.route
+    delay = propagation_ps(route, traffic.lines)
+    lines = [
+        {
+            "a": [f"router{number}", "up"],
+            "b": [f"router{number + 1}", "down"],
+            "rate_bps": round(route["line_mbps"] * 1e6),
+            "delay_ps": delay,
+            "framing": "atm",
+        }
+        for number in range(1, traffic.lines + 1)
+    ]
+    access = [
+        {
+            "a": [station, "nic"],
+            "b": [f"router{at}", station],
+            "rate_bps": round(route["access_mbps"] * 1e6),
+            "framing": "atm",
+        }
+        for station, at in traffic.stations.items()
+    ]
+    return [*lines, *access]

@@ -1,0 +1,148 @@
+"""Who sends what over the path of the INFN-FNAL tests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from app.experiments.cases import Json
+
+PS = 10**12
+HEADERS = 28
+"""IP and UDP, bytes."""
+ROBIN_SERVER, LOAD_SERVER, LOAD_CLIENT = "192.190.218.1", "192.190.218.2", "192.168.190.12"
+"""Addresses of the appendices: the hardware under remote control, and the load at both ends."""
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """One scenario's traffic over a path with so many lines."""
+
+    route: Mapping[str, Any]
+    setup: Mapping[str, Any]
+    scenario: Mapping[str, Any]
+    lines: int
+
+    @property
+    def stations(self) -> dict[str, int]:
+        """Stations by name, and the number of the router each stands at."""
+        last = self.lines + 1
+        ends = {"robin": 1, "infn-tcp": 1, "infn-udp": 1, "vme": last, "fnal": last}
+        hops = range(2, last) if "tcp_each_line" in self.scenario else ()
+        return ends | {f"hop{number}": number for number in hops}
+
+    def way(self, source: str, target: str) -> list[list[str]]:
+        """Egress ports from one station to another."""
+        start, end = self.stations[source], self.stations[target]
+        if start <= end:
+            between = [[f"router{number}", "up"] for number in range(start, end)]
+        else:
+            between = [[f"router{number}", "down"] for number in range(start, end, -1)]
+        return [[source, "nic"], *between, [f"router{end}", target]]
+
+    def there_and_back(self, source: str, target: str) -> Json:
+        """Both paths of a flow that is answered."""
+        return {"path": self.way(source, target), "return_path": self.way(target, source)}
+
+
+def flows(traffic: Traffic) -> list[Json]:
+    """All flows of the scenario: probes and remote control first."""
+    scenario = traffic.scenario
+    sent = [*_probes(traffic), *_udp(traffic)]
+    sent += _greedy(traffic, "forward", "infn-tcp", "fnal", scenario.get("tcp_forward", 0))
+    sent += _greedy(traffic, "reverse", "fnal", "infn-tcp", scenario.get("tcp_reverse", 0))
+    if "tcp_each_line" in scenario:
+        along = ["infn-tcp", *(f"hop{number}" for number in range(2, traffic.lines + 1)), "fnal"]
+        for line, (source, target) in enumerate(zip(along, along[1:], strict=False), 1):
+            sent += _greedy(traffic, f"line{line}", source, target, scenario["tcp_each_line"])
+    return sent
+
+
+def _probes(traffic: Traffic) -> list[Json]:
+    route, robin = traffic.route, traffic.route["robin"]
+    answering = {"kind": "exponential", "min": 0, "mean": round(route["host_mean_ms"] * PS / 1000)}
+    every = {"kind": "uniform", "min": round(robin["every_s"] * PS * 0.5), "max": round(robin["every_s"] * PS * 1.5)}
+    begin = round(traffic.setup["warm_up"] * PS)
+    probe = {
+        "name": "probe",
+        **traffic.there_and_back("robin", "vme"),
+        "packet": {"src": LOAD_CLIENT, "dst": ROBIN_SERVER, "dst_port": 7},
+        "source": {
+            "kind": "udp_echo",
+            "ip_bytes": route["idle_rtt_bytes"],
+            "interval_ps": every,
+            "server_ps": answering,
+            "start_ps": begin,
+        },
+    }
+    session = {
+        "name": "robin",
+        **traffic.there_and_back("robin", "vme"),
+        "packet": {"src": LOAD_CLIENT, "dst": ROBIN_SERVER, "dst_port": 5000, "application": "robin"},
+        "source": {
+            "kind": "tcp_session",
+            "request_bytes": robin["request_bytes"],
+            "response_bytes": robin["response_bytes"],
+            "receive_window_bytes": robin["socket_bytes"],
+            "send_buffer_bytes": robin["socket_bytes"],
+            "server_ps": answering,
+            "period_ps": every,
+            "start_ps": begin,
+            **route["tcp"],
+        },
+    }
+    return [session, *([probe] if traffic.setup.get("probe") else [])]
+
+
+def _greedy(traffic: Traffic, name: str, source: str, target: str, count: int) -> list[Json]:
+    greedy = traffic.route["greedy"]
+    back = name == "reverse"
+    return [
+        {
+            "name": f"{name}{number}",
+            **traffic.there_and_back(source, target),
+            "packet": {
+                "src": LOAD_SERVER if back else LOAD_CLIENT,
+                "dst": LOAD_CLIENT if back else LOAD_SERVER,
+                "src_port": 1024 + number,
+                "dst_port": 40000 + number,
+            },
+            "source": {
+                "kind": "tcp",
+                "receive_window_bytes": greedy["socket_bytes"],
+                "send_buffer_bytes": greedy["socket_bytes"],
+                "phase_ps": round(greedy["start_within_s"] * PS),
+                **traffic.route["tcp"],
+            },
+        }
+        for number in range(count)
+    ]
+
+
+def _udp(traffic: Traffic) -> list[Json]:
+    """Constant streams, each with a clock of its own; the rate counts cells unless packets a second are given."""
+    if "udp" not in traffic.scenario:
+        return []
+    udp = traffic.scenario["udp"]
+    streams = udp.get("streams") or [{"port": 50001 + n, **udp["each"]} for n in range(udp["count"])]
+    return [
+        {
+            "name": f"udp{stream['port']}",
+            "path": traffic.way("infn-udp", "fnal"),
+            "packet": {"src": LOAD_CLIENT, "dst": LOAD_SERVER, "dst_port": stream["port"]},
+            "source": {
+                "kind": "cbr",
+                "ip_bytes": stream["payload_bytes"] + HEADERS,
+                **_rate(stream, udp),
+                "phase": {"mode": "independent", "ppm_within": traffic.setup["clock_ppm"]},
+            },
+        }
+        for stream in streams
+    ]
+
+
+def _rate(stream: Mapping[str, Any], udp: Mapping[str, Any]) -> Json:
+    if "packets_per_second" in stream:
+        return {"rate_bps": stream["packets_per_second"] * (stream["payload_bytes"] + HEADERS) * 8}
+    return {"rate_bps": round(udp["kbps"] * 1000 / udp["count"]), "rate_layer": "wire"}
