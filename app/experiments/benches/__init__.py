@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from app.errors import ServiceError
 from app.experiments.benches.fan_in import cases as fan_in
+from app.experiments.benches.reference import cases as reference
 from app.experiments.benches.switch_fan_in import cases as switch_fan_in
+from app.experiments.benches.wan_path import cases as wan_path
 from app.experiments.cases import Bench
 
-_BENCHES: dict[str, Bench] = {"fan-in": fan_in, "switch-fan-in": switch_fan_in}
+_BENCHES: dict[str, Bench] = {
+    "fan-in": fan_in,
+    "reference": reference,
+    "switch-fan-in": switch_fan_in,
+    "wan-path": wan_path,
+}
 
 
 def bench(name: str) -> Bench:

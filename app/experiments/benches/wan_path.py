@@ -6,7 +6,6 @@ one direction. Rates count ATM cells on every link.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
@@ -16,19 +15,28 @@ from ruamel.yaml import YAML
 from app.errors import ServiceError
 from app.experiments.benches.wan_routers import configured
 from app.experiments.benches.wan_subjects import subjects
-from app.experiments.benches.wan_traffic import PS, Traffic, flows
+from app.experiments.benches.wan_traffic import PS, Traffic, cell_bits, flows
 from app.experiments.cases import Case, Json
 from app.experiments.model import Experiment
-from app.resources import read_text
+from app.resources import read_text, root
 
 _FOLDER = "app/experiments/data/paths"
-CELL_BYTES, CELL_PAYLOAD = 53, 48
-AAL5_SNAP = 16
-"""LLC/SNAP header and AAL5 trailer, bytes (RFC 2684)."""
-LAN_QUEUE = {"queues": [{"name": "lan", "limit_packets": 20000}], "scheduler": {"kind": "fifo"}}
+LAN_QUEUE: Json = {"queues": [{"name": "lan", "limit_packets": 20000}], "scheduler": {"kind": "fifo"}}
 """Stations and LAN ports hold whatever TCP windows allow."""
+SERIES: Json = {"every_ps": PS // 10}
 KNOWN = frozenset(
-    {"tcp_forward", "tcp_reverse", "tcp_each_line", "udp", "lines", "policed", "routers", "priority_at", "together"}
+    {
+        "tcp_forward",
+        "tcp_reverse",
+        "tcp_each_line",
+        "udp",
+        "remote_control",
+        "lines",
+        "policed",
+        "routers",
+        "priority_at",
+        "together",
+    }
 )
 
 
@@ -57,15 +65,13 @@ def path(name: str) -> Mapping[str, Any]:
     """The data of a path.
 
     Raises:
-        FileNotFoundError: there is none of this name.
+        ServiceError: there is none of this name.
     """
+    known = sorted(file.stem for file in (root() / _FOLDER).glob("*.yaml"))
+    if name not in known:
+        raise ServiceError(f"no path is called {name!r}", mend=f"use one of {', '.join(known)}")
     data: Mapping[str, Any] = YAML(typ="safe").load(read_text(f"{_FOLDER}/{name}.yaml"))
     return data
-
-
-def cell_bits(ip_bytes: int) -> int:
-    """Bits on the line of an IP packet in AAL5 with LLC/SNAP."""
-    return math.ceil((ip_bytes + AAL5_SNAP) / CELL_PAYLOAD) * CELL_BYTES * 8
 
 
 def propagation_ps(route: Mapping[str, Any], lines: int) -> int:
@@ -88,12 +94,11 @@ def _case(experiment: Experiment, scenario: Mapping[str, Any], names: list[str])
         "links": _links(traffic),
         "flows": sent,
     }
-    load = scenario.get("tcp_forward") or (scenario["udp"]["kbps"] if "kbps" in scenario.get("udp", {}) else None)
     return Case(
         scenarios=tuple(names),
         document=document,
         subjects=subjects(traffic, sent),
-        load=load,
+        load=scenario.get("tcp_forward"),
         trials=setup["trials"],
     )
 
@@ -108,17 +113,21 @@ def _routers(experiment: Experiment, traffic: Traffic) -> list[Json]:
         wan: Json = {"egress": plain}
         lan: Json = {"egress": LAN_QUEUE}
         if name in traffic.scenario.get("routers", {}):
-            wan, lan = configured(experiment, traffic.scenario["routers"][name], name, route)
+            box = experiment.boxes.get(traffic.scenario["routers"][name])
+            if box is None:
+                raise ServiceError(f"{experiment.name}: {name} is no box of the experiment", mend="add it to boxes")
+            wan, lan = configured({**box, "mirrored": number > 1}, name, route)
             lan = {**lan, "egress": LAN_QUEUE}
         elif name in traffic.scenario.get("priority_at", ()):
             wan = {"egress": _probe_first(route)}
+        wan["egress"]["series"] = SERIES
         ports: list[Json] = []
         if number <= traffic.lines:
-            ports.append({"name": "up", **wan, "ingress": {}})
+            ports.append({"name": "up", "egress": wan["egress"]})
         if number > 1:
             policed = number - 1 in traffic.scenario.get("policed", [1])
             ingress = {"otherwise": {"police": dict(route["policer"])}} if policed and route["policer"] else {}
-            ports.append({"name": "down", **wan, "ingress": ingress})
+            ports.append({"name": "down", "egress": wan["egress"], "ingress": ingress})
         ports += [{"name": station, **lan} for station, at in traffic.stations.items() if at == number]
         nodes.append({"name": name, "ports": ports})
     return nodes
@@ -135,7 +144,7 @@ def _probe_first(route: Mapping[str, Any]) -> Json:
 
 
 def _stations(traffic: Traffic) -> list[Json]:
-    nic: Json = {"name": "nic", "egress": {**LAN_QUEUE, "series": {"every_ps": PS // 10}}}
+    nic: Json = {"name": "nic", "egress": {**LAN_QUEUE, "series": SERIES}}
     return [{"name": station, "ports": [nic]} for station in traffic.stations]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,9 @@ from app.experiments.cases import Json
 PS = 10**12
 HEADERS = 28
 """IP and UDP, bytes."""
+CELL_BYTES, CELL_PAYLOAD = 53, 48
+AAL5_SNAP = 16
+"""LLC/SNAP header and AAL5 trailer, bytes (RFC 2684)."""
 ROBIN_SERVER, LOAD_SERVER, LOAD_CLIENT = "192.190.218.1", "192.190.218.2", "192.168.190.12"
 """Addresses of the appendices: the hardware under remote control, and the load at both ends."""
 
@@ -32,6 +36,10 @@ class Traffic:
         hops = range(2, last) if "tcp_each_line" in self.scenario else ()
         return ends | {f"hop{number}": number for number in hops}
 
+    def line_seconds(self, ip_bytes: int) -> float:
+        """How long a line sends an IP packet."""
+        return cell_bits(ip_bytes) / (float(self.route["line_mbps"]) * 1e6)
+
     def way(self, source: str, target: str) -> list[list[str]]:
         """Egress ports from one station to another."""
         start, end = self.stations[source], self.stations[target]
@@ -46,10 +54,15 @@ class Traffic:
         return {"path": self.way(source, target), "return_path": self.way(target, source)}
 
 
+def cell_bits(ip_bytes: int) -> int:
+    """Bits on the line of an IP packet in AAL5 with LLC/SNAP."""
+    return math.ceil((ip_bytes + AAL5_SNAP) / CELL_PAYLOAD) * CELL_BYTES * 8
+
+
 def flows(traffic: Traffic) -> list[Json]:
     """All flows of the scenario: probes and remote control first."""
     scenario = traffic.scenario
-    sent = [*_probes(traffic), *_udp(traffic)]
+    sent = [*(_probes(traffic) if scenario.get("remote_control", True) else ()), *_udp(traffic)]
     sent += _greedy(traffic, "forward", "infn-tcp", "fnal", scenario.get("tcp_forward", 0))
     sent += _greedy(traffic, "reverse", "fnal", "infn-tcp", scenario.get("tcp_reverse", 0))
     if "tcp_each_line" in scenario:
@@ -121,11 +134,13 @@ def _greedy(traffic: Traffic, name: str, source: str, target: str, count: int) -
 
 
 def _udp(traffic: Traffic) -> list[Json]:
-    """Constant streams, each with a clock of its own; the rate counts cells unless packets a second are given."""
-    if "udp" not in traffic.scenario:
-        return []
-    udp = traffic.scenario["udp"]
-    streams = udp.get("streams") or [{"port": 50001 + n, **udp["each"]} for n in range(udp["count"])]
+    """Constant streams, each with a clock of its own."""
+    udp = traffic.scenario.get("udp", {})
+    streams = [
+        {**stream, "port": stream["port"] + number}
+        for stream in udp.get("streams", ())
+        for number in range(stream.get("count", 1))
+    ]
     return [
         {
             "name": f"udp{stream['port']}",
@@ -134,15 +149,9 @@ def _udp(traffic: Traffic) -> list[Json]:
             "source": {
                 "kind": "cbr",
                 "ip_bytes": stream["payload_bytes"] + HEADERS,
-                **_rate(stream, udp),
+                "rate_bps": round(stream["packets_per_second"] * (stream["payload_bytes"] + HEADERS) * 8),
                 "phase": {"mode": "independent", "ppm_within": traffic.setup["clock_ppm"]},
             },
         }
         for stream in streams
     ]
-
-
-def _rate(stream: Mapping[str, Any], udp: Mapping[str, Any]) -> Json:
-    if "packets_per_second" in stream:
-        return {"rate_bps": stream["packets_per_second"] * (stream["payload_bytes"] + HEADERS) * 8}
-    return {"rate_bps": round(udp["kbps"] * 1000 / udp["count"]), "rate_layer": "wire"}

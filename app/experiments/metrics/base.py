@@ -17,6 +17,7 @@ OfRow = Callable[[Row, Siblings], float]
 OfSweep = Callable[[Sequence[Row]], float]
 """Of several rows of one subject: its loads, or its trials."""
 OfChange = Callable[[float, float], float]
+OfRowAbove = Callable[[Row, float], float]
 
 
 class NotMeasured(Exception):
@@ -37,7 +38,8 @@ class Metric:
     ``of_row``: from a row and those of its case, then ``over`` the loads. ``of_trials``: from a subject's rows in all
     trials at one load, then the largest over the loads. ``of_sweep``: from a subject's rows by
     rising load. ``of_change``: from the value of ``base`` (the operand's, unless it names one) and the same of what
-    the claim counts from.
+    the claim counts from. ``of_row_above``: from a row and the value of ``base`` of what the claim counts from.
+    ``per_trial``: extremes grow with the sample, so the value is the mean over trials, each a sample of its own.
     """
 
     name: str
@@ -47,16 +49,18 @@ class Metric:
     of_sweep: OfSweep | None = None
     of_change: OfChange | None = None
     base: str | None = None
+    of_row_above: OfRowAbove | None = None
+    per_trial: bool = False
 
 
 METRICS: dict[str, Metric] = {}
 
 
-def metric(name: str, over: Over = Over.MEAN) -> Callable[[OfRow], OfRow]:
+def metric(name: str, over: Over = Over.MEAN, *, per_trial: bool = False) -> Callable[[OfRow], OfRow]:
     """Enter a function of a row under ``name``."""
 
     def enter(function: OfRow) -> OfRow:
-        METRICS[name] = Metric(name, of_row=function, over=over)
+        METRICS[name] = Metric(name, of_row=function, over=over, per_trial=per_trial)
         return function
 
     return enter
@@ -87,6 +91,16 @@ def change(name: str, base: str | None) -> Callable[[OfChange], OfChange]:
 
     def enter(function: OfChange) -> OfChange:
         METRICS[name] = Metric(name, of_change=function, base=base)
+        return function
+
+    return enter
+
+
+def above(name: str, base: str) -> Callable[[OfRowAbove], OfRowAbove]:
+    """Enter a function of a row and a limit, which is ``base`` of another operand, under ``name``."""
+
+    def enter(function: OfRowAbove) -> OfRowAbove:
+        METRICS[name] = Metric(name, of_row_above=function, base=base)
         return function
 
     return enter
