@@ -31,6 +31,7 @@ KNOWN = frozenset(
         "tcp_each_line",
         "udp",
         "remote_control",
+        "probe",
         "lines",
         "policed",
         "routers",
@@ -49,7 +50,8 @@ def cases(experiment: Experiment) -> Iterator[Case]:
     for name, scenario in experiment.scenarios.items():
         if unknown := sorted(set(scenario) - KNOWN):
             raise ServiceError(
-                f"{experiment.name}: scenario {name} has {', '.join(unknown)}", mend=f"use {', '.join(sorted(KNOWN))}"
+                f"{experiment.name}: scenario {name} has {', '.join(unknown)}",
+                mend=f"use {', '.join(sorted(KNOWN))}",
             )
         if "together" in scenario:
             continue
@@ -109,7 +111,10 @@ def _routers(experiment: Experiment, traffic: Traffic) -> list[Json]:
     route = traffic.route
     for number in range(1, traffic.lines + 2):
         name = f"router{number}"
-        plain = {"queues": [{"name": "all", "limit_packets": route["queue_packets"]}], "scheduler": {"kind": "fifo"}}
+        plain = {
+            "queues": [{"name": "all", "limit_packets": route["queue_packets"]}],
+            "scheduler": {"kind": "fifo"},
+        }
         wan: Json = {"egress": plain}
         lan: Json = {"egress": LAN_QUEUE}
         if name in traffic.scenario.get("routers", {}):

@@ -40,6 +40,8 @@ def configured(box: Mapping[str, Any], name: str, route: Mapping[str, Any]) -> t
     ):
         held = plan.interface(interface)
         if held is None:
-            raise ServiceError(f"{box['configuration']}: no interface {interface}", mend="correct the experiment's box")
+            raise ServiceError(
+                f"{box['configuration']}: no interface {interface}", mend="correct the experiment's box"
+            )
         ends.append({k: v for k, v in port(plan, held, link, speed, boxes.profile).items() if k != "name"})
     return ends[0], ends[1]

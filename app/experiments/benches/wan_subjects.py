@@ -10,7 +10,6 @@ from app.experiments.benches.wan_traffic import Traffic, cell_bits
 from app.experiments.cases import Json, Selection
 from app.plan.fluid import FluidClass, throughput
 
-
 FULL_PACKET = 1500
 """IP bytes of a full TCP segment on Ethernet."""
 

@@ -62,7 +62,11 @@ def cell_bits(ip_bytes: int) -> int:
 def flows(traffic: Traffic) -> list[Json]:
     """All flows of the scenario: probes and remote control first."""
     scenario = traffic.scenario
-    sent = [*(_probes(traffic) if scenario.get("remote_control", True) else ()), *_udp(traffic)]
+    sent = [
+        *([_remote_control(traffic)] if scenario.get("remote_control", True) else ()),
+        *([_pings(traffic)] if scenario.get("probe") else ()),
+        *_udp(traffic),
+    ]
     sent += _greedy(traffic, "forward", "infn-tcp", "fnal", scenario.get("tcp_forward", 0))
     sent += _greedy(traffic, "reverse", "fnal", "infn-tcp", scenario.get("tcp_reverse", 0))
     if "tcp_each_line" in scenario:
@@ -72,24 +76,22 @@ def flows(traffic: Traffic) -> list[Json]:
     return sent
 
 
-def _probes(traffic: Traffic) -> list[Json]:
-    route, robin = traffic.route, traffic.route["robin"]
-    answering = {"kind": "exponential", "min": 0, "mean": round(route["host_mean_ms"] * PS / 1000)}
-    every = {"kind": "uniform", "min": round(robin["every_s"] * PS * 0.5), "max": round(robin["every_s"] * PS * 1.5)}
-    begin = round(traffic.setup["warm_up"] * PS)
-    probe = {
+def _pings(traffic: Traffic) -> Json:
+    return {
         "name": "probe",
         **traffic.there_and_back("robin", "vme"),
         "packet": {"src": LOAD_CLIENT, "dst": ROBIN_SERVER, "dst_port": 7},
         "source": {
             "kind": "udp_echo",
-            "ip_bytes": route["idle_rtt_bytes"],
-            "interval_ps": every,
-            "server_ps": answering,
-            "start_ps": begin,
+            "ip_bytes": traffic.route["idle_rtt_bytes"],
+            **_asking(traffic, "interval_ps"),
         },
     }
-    session = {
+
+
+def _remote_control(traffic: Traffic) -> Json:
+    robin = traffic.route["robin"]
+    return {
         "name": "robin",
         **traffic.there_and_back("robin", "vme"),
         "packet": {"src": LOAD_CLIENT, "dst": ROBIN_SERVER, "dst_port": 5000, "application": "robin"},
@@ -99,13 +101,20 @@ def _probes(traffic: Traffic) -> list[Json]:
             "response_bytes": robin["response_bytes"],
             "receive_window_bytes": robin["socket_bytes"],
             "send_buffer_bytes": robin["socket_bytes"],
-            "server_ps": answering,
-            "period_ps": every,
-            "start_ps": begin,
-            **route["tcp"],
+            **_asking(traffic, "period_ps"),
+            **traffic.route["tcp"],
         },
     }
-    return [session, *([probe] if traffic.setup.get("probe") else [])]
+
+
+def _asking(traffic: Traffic, spacing: str) -> Json:
+    """When it is asked, in the measured time only, and how soon the host answers."""
+    every = traffic.route["robin"]["every_s"] * PS
+    return {
+        spacing: {"kind": "uniform", "min": round(every * 0.5), "max": round(every * 1.5)},
+        "server_ps": {"kind": "exponential", "min": 0, "mean": round(traffic.route["host_mean_ms"] * PS / 1000)},
+        "start_ps": round(traffic.setup["warm_up"] * PS),
+    }
 
 
 def _greedy(traffic: Traffic, name: str, source: str, target: str, count: int) -> list[Json]:
