@@ -21,8 +21,8 @@ class Row:
     """One subject in one case; rates in Mb/s of the row's layer, delays in microseconds.
 
     Delays are of delivered packets only; ``loss_ratio`` stands beside them. What was not measured is None.
-    ``delays`` are rows of upper edge (ps) and count by rising edge; ``series`` is, by trial, an interval (ps) and the
-    frame bytes that left the port in each.
+    ``delays`` are rows of upper edge (ps) and count by rising edge; ``series`` has, by trial, the frame bytes that
+    left the port in each interval.
     """
 
     subject: str
@@ -43,14 +43,14 @@ class Row:
     per_flow_mbps: tuple[float, ...] = ()
     queues: tuple[Mapping[str, Any], ...] = ()
     delays: NDArray[np.int64] | None = None
-    series: tuple[tuple[int, NDArray[np.int64]], ...] = ()
+    series: tuple[NDArray[np.int64], ...] = ()
 
 
 def rows_of(case: Case, answers: Sequence[Json], layer: str) -> dict[str, Row]:
     """The rows of a case by subject, ``answers`` (one per trial) taken as one sample.
 
-    Moments are pooled over flows and trials, histograms added; ``layer`` is ``ip``, ``frame``, ``wire``, or ``cell``:
-    the wire of lines that carry cells.
+    Moments are pooled over flows and trials, histograms added; ``layer`` is ``ip``, ``frame``, ``wire``, or
+    ``cell``, the wire of lines that carry cells.
     """
     layer = "wire" if layer == "cell" else layer
     return {subject: _row(subject, case, selection, answers, layer) for subject, selection in case.subjects.items()}
@@ -169,9 +169,7 @@ def _port(selection: Selection, answers: Sequence[Json], layer: str) -> dict[str
     unused = {"framing": _mean(ports, "rate_bps") - carried - idle, "idle": idle}
     queues = tuple(q for p in ports for q in p["queues"] if q["name"] in set(selection.queues))
     series = tuple(
-        (found["every_ps"], np.array(found["bytes_out"], dtype=np.int64).sum(axis=1))
-        for port in ports
-        if (found := port.get("series"))
+        np.array(found["bytes_out"], dtype=np.int64).sum(axis=1) for port in ports if (found := port.get("series"))
     )
     return {"unused_mbps": unused, "queues": queues, "series": series}
 

@@ -1,7 +1,7 @@
 """A chain of routers over an ocean: the INFN-FNAL tests of remote control beside TCP and UDP.
 
-Stations send through ``router1`` over one or more lines to the last router and back; the carrier polices the cells of
-one direction. Rates count ATM cells on every link.
+Stations send through ``router1`` over one or more lines to the last router and back; the carrier polices the
+cells of one direction. Rates count ATM cells on every link.
 """
 
 from __future__ import annotations
@@ -80,7 +80,8 @@ def propagation_ps(route: Mapping[str, Any], lines: int) -> int:
     """Propagation of one line, so that the empty path has the smallest round trip of the paper."""
     bits = cell_bits(route["idle_rtt_bytes"])
     one_way = bits * lines / (route["line_mbps"] * 1e6) + bits * 2 / (route["access_mbps"] * 1e6)
-    return round((route["idle_rtt_ms"] / 1000 / 2 - one_way) / lines * PS)
+    seconds: float = (route["idle_rtt_ms"] / 1000 / 2 - one_way) / lines
+    return round(seconds * PS)
 
 
 def _case(experiment: Experiment, scenario: Mapping[str, Any], names: list[str]) -> Case:
@@ -120,7 +121,10 @@ def _routers(experiment: Experiment, traffic: Traffic) -> list[Json]:
         if name in traffic.scenario.get("routers", {}):
             box = experiment.boxes.get(traffic.scenario["routers"][name])
             if box is None:
-                raise ServiceError(f"{experiment.name}: {name} is no box of the experiment", mend="add it to boxes")
+                problem = (
+                    f"{experiment.name}: {name}: {traffic.scenario['routers'][name]} is no box of the experiment"
+                )
+                raise ServiceError(problem, mend="add it to boxes")
             wan, lan = configured({**box, "mirrored": number > 1}, name, route)
             lan = {**lan, "egress": LAN_QUEUE}
         elif name in traffic.scenario.get("priority_at", ()):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from app.experiments.cases import Json
@@ -71,7 +72,7 @@ def flows(traffic: Traffic) -> list[Json]:
     sent += _greedy(traffic, "reverse", "fnal", "infn-tcp", scenario.get("tcp_reverse", 0))
     if "tcp_each_line" in scenario:
         along = ["infn-tcp", *(f"hop{number}" for number in range(2, traffic.lines + 1)), "fnal"]
-        for line, (source, target) in enumerate(zip(along, along[1:], strict=False), 1):
+        for line, (source, target) in enumerate(pairwise(along), 1):
             sent += _greedy(traffic, f"line{line}", source, target, scenario["tcp_each_line"])
     return sent
 

@@ -78,7 +78,7 @@ def rtt_range_ms(row: Row, _: Siblings) -> float:
 
 @metric("queued_probability")
 def queued_probability(row: Row, _: Siblings) -> float:
-    """Share of round trips that waited for more than a packet, 0 to 1: above the row's smallest by ``packet_ms``."""
+    """Share of round trips that waited for more than a packet (``packet_ms`` above the smallest), 0 to 1."""
     delays = known(row.delays, "delay: nothing was delivered", row)
     late = delays[:, 0] > delays[0, 0] + fact(row, "packet_ms") * PS_PER_US * 1000
     return float(delays[late, 1].sum() / delays[:, 1].sum())

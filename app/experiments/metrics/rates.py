@@ -142,7 +142,7 @@ def line_kbps(row: Row, siblings: Siblings) -> float:
 def burstiness(row: Row, _: Siblings) -> float:
     """Index of dispersion of the bits that leave the port in equal intervals: variance over mean, bits."""
     ratios = []
-    for _every_ps, sent in row.series:
+    for sent in row.series:
         bits = sent.astype(float) * 8
         ratios.append(float(bits.var() / known(float(bits.mean()) or None, "traffic", row)))
     return fmean(known(ratios or None, "series", row))
