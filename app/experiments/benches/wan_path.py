@@ -121,9 +121,8 @@ def _routers(experiment: Experiment, traffic: Traffic) -> list[Json]:
         if name in traffic.scenario.get("routers", {}):
             box = experiment.boxes.get(traffic.scenario["routers"][name])
             if box is None:
-                problem = (
-                    f"{experiment.name}: {name}: {traffic.scenario['routers'][name]} is no box of the experiment"
-                )
+                wanted = traffic.scenario["routers"][name]
+                problem = f"{experiment.name}: {name}: {wanted} is no box of the experiment"
                 raise ServiceError(problem, mend="add it to boxes")
             wan, lan = configured({**box, "mirrored": number > 1}, name, route)
             lan = {**lan, "egress": LAN_QUEUE}
