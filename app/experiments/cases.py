@@ -19,7 +19,8 @@ class Selection:
     of their queues there. ``expected`` are figures of a model by metric, ``facts`` figures of the set-up (load per
     sender, weight, bounds), both in the units of the metrics' names. ``whole`` is the subject that shares are taken
     of, ``peers`` are the subjects that share with this one, ``rivals`` the same class in every scheduler that is
-    compared (itself too), read at the same load.
+    compared (itself too), read at the same load. ``round_trip``: delays are round trips of transactions, with
+    ``without_timeouts`` of those that had no retransmission timeout.
     """
 
     flows: tuple[str, ...] = ()
@@ -31,6 +32,7 @@ class Selection:
     peers: tuple[str, ...] = ()
     rivals: tuple[str, ...] = ()
     round_trip: bool = False
+    without_timeouts: bool = False
 
 
 @dataclass(frozen=True)

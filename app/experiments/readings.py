@@ -84,6 +84,8 @@ def read(session: Session, what: Source) -> Reading:
         return _sweep(known, what, points)
     if known is not None and known.of_trials is not None:
         return _trials(known, what, points)
+    if known is not None and known.of_row_above is not None:
+        return _above(session, known, what, points)
     each = [_at(known, what, point) for point in points]
     trials = [
         [_of_row(known, what, trial) for trial in point.trials] if point.trials else [value]
@@ -171,3 +173,17 @@ def _change(session: Session, known: Metric, what: Source) -> Reading:
     else:
         each = (value,)
     return Reading(value, min(corners), max(corners), each)
+
+
+def _above(session: Session, known: Metric, what: Source, points: Sequence[Point]) -> Reading:
+    assert known.of_row_above is not None
+    if what.against is None or known.base is None:
+        raise NotMeasured(f"{what.metric} needs what it is counted from")
+    other = what.against
+    limit = read(session, Source(other.experiment, other.subject, other.scenario, known.base)).value
+    each = [known.of_row_above(point.pooled[what.subject], limit) for point in points]
+    trials = [
+        [known.of_row_above(trial[what.subject], limit) for trial in point.trials] or [value]
+        for point, value in zip(points, each, strict=True)
+    ]
+    return _interval(fmean(each), _by_trial(Over.MEAN, trials), tuple(each))

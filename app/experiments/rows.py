@@ -21,8 +21,9 @@ class Row:
     """One subject in one case; rates in Mb/s of the row's layer, delays in microseconds.
 
     Delays are of delivered packets only; ``loss_ratio`` stands beside them. What was not measured is None.
-    ``series`` are the frame bytes that left the subject's queues in each window of time, all trials in a row.
-    ``arrivals_ps`` are the times at which a sampled flow's packets arrived, trial by trial.
+    ``delays`` are rows of upper edge (ps) and count by rising edge. ``series`` has, by trial, the frame bytes that
+    left the subject's queues (the port, where it names none) in each window of time. ``arrivals_ps`` are the times
+    at which a sampled flow's packets arrived, trial by trial.
     """
 
     subject: str
@@ -42,15 +43,18 @@ class Row:
     values: Mapping[str, float] = field(default_factory=dict)
     per_flow_mbps: tuple[float, ...] = ()
     queues: tuple[Mapping[str, Any], ...] = ()
-    series: NDArray[np.int64] | None = None
+    delays: NDArray[np.int64] | None = None
+    series: tuple[NDArray[np.int64], ...] = ()
     arrivals_ps: tuple[NDArray[np.int64], ...] = ()
 
 
 def rows_of(case: Case, answers: Sequence[Json], layer: str) -> dict[str, Row]:
     """The rows of a case by subject, ``answers`` (one per trial) taken as one sample.
 
-    Moments are pooled over flows and trials, histograms added; ``layer`` is ``ip``, ``frame`` or ``wire``.
+    Moments are pooled over flows and trials, histograms added; ``layer`` is ``ip``, ``frame``, ``wire``, or
+    ``cell``, the wire of lines that carry cells.
     """
+    layer = "wire" if layer == "cell" else layer
     return {subject: _row(subject, case, selection, answers, layer) for subject, selection in case.subjects.items()}
 
 
@@ -62,9 +66,12 @@ def _row(subject: str, case: Case, selection: Selection, answers: Sequence[Json]
     sent = sum(flow["sent"] for flow in chosen)
     delivered = sum(flow["delivered"] for flow in chosen)
     lost = sum(flow["lost"] for flow in chosen)
+    if selection.round_trip:
+        lost += sum(flow["returned"]["lost"] for flow in chosen)
     per_flow = _per_flow(selection, chosen, len(answers), layer)
-    key = "rtt_ps" if selection.round_trip else "delay_ps"
-    mean, sd = _pooled([(flow["delivered"], flow[key]) for flow in chosen])
+    measured = [_times(selection, flow) for flow in chosen]
+    mean, sd = _pooled([(count, part) for count, part, _ in measured])
+    bins = _added([bins for count, _, bins in measured if count])
     _, gap = _pooled([(max(flow["delivered"] - 1, 0), flow["interarrival_ps"]) for flow in chosen])
     return Row(
         subject=subject,
@@ -72,7 +79,7 @@ def _row(subject: str, case: Case, selection: Selection, answers: Sequence[Json]
         selection=selection,
         offered_mbps=sum(flow["offered_by_layer_bps"][layer] for flow in chosen) / len(answers) / 1e6,
         throughput_mbps=sum(per_flow),
-        delay_us=_delays(chosen, mean, key) if delivered else None,
+        delay_us=None if bins is None else _delays([part for count, part, _ in measured if count], mean, bins),
         delay_sd_us=None if sd is None else sd / PS_PER_US,
         interarrival_sd_us=None if gap is None else gap / PS_PER_US,
         loss_ratio=lost / (lost + delivered) if lost + delivered else None,
@@ -82,6 +89,7 @@ def _row(subject: str, case: Case, selection: Selection, answers: Sequence[Json]
         fairness=_jain(per_flow),
         values=values,
         per_flow_mbps=per_flow,
+        delays=bins,
         arrivals_ps=_arrivals(chosen) if len(selection.flows) == 1 else (),
         **_port(selection, answers, layer),
     )
@@ -106,28 +114,42 @@ def _pooled(parts: Sequence[tuple[int, Json]]) -> tuple[float | None, float | No
     return mean, math.sqrt(variance)
 
 
-def _delays(chosen: Sequence[Json], mean: float | None, key: str) -> dict[str, float]:
-    heard = [flow for flow in chosen if flow[key]["min"] is not None]
-    bins = np.concatenate([_bins(flow, "histogram" if key == "delay_ps" else "rtt_histogram") for flow in heard])
+def _times(selection: Selection, flow: Json) -> tuple[int, Json, NDArray[np.int64]]:
+    """How many times were measured of a flow, their moments and their histogram: one way, or round trips."""
+    if not selection.round_trip:
+        return flow["delivered"], flow["delay_ps"], _bins(flow)
+    times = flow["transactions"]["rtt_without_timeout_ps" if selection.without_timeouts else "rtt_ps"]
+    return times["count"], times, _bins(times)
+
+
+def _delays(parts: Sequence[Json], mean: float | None, bins: NDArray[np.int64]) -> dict[str, float]:
     return {
         "mean": (mean or 0.0) / PS_PER_US,
-        "min": min(flow[key]["min"] for flow in heard) / PS_PER_US,
-        "max": max(flow[key]["max"] for flow in heard) / PS_PER_US,
+        "min": min(part["min"] for part in parts) / PS_PER_US,
+        "max": max(part["max"] for part in parts) / PS_PER_US,
         **_quantiles(bins),
     }
 
 
-def _bins(flow: Json, name: str) -> NDArray[np.int64]:
+def _bins(holder: Json) -> NDArray[np.int64]:
     """A histogram as rows of upper edge and count; kept in the answer, for several subjects read it."""
-    if not isinstance(flow[name], np.ndarray):
-        flow[name] = np.array(flow[name], dtype=np.int64).reshape(-1, 2)
-    bins: NDArray[np.int64] = flow[name]
+    if not isinstance(holder["histogram"], np.ndarray):
+        holder["histogram"] = np.array(holder["histogram"], dtype=np.int64).reshape(-1, 2)
+    bins: NDArray[np.int64] = holder["histogram"]
     return bins
 
 
+def _added(parts: Sequence[NDArray[np.int64]]) -> NDArray[np.int64] | None:
+    """Several histograms as one, by rising edge; None of none."""
+    if not parts:
+        return None
+    bins = np.concatenate(parts)
+    return bins[np.argsort(bins[:, 0], kind="stable")]
+
+
 def _quantiles(bins: NDArray[np.int64]) -> dict[str, float]:
-    """Quantiles by nearest rank, each the upper edge of its bin."""
-    edges, counts = bins[np.argsort(bins[:, 0], kind="stable")].T
+    """Quantiles by nearest rank, each the upper edge of its bin; bins by rising edge."""
+    edges, counts = bins.T
     reached = np.cumsum(counts)
     ranks = [math.ceil(quantile * reached[-1]) for quantile in QUANTILES.values()]
     found = edges[np.searchsorted(reached, ranks)] / PS_PER_US
@@ -158,13 +180,13 @@ def _port(selection: Selection, answers: Sequence[Json], layer: str) -> dict[str
     return {"unused_mbps": unused, "queues": queues, "series": _series(ports, selection.queues)}
 
 
-def _series(ports: Sequence[Json], queues: Sequence[str]) -> NDArray[np.int64] | None:
-    if not all(port.get("series") for port in ports):
-        return None
-    chosen = [n for n, queue in enumerate(ports[0]["queues"]) if queue["name"] in set(queues)]
-    windows = [np.array(port["series"]["bytes_out"], dtype=np.int64)[:, chosen] for port in ports]
-    total: NDArray[np.int64] = np.concatenate(windows).sum(axis=1)
-    return total
+def _series(ports: Sequence[Json], names: Sequence[str]) -> tuple[NDArray[np.int64], ...]:
+    sums: list[NDArray[np.int64]] = []
+    for port in ports:
+        if found := port.get("series"):
+            chosen = [n for n, queue in enumerate(port["queues"]) if not names or queue["name"] in set(names)]
+            sums.append(np.array(found["bytes_out"], dtype=np.int64)[:, chosen].sum(axis=1))
+    return tuple(sums)
 
 
 def _mean(ports: Sequence[Json], figure: str) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from app.experiments.compare import Comparison, compare
@@ -128,3 +129,22 @@ def test_what_was_not_run_does_not_hold_and_says_so() -> None:
     assert not found.holds
     assert not found.explained
     assert found.reason == "not obtained: elsewhere was not run in made, s"
+
+
+def test_extremes_are_the_mean_over_trials() -> None:
+    made = experiment(claim(metric="rtt_max_ms", value=20.0))
+    trials = [[row("box", delay_us={"max": value})] for value in (10_000.0, 30_000.0)]
+    measured = point(row("box", delay_us={"max": 30_000.0}), trials=trials)
+    (found,) = compare(session(made, {"s": [measured]}), made)
+    assert found.obtained == 20
+
+
+def test_a_limit_may_come_from_another_scenario() -> None:
+    made = experiment(
+        claim(metric="share_above_twice", value=0.25, against={"scenario": "t"}, tolerance={"abs": 0.0})
+    )
+    delays = np.array([[10**9, 3], [50 * 10**9, 1]], dtype=np.int64)
+    here = point(row("box", delays=delays))
+    there = point(row("box", delay_us={"max": 20_000.0}))
+    (found,) = compare(session(made, {"s": [here], "t": [there]}), made)
+    assert (found.obtained, found.holds) == (0.25, True)

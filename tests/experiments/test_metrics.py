@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from app.experiments.cases import Selection
@@ -72,6 +73,24 @@ def test_shares_and_delays_of_peers() -> None:
 
 def test_unfairness_is_of_the_flows_mean() -> None:
     assert of_row("unfairness_percent", "b", row("b", per_flow_mbps=(99.0, 101.0))) == pytest.approx(2)
+
+
+def test_round_trips_that_queued() -> None:
+    milliseconds = np.array([[100, 2], [103, 3], [107, 4], [300, 1]], dtype=np.int64)
+    waiting = row("box", delays=milliseconds * [10**9, 1], selection=Selection(facts={"packet_ms": 5.0}))
+    assert of_row("queued_probability", "box", waiting) == pytest.approx(0.5)
+    limit = METRICS["share_above_twice"].of_row_above
+    assert limit is not None
+    assert limit(waiting, 120.0) == pytest.approx(0.1)
+    assert limit(waiting, 150.0) == 0
+
+
+def test_burstiness_is_the_index_of_dispersion() -> None:
+    # 0 and 200 bits: mean 100, variance 10,000. The second trial is even.
+    series = (np.array([0, 25, 0, 25]), np.array([5, 5]))
+    assert of_row("burstiness", "port", row("port", series=series)) == pytest.approx(50)
+    with pytest.raises(NotMeasured, match="port has no series"):
+        of_row("burstiness", "port", row("port"))
 
 
 def test_what_a_row_lacks_is_named() -> None:

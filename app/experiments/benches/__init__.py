@@ -6,18 +6,22 @@ from app.errors import ServiceError
 from app.experiments.benches.campus import cases as campus
 from app.experiments.benches.fan_in import cases as fan_in
 from app.experiments.benches.link_sharing import cases as link_sharing
+from app.experiments.benches.reference import cases as reference
 from app.experiments.benches.scheduler_cost import cases as scheduler_cost
 from app.experiments.benches.slow_lines import cases as slow_lines
 from app.experiments.benches.switch_fan_in import cases as switch_fan_in
+from app.experiments.benches.wan_path import cases as wan_path
 from app.experiments.cases import Bench
 
 _BENCHES: dict[str, Bench] = {
     "campus": campus,
     "fan-in": fan_in,
-    "slow-lines": slow_lines,
     "link-sharing": link_sharing,
+    "reference": reference,
     "scheduler-cost": scheduler_cost,
+    "slow-lines": slow_lines,
     "switch-fan-in": switch_fan_in,
+    "wan-path": wan_path,
 }
 
 

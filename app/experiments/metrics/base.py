@@ -17,6 +17,7 @@ OfRow = Callable[[Row, Siblings], float]
 OfSweep = Callable[[Sequence[Row]], float]
 """Of several rows of one subject: its loads, or its trials."""
 OfChange = Callable[[float, float], float]
+OfRowAbove = Callable[[Row, float], float]
 
 
 class NotMeasured(Exception):
@@ -32,12 +33,13 @@ class Over(StrEnum):
 
 @dataclass(frozen=True)
 class Metric:
-    """One metric, read in one of four ways.
+    """One metric, read in one of five ways.
 
     ``of_row``: from a row and those of its case, then ``over`` the loads; ``by_trial``: from each trial's rows,
-    then their mean, where all trials as one sample would hide what every one of them shows. ``of_trials``: from a
-    subject's rows in all trials at one load, then the largest over the loads. ``of_sweep``: from a subject's rows by
-    rising load. ``of_change``: from the value of ``base`` (the operand's, unless it names one) and the same of what
+    then their mean: for extremes, which grow with the sample, and for what one sample of all trials would hide.
+    ``of_trials``: from a subject's rows in all trials at one load, then the largest over the loads. ``of_sweep``:
+    from a subject's rows by rising load. ``of_change``: from the value of ``base`` (the operand's, unless it names
+    one) and the same of what the claim counts from. ``of_row_above``: from a row and the value of ``base`` of what
     the claim counts from.
     """
 
@@ -49,6 +51,7 @@ class Metric:
     of_sweep: OfSweep | None = None
     of_change: OfChange | None = None
     base: str | None = None
+    of_row_above: OfRowAbove | None = None
 
 
 METRICS: dict[str, Metric] = {}
@@ -89,6 +92,16 @@ def change(name: str, base: str | None) -> Callable[[OfChange], OfChange]:
 
     def enter(function: OfChange) -> OfChange:
         METRICS[name] = Metric(name, of_change=function, base=base)
+        return function
+
+    return enter
+
+
+def above(name: str, base: str) -> Callable[[OfRowAbove], OfRowAbove]:
+    """Enter a function of a row and a limit, which is ``base`` of another operand, under ``name``."""
+
+    def enter(function: OfRowAbove) -> OfRowAbove:
+        METRICS[name] = Metric(name, of_row_above=function, base=base)
         return function
 
     return enter

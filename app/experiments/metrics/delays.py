@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from app.experiments.metrics.base import Over, Siblings, known, metric
-from app.experiments.rows import Row
+from app.experiments.metrics.base import Over, Siblings, above, fact, known, metric
+from app.experiments.rows import PS_PER_US, Row
 
 
 def _delay(row: Row, which: str) -> float:
@@ -58,7 +58,7 @@ def blocking_ms(row: Row, _: Siblings) -> float:
     return (_delay(row, "max") - _delay(row, "min")) / 1000
 
 
-@metric("rtt_min_ms")
+@metric("rtt_min_ms", by_trial=True)
 def rtt_min_ms(row: Row, _: Siblings) -> float:
     """Smallest round trip, ms."""
     return _delay(row, "min") / 1000
@@ -70,13 +70,29 @@ def rtt_mean_ms(row: Row, _: Siblings) -> float:
     return _delay(row, "mean") / 1000
 
 
-@metric("rtt_max_ms", over=Over.LARGEST)
+@metric("rtt_max_ms", over=Over.LARGEST, by_trial=True)
 def rtt_max_ms(row: Row, _: Siblings) -> float:
     """Largest round trip, ms."""
     return _delay(row, "max") / 1000
 
 
-@metric("rtt_range_ms")
+@metric("rtt_range_ms", by_trial=True)
 def rtt_range_ms(row: Row, _: Siblings) -> float:
     """Largest less smallest round trip, ms."""
     return (_delay(row, "max") - _delay(row, "min")) / 1000
+
+
+@metric("queued_probability")
+def queued_probability(row: Row, _: Siblings) -> float:
+    """Share of round trips that waited for more than a packet (``packet_ms`` above the smallest), 0 to 1."""
+    delays = known(row.delays, "delay: nothing was delivered", row)
+    late = delays[:, 0] > delays[0, 0] + fact(row, "packet_ms") * PS_PER_US * 1000
+    return float(delays[late, 1].sum() / delays[:, 1].sum())
+
+
+@above("share_above_twice", "rtt_max_ms")
+def share_above_twice(row: Row, other: float) -> float:
+    """Share of round trips above twice the largest of what the claim counts from (ms), 0 to 1."""
+    delays = known(row.delays, "delay: nothing was delivered", row)
+    late = delays[:, 0] > 2 * other * PS_PER_US * 1000
+    return float(delays[late, 1].sum() / delays[:, 1].sum())

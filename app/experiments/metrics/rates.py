@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from statistics import fmean
+
 from app.experiments.metrics.base import Over, Siblings, fact, known, metric
 from app.experiments.rows import Row
 
@@ -116,3 +118,31 @@ def buffer_frames(row: Row, _: Siblings) -> float:
     """Frames that the subject's queue held at most."""
     depth = max((float(queue["max_depth"]) for queue in row.queues), default=None)
     return known(depth, "queue", row)
+
+
+@metric("largest_throughput_kbps", over=Over.LARGEST)
+def largest_throughput_kbps(row: Row, siblings: Siblings) -> float:
+    """Delivered bits a second, kb/s; the largest of all loads."""
+    return throughput_kbps(row, siblings)
+
+
+@metric("largest_utilisation", over=Over.LARGEST)
+def largest_utilisation(row: Row, siblings: Siblings) -> float:
+    """Share of the line's time in use, 0 to 1; the largest of all loads."""
+    return utilisation(row, siblings)
+
+
+@metric("line_kbps")
+def line_kbps(row: Row, siblings: Siblings) -> float:
+    """What the line carried, its framing included, kb/s."""
+    return utilisation(row, siblings) * fact(row, "link_mbps") * 1000
+
+
+@metric("burstiness")
+def burstiness(row: Row, _: Siblings) -> float:
+    """Index of dispersion of the bits that leave the port in equal intervals: variance over mean, bits."""
+    ratios = []
+    for sent in row.series:
+        bits = sent.astype(float) * 8
+        ratios.append(float(bits.var() / known(float(bits.mean()) or None, "traffic", row)))
+    return fmean(known(ratios or None, "series", row))

@@ -36,7 +36,7 @@ def share_error(row: Row, siblings: Siblings) -> float:
 def share_error_short_term(row: Row, siblings: Siblings) -> float:
     """Largest difference between a peer's share of what left in a window and its ``weight``, mean over windows."""
     peers = _peers(row, siblings)
-    sent = np.stack([known(peer.series, "series", peer) for peer in peers])
+    sent = np.stack([np.concatenate(known(peer.series or None, "series", peer)) for peer in peers])
     busy = sent[:, sent.sum(axis=0) > 0]
     weights = np.array([[fact(peer, "weight")] for peer in peers])
     return float(np.abs(busy / busy.sum(axis=0) - weights).max(axis=0).mean())

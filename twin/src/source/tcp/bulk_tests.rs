@@ -158,6 +158,21 @@ fn ticks_spread_the_timeout() {
 }
 
 #[test]
+fn a_host_s_clock_ticks_for_all_its_connections() {
+    let tick = 500 * MS;
+    for start in [0, 130 * MS, 260 * MS] {
+        let options = json!({
+            "tick_ps": tick, "tick_phase_ps": 100 * MS, "start_ps": start, "bytes": 1000,
+            "rto_initial_ps": 3 * SECOND_PS,
+        });
+        let run = run(source(options), 50 * MS, 30, |at, s| {
+            s.from == End::Client && at < 10 * SECOND_PS
+        });
+        assert_eq!(run.sent(0)[1] % tick, 100 * MS);
+    }
+}
+
+#[test]
 fn too_many_timeouts_end_the_connection() {
     let run = run(source(json!({"retries": 3})), 50 * MS, 1000, |_, _| true);
     assert_eq!(run.sent(0).len(), 4);

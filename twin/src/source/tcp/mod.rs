@@ -91,11 +91,13 @@ pub fn sessions(value: Value, ctx: Context, stream: &mut Stream) -> Result<Sourc
     Ok(source(connections, ctx, Some(Transactions::default())))
 }
 
-/// The clocks of two hosts tick independently.
+/// How far the clocks of the two hosts are at the start: they tick independently unless their phase is given.
 fn tick_phases(options: &Options, stream: &mut Stream) -> [u64; 2] {
-    match options.tick_ps {
-        0 => [0, 0],
-        tick => [stream.up_to(tick - 1), stream.up_to(tick - 1)],
+    match (options.tick_ps, options.tick_phase_ps) {
+        (0, _) => [0, 0],
+        // The clock is ahead by what it lacks of a whole tick.
+        (tick, Some(first)) => [(tick - first) % tick; 2],
+        (tick, None) => [stream.up_to(tick - 1), stream.up_to(tick - 1)],
     }
 }
 

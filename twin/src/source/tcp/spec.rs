@@ -51,6 +51,8 @@ pub struct Options {
     pub rto_max_ps: u64,
     /// Of the clock that timeouts and round trips are counted in; 0: exact.
     pub tick_ps: u64,
+    /// When that clock ticks first, at both ends: connections of one host share its clock. None: drawn for each end.
+    pub tick_phase_ps: Option<u64>,
     /// RFC 7323: every acknowledgement times a round trip, else one segment at a time does.
     pub timestamps: bool,
     /// Longest delay of an acknowledgement; 0 acknowledges every segment at once.
@@ -81,6 +83,7 @@ impl Default for Options {
             rto_min_ps: SECOND_PS / 5,
             rto_max_ps: 60 * SECOND_PS,
             tick_ps: 0,
+            tick_phase_ps: None,
             timestamps: false,
             delayed_ack_ps: SECOND_PS / 5,
             ack_every: 2,
@@ -92,7 +95,7 @@ impl Default for Options {
 }
 
 /// The keys of `Options`: written beside those of the source itself.
-const KEYS: [&str; 19] = [
+const KEYS: [&str; 20] = [
     "mss",
     "congestion_control",
     "sack",
@@ -106,6 +109,7 @@ const KEYS: [&str; 19] = [
     "rto_min_ps",
     "rto_max_ps",
     "tick_ps",
+    "tick_phase_ps",
     "timestamps",
     "delayed_ack_ps",
     "ack_every",
@@ -158,6 +162,13 @@ impl Options {
             (self.delayed_ack_ps, "delayed_ack_ps"),
         ] {
             context.in_time(value_ps, field)?;
+        }
+        if self
+            .tick_phase_ps
+            .is_some_and(|phase| phase >= self.tick_ps)
+        {
+            let mend = "use less than tick_ps";
+            return Err(context.error("tick_phase_ps", "is no phase of the tick", mend));
         }
         self.window(self.receive_window_bytes, context, "receive_window_bytes")?;
         if let Some(bytes) = self.send_buffer_bytes {
@@ -276,8 +287,8 @@ mod tests {
             "mss": 536, "congestion_control": "reno", "sack": true, "limited_transmit": false,
             "byte_counting": false, "initial_window": 2, "idle_restart": false,
             "receive_window_bytes": 8192, "send_buffer_bytes": 4096, "rto_initial_ps": 3_000_000,
-            "rto_min_ps": 2_000_000, "rto_max_ps": 64_000_000, "tick_ps": 1, "timestamps": true,
-            "delayed_ack_ps": 0, "ack_every": 1, "quick_ack": 3, "handshake": true,
+            "rto_min_ps": 2_000_000, "rto_max_ps": 64_000_000, "tick_ps": 1, "tick_phase_ps": 0,
+            "timestamps": true, "delayed_ack_ps": 0, "ack_every": 1, "quick_ack": 3, "handshake": true,
             "retries": 4, "bytes": 7,
         });
         let (options, rest) = with_context(|context| Options::take(written, context)).unwrap();
@@ -297,6 +308,11 @@ mod tests {
                 json!({"congestion_control": "tahoe"}),
                 "source.congestion_control",
             ),
+            (
+                json!({"tick_ps": 5, "tick_phase_ps": 5}),
+                "source.tick_phase_ps",
+            ),
+            (json!({"tick_phase_ps": 0}), "source.tick_phase_ps"),
             (
                 json!({"send_buffer_bytes": 100}),
                 "source.send_buffer_bytes",
