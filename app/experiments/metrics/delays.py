@@ -22,6 +22,12 @@ def delay_max_us(row: Row, _: Siblings) -> float:
     return _delay(row, "max")
 
 
+@metric("trial_delay_max_us", over=Over.LARGEST, per_trial=True)
+def trial_delay_max_us(row: Row, _: Siblings) -> float:
+    """Largest delay of one trial, microseconds."""
+    return _delay(row, "max")
+
+
 @metric("delay_p50_us")
 def delay_p50_us(row: Row, _: Siblings) -> float:
     """Median delay, microseconds."""
