@@ -22,7 +22,7 @@ def delay_max_us(row: Row, _: Siblings) -> float:
     return _delay(row, "max")
 
 
-@metric("trial_delay_max_us", over=Over.LARGEST, per_trial=True)
+@metric("trial_delay_max_us", over=Over.LARGEST, by_trial=True)
 def trial_delay_max_us(row: Row, _: Siblings) -> float:
     """Largest delay of one trial, microseconds."""
     return _delay(row, "max")
