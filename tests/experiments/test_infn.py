@@ -83,11 +83,17 @@ def test_queues_alone_do_not_make_the_longest_round_trips(session: Session) -> N
     assert every["max"] > 1_000_000
 
 
-def test_streams_below_the_line_carry_what_the_fluid_model_says(session: Session) -> None:
+def test_streams_carry_what_the_fluid_model_says_less_what_the_carrier_polices(session: Session) -> None:
+    lost = []
     for scenario in ("udp-500", "udp-1000", "udp-1500"):
         udp = row(session, "infn-udp", scenario, "all-udp")
-        assert udp.throughput_mbps == pytest.approx(udp.selection.expected["throughput_mbps"], rel=0.005)
-        assert udp.loss_ratio == 0
+        assert udp.loss_ratio is not None
+        expected = udp.selection.expected["throughput_mbps"] * (1 - udp.loss_ratio)
+        assert udp.throughput_mbps == pytest.approx(expected, rel=0.005)
+        lost.append(udp.loss_ratio)
+    # The more streams meet on the line, the longer its bursts at a rate above the contract.
+    assert lost[0] == 0
+    assert lost == sorted(lost)
 
 
 def changed(name: str, **fields: Any) -> Any:
