@@ -3,28 +3,36 @@
 from __future__ import annotations
 
 import os
+from importlib.util import find_spec
 
 import pytest
 
-DESELECTED = pytest.StashKey[list[str]]()
+DESELECTED = pytest.StashKey[list[tuple[str, str]]]()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Tests against a live Batfish run only where a host is configured."""
-    config.stash[DESELECTED] = []
-    if os.environ.get("QOSFORGE_BATFISH_HOST"):
-        return
-    live = [item for item in items if item.get_closest_marker("batfish")]
-    if live:
-        config.hook.pytest_deselected(items=live)
-        config.stash[DESELECTED] = [item.nodeid for item in live]
-        items[:] = [item for item in items if item not in live]
+    """Tests against a live Batfish run only where a host is configured, those against ns-3 where it is installed."""
+    missing = {}
+    if not os.environ.get("QOSFORGE_BATFISH_HOST"):
+        missing["batfish"] = "no QOSFORGE_BATFISH_HOST is set"
+    if find_spec("ns") is None:
+        missing["crosscheck"] = "the package ns3 is not installed"
+    left_out = {
+        item: why
+        for item in items
+        for marker, why in missing.items()
+        if item.get_closest_marker(marker) is not None
+    }
+    config.stash[DESELECTED] = [(item.nodeid, why) for item, why in left_out.items()]
+    if left_out:
+        config.hook.pytest_deselected(items=list(left_out))
+        items[:] = [item for item in items if item not in left_out]
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """Name what was left out, and why."""
-    for name in config.stash.get(DESELECTED, []):
-        terminalreporter.write_line(f"deselected (no QOSFORGE_BATFISH_HOST is set): {name}")
+    for name, why in config.stash.get(DESELECTED, []):
+        terminalreporter.write_line(f"deselected ({why}): {name}")
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
