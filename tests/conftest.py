@@ -11,7 +11,7 @@ DESELECTED = pytest.StashKey[list[tuple[str, str]]]()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Tests against a live Batfish run only where a host is configured, those against ns-3 where it is installed."""
+    """Tests against Batfish run only where a host is configured, those against ns-3 where it is installed."""
     missing = {}
     if not os.environ.get("QOSFORGE_BATFISH_HOST"):
         missing["batfish"] = "no QOSFORGE_BATFISH_HOST is set"

@@ -1,0 +1,74 @@
+"""All experiments together: their data load, every claim is there, and each names what can be read."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from app.errors import InputError
+from app.experiments import experiment_names, load_experiment
+from app.experiments.benches import bench
+from app.experiments.model import Ascending, Operand, Ratio
+
+CLAIMS = {
+    "cern-strict-priority": 32,
+    "cern-wrr": 21,
+    "cern-wrr-mixed": 21,
+    "cern-comparison": 139,
+    "aircraft-best-effort": 75,
+    "aircraft-platinum": 64,
+    "aircraft-mixed": 30,
+    "infn-baseline": 9,
+    "infn-udp": 8,
+    "infn-tcp": 15,
+    "infn-two-way": 6,
+    "infn-pq-wfq": 16,
+    "infn-production": 12,
+    "torino-table1": 24,
+    "torino-link-sharing": 128,
+    "torino-delay": 93,
+    "torino-cost": 16,
+    "itesm-layer2": 9,
+    "itesm-layer3": 43,
+    "itesm-link-efficiency": 21,
+}
+
+
+def test_every_published_claim_is_there() -> None:
+    assert {name: len(load_experiment(name).claims) for name in experiment_names()} == CLAIMS
+    assert sum(CLAIMS.values()) == 782
+
+
+def test_no_two_claims_have_one_name() -> None:
+    names = Counter(claim.id for name in experiment_names() for claim in load_experiment(name).claims)
+    assert names.most_common(1)[0][1] == 1
+
+
+@pytest.mark.parametrize("name", sorted(CLAIMS))
+def test_an_experiment_has_its_bench_and_its_operands_exist(name: str) -> None:
+    experiment = load_experiment(name)
+    assert bench(experiment.bench)
+    assert experiment.title
+    for claim in experiment.claims:
+        value = claim.value
+        operands: tuple[Operand, ...] = ()
+        if isinstance(value, Ascending):
+            operands = value.ascending
+        elif isinstance(value, Ratio):
+            operands = (value.top, value.bottom)
+        for operand in (*operands, *([claim.against] if claim.against else [])):
+            other = load_experiment(operand.experiment or name)
+            assert (operand.scenario or claim.scenario) in other.scenarios, claim.id
+
+
+def test_what_cannot_be_reproduced_says_why() -> None:
+    for name in experiment_names():
+        for claim in load_experiment(name).claims:
+            assert claim.reproducible or claim.note, claim.id
+
+
+def test_an_unknown_experiment_is_named_with_those_that_exist() -> None:
+    with pytest.raises(InputError, match="no experiment 'cern'") as caught:
+        load_experiment("cern")
+    assert "cern-wrr" in caught.value.mend
