@@ -84,7 +84,8 @@ def _divide(node: FluidClass, capacity: float) -> list[float]:
     left = capacity
     for members in _in_order(strict, children):
         first = [min(demands[i], children[i].conforming) for i in members]
-        left -= _give(given, members, in_proportion(left, first))
+        # Parts that are rounded may come to more than there is by their last bits.
+        left = max(left - _give(given, members, in_proportion(left, first)), 0.0)
     wanted = [demands[i] for i in weighted]
     if node.division is Division.OFFERED:
         parts = in_proportion(left, wanted)
@@ -92,9 +93,10 @@ def _divide(node: FluidClass, capacity: float) -> list[float]:
         parts = _by_level(left, [children[i] for i in weighted], wanted)
     else:
         parts = max_min(left, wanted, [children[i].weight for i in weighted])
-    left -= _give(given, weighted, parts)
+    left = max(left - _give(given, weighted, parts), 0.0)
     for members in _in_order(strict, children):
-        left -= _give(given, members, in_proportion(max(left, 0.0), [demands[i] - given[i] for i in members]))
+        wanted = [demands[i] - given[i] for i in members]
+        left = max(left - _give(given, members, in_proportion(left, wanted)), 0.0)
     return given
 
 

@@ -129,6 +129,21 @@ def test_streams_of_one_queue_share_it_as_they_offer() -> None:
     assert (found["a"], found["b"]) == pytest.approx((450, 150))
 
 
+def test_rounding_leaves_no_debt_to_those_who_come_last() -> None:
+    # In proportion these come to more than the link by a last bit.
+    first = tuple(
+        FluidClass(name, offered=offered, priority=1)
+        for name, offered in (("a", 209003.04346047592), ("b", 282394.5540498428), ("c", 159661.28271475277))
+    )
+    last = (
+        FluidClass("silent", priority=2),
+        FluidClass("weighted", offered=1.0),
+        FluidClass("late", 1.0, priority=3),
+    )
+    got = throughput(FluidClass("link", children=(*first, *last)), 300_000.0)
+    assert [got["silent"], got["weighted"], got["late"]] == [0.0, 0.0, 0.0]
+
+
 def test_what_has_no_weight_gets_what_nobody_else_wants() -> None:
     classes = (FluidClass("a", 100, weight=2), FluidClass("b", math.inf, weight=0), FluidClass("c", 50, weight=0))
 
