@@ -134,7 +134,11 @@ def streams(
         stages: list[Stage] = []
         for hop in map(tuple, entry["path"]):
             line = lines[hop]
-            usual, largest, smallest = (_carried(size, probes[size][hop], line) for size in sizes)
+            usual = _carried(sizes[0], reports[hop], line)
+            if usual is None:
+                stages.append(Meter((*hop, "nothing passes", 0), 0, 0, sizes[0]))
+                break
+            largest, smallest = (_like(size, probes[size][hop], line, usual) for size in sizes[1:])
             stages += _meters(ports[hop], reports[hop], "egress", hop, usual)
             queues = [i for i, queue in enumerate(reports[hop]["queues"]) if queue["packets_in"]]
             stages.append(Passage(line, queues[0] if queues else 0, usual, largest, smallest))
@@ -155,10 +159,22 @@ def _probe(document: Json, entry: Json, size: int, run: Callable[[Json], Json]) 
     return {(each["node"], each["port"]): each for each in answer["ports"]}
 
 
-def _carried(size: int, report: Json, line: Line) -> Carried:
+def _carried(size: int, report: Json, line: Line) -> Carried | None:
+    """What packets of a size were found to be on a line; None where none came through."""
     packets = sum(queue["packets_out"] for queue in report["queues"])
+    if packets == 0:
+        return None
     frames = sum(queue["bytes_out"] for queue in report["queues"])
     return Carried(size, frames / packets, report["busy_ps"] / packets * line.rate / PS)
+
+
+def _like(size: int, report: Json, line: Line, usual: Carried) -> Carried:
+    """The same where the usual packets come through; what is dropped counts as so many of those as hold it."""
+    found = _carried(size, report, line)
+    if found is not None:
+        return found
+    packets = math.ceil(size / usual.ip_bytes)
+    return Carried(size, packets * usual.frame_bytes, packets * usual.wire_bits)
 
 
 def load(flow: TrafficFlow, source: Json, duration_ps: int) -> tuple[float, tuple[int, int, int]]:

@@ -12,7 +12,7 @@ import pytest
 from app.compiler.compile import compile_intent
 from app.intent.loader import load_intent
 from app.inventory.loader import load_network
-from app.plan.model import Plan
+from app.plan.model import DROP, TRANSMIT, Ingress, InterfacePlan, InterfacePolicer, Plan, Policer
 from app.platforms.base import platform
 from app.tester.delay_bounds import delay_bounds
 from app.tester.expectation import expected_throughput
@@ -111,3 +111,23 @@ def test_what_packets_are_on_a_line_is_what_the_twin_makes_of_them() -> None:
     assert (call[0].frame_bytes, call[0].wire_bits) == (78, pytest.approx(98 * 8))
     assert min(each.frame_bytes for each in call) < 60
     assert all(each.wire_bits >= 8 * each.frame_bytes - 1e-6 for each in (*voice, *call))
+
+
+@pytest.mark.parametrize(("burst", "passes"), [(100, set()), (1000, {"rtp-audio", "rtp-video", None})])
+def test_what_no_packet_passes_ends_a_stream(burst: int, passes: set[str | None]) -> None:
+    """A policer lets no packet through that its bucket cannot hold; the largest of the video are such."""
+    network = load_network(INVENTORY)
+    texts = {d.name: (INVENTORY / (d.startup or "")).read_text() for d in network.devices}
+    plans = {d.name: platform(d.platform, d.name).parse(texts[d.name], d.name, d.image) for d in network.devices}
+    described = next(entry for entry in network.traffic if entry.name == "layer-3")
+    for box, port in {network.station(flow.from_).attach for flow in described.flows}:
+        bucket = Policer(rate=100_000_000, burst=burst, conform=TRANSMIT, exceed=DROP)
+        policed = InterfacePlan(name=port, ingress=Ingress(policers=(InterfacePolicer(any_of=(), police=bucket),)))
+        others = tuple(each for each in plans[box].interfaces if each.name != port)
+        plans[box] = plans[box].model_copy(update={"interfaces": (*others, policed)})
+    tester = TwinTester(network, plans)
+    document = tester.scenario(described, 1, set())
+
+    found = expected_throughput(streams(network, plans, described, document, tester._run))
+
+    assert {flow.application for flow in described.flows if found[flow.name] > 0} == passes
