@@ -106,3 +106,27 @@ def test_trials_vary_by_the_range_of_their_jitter() -> None:
     assert known([row("a", delay_sd_us=sd) for sd in (9.0, 10.0, 11.0)]) == pytest.approx(20)
     with pytest.raises(NotMeasured, match="one trial"):
         known([row("a", delay_sd_us=1.0)])
+
+
+@pytest.mark.parametrize(
+    ("name", "missing"),
+    [
+        ("second_sender_mbps", "no sender 2"),
+        ("share_error", "no throughput"),
+        ("share_error_short_term", "no window"),
+    ],
+)
+def test_what_cannot_be_divided_or_is_not_there_is_named(name: str, missing: str) -> None:
+    silent = Selection(peers=("box",), facts={"weight": 1.0})
+    idle = row(
+        "box", selection=silent, throughput_mbps=0.0, per_flow_mbps=(0.0,), series=(np.zeros(3, dtype=np.int64),)
+    )
+    with pytest.raises(NotMeasured, match=missing):
+        of_row(name, "box", idle)
+
+
+def test_trials_without_jitter_do_not_vary() -> None:
+    of_trials = METRICS["trial_variation_percent"].of_trials
+    assert of_trials is not None
+    with pytest.raises(NotMeasured, match="no jitter"):
+        of_trials([row("box", delay_sd_us=0.0), row("box", delay_sd_us=0.0)])

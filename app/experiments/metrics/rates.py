@@ -26,16 +26,21 @@ def throughput_per_sender_mbps(row: Row, _: Siblings) -> float:
     return known(row.throughput_mbps, "throughput", row) / len(row.per_flow_mbps)
 
 
+def _sender_mbps(row: Row, number: int) -> float:
+    rates = row.per_flow_mbps
+    return known(rates[number] if number < len(rates) else None, f"sender {number + 1}", row)
+
+
 @metric("first_sender_mbps")
 def first_sender_mbps(row: Row, _: Siblings) -> float:
     """Throughput of the subject's first flow, Mb/s."""
-    return row.per_flow_mbps[0]
+    return _sender_mbps(row, 0)
 
 
 @metric("second_sender_mbps")
 def second_sender_mbps(row: Row, _: Siblings) -> float:
     """Throughput of the subject's second flow, Mb/s."""
-    return row.per_flow_mbps[1]
+    return _sender_mbps(row, 1)
 
 
 @metric("offered_mbps")

@@ -14,4 +14,5 @@ def trial_variation_percent(rows: Sequence[Row]) -> float:
     if len(rows) < 2:
         raise NotMeasured("one trial alone has no variation")
     jitters = [known(row.delay_sd_us, "delay: nothing was delivered", row) for row in rows]
-    return 100 * (max(jitters) - min(jitters)) * len(jitters) / sum(jitters)
+    total = known(sum(jitters) or None, "jitter", rows[0])
+    return 100 * (max(jitters) - min(jitters)) * len(jitters) / total

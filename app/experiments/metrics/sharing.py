@@ -28,7 +28,7 @@ def throughput_ratio(row: Row, siblings: Siblings) -> float:
 def share_error(row: Row, siblings: Siblings) -> float:
     """Largest difference between a peer's share of the delivered total and its ``weight``, 0 to 1."""
     peers = _peers(row, siblings)
-    total = sum(known(peer.throughput_mbps, "throughput", peer) for peer in peers)
+    total = known(sum(known(peer.throughput_mbps, "throughput", peer) for peer in peers) or None, "throughput", row)
     return max(abs((peer.throughput_mbps or 0.0) / total - fact(peer, "weight")) for peer in peers)
 
 
@@ -38,6 +38,8 @@ def share_error_short_term(row: Row, siblings: Siblings) -> float:
     peers = _peers(row, siblings)
     sent = np.stack([np.concatenate(known(peer.series or None, "series", peer)) for peer in peers])
     busy = sent[:, sent.sum(axis=0) > 0]
+    if not busy.size:
+        raise NotMeasured(f"{row.subject} has no window in which anything left")
     weights = np.array([[fact(peer, "weight")] for peer in peers])
     return float(np.abs(busy / busy.sum(axis=0) - weights).max(axis=0).mean())
 
