@@ -20,7 +20,8 @@ QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "p999": 0.999}
 class Row:
     """One subject in one case; rates in Mb/s of the row's layer, delays in microseconds.
 
-    Delays are of delivered packets only; ``loss_ratio`` stands beside them. What was not measured is None.
+    Delays are of delivered packets only; ``loss_ratio`` stands beside them, of both ways where delays are round
+    trips. What was not measured is None.
     ``delays`` are rows of upper edge (ps) and count by rising edge. ``series`` has, by trial, the frame bytes that
     left the subject's queues (the port, where it names none) in each window of time. ``arrivals_ps`` are the times
     at which a sampled flow's packets arrived, trial by trial.
@@ -65,9 +66,8 @@ def _row(subject: str, case: Case, selection: Selection, answers: Sequence[Json]
         return Row(subject, case.load, selection, values=values, **_port(selection, answers, layer))
     sent = sum(flow["sent"] for flow in chosen)
     delivered = sum(flow["delivered"] for flow in chosen)
-    lost = sum(flow["lost"] for flow in chosen)
-    if selection.round_trip:
-        lost += sum(flow["returned"]["lost"] for flow in chosen)
+    ways = [*chosen, *(flow["returned"] for flow in chosen)] if selection.round_trip else chosen
+    lost, arrived = (sum(way[figure] for way in ways) for figure in ("lost", "delivered"))
     per_flow = _per_flow(selection, chosen, len(answers), layer)
     measured = [_times(selection, flow) for flow in chosen]
     mean, sd = _pooled([(count, part) for count, part, _ in measured])
@@ -82,7 +82,7 @@ def _row(subject: str, case: Case, selection: Selection, answers: Sequence[Json]
         delay_us=None if bins is None else _delays([part for count, part, _ in measured if count], mean, bins),
         delay_sd_us=None if sd is None else sd / PS_PER_US,
         interarrival_sd_us=None if gap is None else gap / PS_PER_US,
-        loss_ratio=lost / (lost + delivered) if lost + delivered else None,
+        loss_ratio=lost / (lost + arrived) if lost + arrived else None,
         packets=sent,
         delivered=delivered,
         trials=len(answers),
