@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -12,7 +13,7 @@ from app.experiments.model import Ascending, Claim, Comparing, Experiment, Ratio
 from app.experiments.readings import Reading, read, source
 from app.experiments.running import Session
 
-Obtained = float | list[float] | dict[str, Any] | None
+Obtained = float | list[Any] | dict[str, Any] | None
 
 _LIMITS = {
     Comparing.BELOW: lambda value, limit, width: value < limit + width,
@@ -51,11 +52,23 @@ class Comparison:
             "metric": claim.metric,
             "type": claim.type.value,
             "published": published,
-            "obtained": self.obtained,
+            "obtained": _in_json(self.obtained),
             "tolerance": claim.tolerance.model_dump(exclude_none=True),
             "holds": self.holds,
             "reason": self.reason,
         }
+
+
+def _in_json(obtained: Obtained) -> Obtained:
+    """The same without infinities, which JSON has no number for: null."""
+    match obtained:
+        case float():
+            return obtained if math.isfinite(obtained) else None
+        case list():
+            return [_in_json(one) for one in obtained]
+        case dict():
+            return {name: _in_json(one) for name, one in obtained.items()}
+    return obtained
 
 
 def compare(session: Session, experiment: Experiment) -> tuple[Comparison, ...]:

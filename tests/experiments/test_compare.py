@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -148,3 +149,17 @@ def test_a_limit_may_come_from_another_scenario() -> None:
     there = point(row("box", delay_us={"max": 20_000.0}))
     (found,) = compare(session(made, {"s": [here], "t": [there]}), made)
     assert (found.obtained, found.holds) == (0.25, True)
+
+
+def test_what_json_has_no_number_for_is_null() -> None:
+    order = claim(
+        metric="q1_ratio", type="order", value={"ascending": [{}, {"scenario": "t"}]}, against={"subject": "other"}
+    )
+    made = experiment(order)
+    points = {
+        name: [point(row("box", values={"q1_percent": 2.0}), row("other", values={"q1_percent": other}))]
+        for name, other in (("s", 4.0), ("t", 0.0))
+    }
+    (found,) = compare(session(made, points), made)
+    assert found.holds
+    assert json.loads(json.dumps(found.document(), allow_nan=False))["obtained"] == [0.5, None]
