@@ -124,7 +124,7 @@ def _short(value: Any) -> str:
         case int() | float():
             return f"{value:.5g}"
         case list():
-            return " < ".join(_short(one) for one in value)
+            return " → ".join(_short(one) for one in value)
         case {"ascending": steps}:
             return f"order of {len(steps)}"
         case {"is": number, "relation": relation}:
