@@ -67,7 +67,7 @@ def delay_bounds(streams: Sequence[Stream]) -> dict[str, Fraction | None]:
                 delays[number][at] = delay
                 # What leaves in any time came in that time or the delay before it.
                 curves[number][at + 1] = (
-                    TokenBucket(entering.burst + entering.rate * delay, entering.rate)
+                    _within(entering, delay + _jitter(stage.line))
                     if entering is not None and delay is not None
                     else None
                 )
@@ -78,7 +78,7 @@ def delay_bounds(streams: Sequence[Stream]) -> dict[str, Fraction | None]:
 
 def _total(stream: Stream, delays: Sequence[Fraction | None]) -> Fraction | None:
     lines = [stage.line for stage in stream.stages if not isinstance(stage, Meter)]
-    fixed = sum(line.delay_ps for line in lines) + sum(line.latency_ps for line in lines[1:])
+    fixed = sum(line.delay_ps for line in lines) + sum(line.latency_ps + line.jitter_ps for line in lines[1:])
     known = [delay for delay in delays if delay is not None]
     return sum(known, Fraction(fixed, PS)) if len(known) == len(delays) else None
 
@@ -90,6 +90,16 @@ def _source(stream: Stream) -> TokenBucket | None:
     bits = 8 * stream.ip_bytes
     period = int(bits * PS / stream.offered)
     return TokenBucket.of(bits, Fraction(bits * PS, max(period - 1, 1)))
+
+
+def _within(entering: TokenBucket, delay: Fraction) -> TokenBucket:
+    """What leaves after a delay of up to so many seconds."""
+    return TokenBucket(entering.burst + entering.rate * delay, entering.rate)
+
+
+def _jitter(line: Line) -> Fraction:
+    """The longest random time before a line's queue, seconds."""
+    return Fraction(line.jitter_ps, PS)
 
 
 def _metered(meter: Meter, stream: Stream, entering: TokenBucket | None) -> TokenBucket:
@@ -109,7 +119,7 @@ def _arriving(
                 continue
             line = stage.line
             queues = found.setdefault((line.node, line.port), {})
-            own = _traffic(stage, stream, curve)
+            own = _traffic(stage, stream, None if curve is None else _within(curve, _jitter(line)))
             met = queues.get(stage.queue)
             queues[stage.queue] = own if met is None else _together(met, own)
     return found

@@ -29,10 +29,10 @@ _ACK_BYTES = 40
 class Line:
     """An egress port and its link. ``believed`` is the rate (b/s) that the box takes its shares of, ``ring`` the
     frames its hardware holds, ``limits`` the packets that each queue takes; ``delay_ps`` is the link's and
-    ``latency_ps`` that of the node before it. Without a scheduler it is one queue in order of arrival;
-    ``discipline`` is what the twin makes of it; a line that is not ``plain`` is shaped below its rate, or has a
-    queue that packets do not leave in order of arrival. ``shaped`` are the frame bits per second that the port
-    sends at most.
+    ``latency_ps`` that of the node before it, with up to ``jitter_ps`` at random besides. Without a scheduler it is
+    one queue in order of arrival; ``discipline`` is what the twin makes of it; a line that is not ``plain`` is
+    shaped below its rate, or has a queue that packets do not leave in order of arrival. ``shaped`` are the frame
+    bits per second that the port sends at most.
     """
 
     node: str
@@ -47,6 +47,7 @@ class Line:
     discipline: Json = field(default_factory=lambda: {"kind": "fifo"})
     plain: bool = True
     shaped: int | None = None
+    jitter_ps: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,6 +227,7 @@ def _lines(network: Network, plans: Mapping[str, Plan], document: Json) -> dict[
                 limits=tuple(queue.get("limit_packets") for queue in egress.get("queues", ())) or (1000,),
                 delay_ps=link["delay_ps"],
                 latency_ps=node["latency_ps"],
+                jitter_ps=node.get("latency_jitter_ps", 0),
                 scheduler=scheduler,
                 discipline=egress.get("scheduler") or {"kind": "fifo"},
                 shaped=(egress.get("shape") or {}).get("rate_bps"),

@@ -113,6 +113,18 @@ def test_what_packets_are_on_a_line_is_what_the_twin_makes_of_them() -> None:
     assert all(each.wire_bits >= 8 * each.frame_bytes - 1e-6 for each in (*voice, *call))
 
 
+def test_lines_have_the_latencies_of_the_box_before_them() -> None:
+    found = {
+        stage.line.node: (stage.line.latency_ps, stage.line.jitter_ps)
+        for stream in run(None, "layer-2").streams.values()
+        for stage in stream.stages
+        if isinstance(stage, Passage)
+    }
+
+    assert found["s2970"] == (4_600_000, 4_000_000)
+    assert found["vigo1"] == (0, 0)
+
+
 @pytest.mark.parametrize(("burst", "passes"), [(100, set()), (1000, {"rtp-audio", "rtp-video", None})])
 def test_what_no_packet_passes_ends_a_stream(burst: int, passes: set[str | None]) -> None:
     """A policer lets no packet through that its bucket cannot hold; the largest of the video are such."""

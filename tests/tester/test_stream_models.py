@@ -147,6 +147,16 @@ def test_bounds_of_two_lines_add_up_with_what_lies_between() -> None:
     assert float(found["s"] or 0) == pytest.approx(0.008 + 0.001 + 0.005 + (8000 + 1600) / RATE, rel=1e-6)
 
 
+def test_a_random_latency_counts_in_full_and_brings_packets_together() -> None:
+    first, second, third = line("a"), line("b", jitter_ps=10**10), line("c")
+    fixed = delay_bounds([stream("s", 100_000, (first, 0), (line("b"), 0), (third, 0))])["s"]
+    found = delay_bounds([stream("s", 100_000, (first, 0), (second, 0), (third, 0))])["s"]
+
+    # 10 ms themselves; what comes in them waits in the second queue, and with what comes meanwhile in the third.
+    grown = 0.1 * 0.010
+    assert float((found or 0) - (fixed or 0)) == pytest.approx(0.010 + grown + grown + 0.1 * grown, rel=1e-6)
+
+
 def test_a_full_queue_bounds_who_sends_all_it_can() -> None:
     one = line("a")
 
