@@ -170,7 +170,7 @@ class TwinTester:
 
     def _flows(self, flow: TrafficFlow, samples: bool, seconds: int) -> list[Json]:
         source, target = self.network.station(flow.from_), self.network.station(flow.to)
-        path = self.path(source, target)
+        path, sending = self.path(source, target), _source(flow)
         documents = []
         for number in range(flow.count):
             document: Json = {
@@ -186,7 +186,7 @@ class TwinTester:
                     "dst_port": flow.dst_port,
                     "application": flow.application,
                 },
-                "source": _source(flow),
+                "source": sending,
                 "samples": samples,
                 "sample_every": sample_every(flow, seconds),
             }
