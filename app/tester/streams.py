@@ -14,6 +14,7 @@ from typing import Any
 from app.inventory.models import Network, TrafficFlow, TrafficScenario
 from app.plan.model import InterfacePlan, Plan, Scheduler
 from app.tester.schedulers import held
+from app.tester.traffic import RTP_HEADERS, packets_of_frame
 
 Json = dict[str, Any]
 
@@ -21,7 +22,6 @@ PS = 10**12
 _PROBES = 5
 _PROBE_SECONDS = 20
 """Time from one probing packet to the next: any line has sent it by then, so that nothing waits or is dropped."""
-_UDP_HEADERS = 40
 _ACK_BYTES = 40
 
 
@@ -187,10 +187,10 @@ def load(flow: TrafficFlow, source: Json, duration_ps: int) -> tuple[float, tupl
             return math.inf, (size, size, _ACK_BYTES)
         case "video":
             frame = described.frame_bytes or 0
-            packets = max(1, math.ceil(frame / (size - _UDP_HEADERS)))
-            usual = frame / packets + _UDP_HEADERS
+            packets = packets_of_frame(described)
+            usual = frame / packets + RTP_HEADERS
             offered = (described.frames_per_second or 0) * packets * usual * 8
-            return offered, (round(usual), size, _UDP_HEADERS)
+            return offered, (round(usual), size, RTP_HEADERS)
         case "trace":
             sent = [b for at, b in zip(source["times_ps"], source["ip_bytes"], strict=True) if at <= duration_ps]
             usual = round(sum(sent) / max(len(sent), 1)) or size

@@ -7,13 +7,16 @@ from collections.abc import Sequence
 from ipaddress import ip_address, ip_network
 
 from app.intent.models import RESERVED_CLASS, Intent, MatchTerm, TrafficClass, Verify
-from app.inventory.models import Network, TrafficFlow, TrafficScenario
+from app.inventory.models import Network, Source, TrafficFlow, TrafficScenario
 
 MOST_SAMPLES = 20_000
 """Packets of a judged flow that are kept one by one; of a faster flow, one in so many."""
 
 LONGEST_STRETCH = 4
 """An inconclusive measurement is repeated with twice the time, up to this many times the first one."""
+
+RTP_HEADERS = 40
+"""Bytes of every packet of video that are IP, UDP and RTP."""
 
 _PROTOCOLS = {"tcp": 6, "udp": 17}
 _NOT_TOLD = frozenset({"vlan", "source_mac", "destination_mac", "input_interface"})
@@ -77,6 +80,12 @@ def sample_every(flow: TrafficFlow, seconds: int) -> int:
     return max(1, round(rate * seconds / (flow.source.ip_bytes * 8) / MOST_SAMPLES))
 
 
+def packets_of_frame(source: Source) -> int:
+    """Packets that a mean frame of video is cut into; of packets without room for video, one."""
+    room = source.ip_bytes - RTP_HEADERS
+    return max(1, math.ceil((source.frame_bytes or 0) / room)) if room > 0 else 1
+
+
 def samples(flow: TrafficFlow, seconds: int) -> int | None:
     """About how many packets a description of traffic has for a verdict, all its flows together.
 
@@ -86,7 +95,7 @@ def samples(flow: TrafficFlow, seconds: int) -> int | None:
     if source.kind in ("tcp", "trace"):
         return None
     if source.kind == "video":
-        packets = (source.frames_per_second or 0) * seconds * math.ceil((source.frame_bytes or 0) / source.ip_bytes)
+        packets = (source.frames_per_second or 0) * seconds * packets_of_frame(source)
     else:
         packets = round((source.rate or 0) * seconds / (source.ip_bytes * 8))
     return flow.count * (packets // sample_every(flow, seconds))

@@ -62,6 +62,8 @@ def test_how_many_packets_tcp_and_traces_send_is_not_described(kind: str) -> Non
         (Source(kind="cbr", rate=80_000, ip_bytes=200), 2, 1_000),
         (Source(kind="poisson", rate=80_000_000, ip_bytes=1_000), 1, MOST_SAMPLES),
         (Source(kind="video", frames_per_second=15, frame_bytes=3_200, ip_bytes=1_000), 1, 600),
+        # 40 bytes of each packet are headers: two packets of 1000 bytes do not hold a frame of 2000.
+        (Source(kind="video", frames_per_second=15, frame_bytes=2_000, ip_bytes=1_000), 1, 450),
         (Source(kind="tcp"), 1, None),
     ],
 )
