@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -57,15 +58,38 @@ def findings_json(findings: Iterable[Finding]) -> list[dict[str, Any]]:
     return [finding.document() for finding in findings]
 
 
+def require_writable(path: Path) -> None:
+    """Try whether a file that the user asked for can be written, before the work that fills it.
+
+    Makes the folders above it; what the file holds stays.
+
+    Raises:
+        InputError: it cannot be written there.
+    """
+    with _writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        new = not path.exists()
+        if new or path.is_file() or path.is_dir():  # a pipe would wait for its reader
+            path.open("ab").close()
+        if new:
+            path.unlink()
+
+
 def write_file(path: Path, text: str) -> None:
     """Write a file that the user asked for, with the folders above it.
 
     Raises:
         InputError: it cannot be written there.
     """
-    try:
+    with _writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         raise InputError(
             f"cannot be written: {error.strerror}", Place(file=str(path)), "name a place that can be written"

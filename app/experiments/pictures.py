@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from app.errors import InputError
-from app.experiments.model import Plot
+from app.experiments.model import Experiment, Plot
 from app.experiments.readings import Source, over, read_at
 from app.experiments.running import Outcome
 from app.plots import Panel, Series, series_plot
 
 _UNITS = {"mbps": "Mb/s", "kbps": "kb/s", "us": "µs", "ms": "ms", "percent": "%"}
+
+
+def require_plots(experiment: Experiment) -> None:
+    """Refuse an experiment without plots.
+
+    Raises:
+        InputError: the experiment has none.
+    """
+    if not experiment.plots:
+        raise InputError(f"{experiment.name} has no plot", mend="ask for its document with --json")
 
 
 def picture(outcome: Outcome) -> str:
@@ -18,8 +28,7 @@ def picture(outcome: Outcome) -> str:
         InputError: the experiment has none.
     """
     experiment = outcome.experiment
-    if not experiment.plots:
-        raise InputError(f"{experiment.name} has no plot", mend="ask for its document with --json")
+    require_plots(experiment)
     panels = tuple(_panel(outcome, plot) for plot in experiment.plots)
     return series_plot(panels, title=f"{experiment.title} ({experiment.paper.cited})")
 

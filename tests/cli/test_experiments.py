@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -88,6 +90,31 @@ WRONG: dict[str, tuple[list[object], str]] = {
     "a plot of all": (["run", "--all", "--plot", "x.svg"], "--all takes neither a name nor --plot"),
     "a seed of 65 bits": (["run", NAME, "--seed", 2**64], "Invalid value for '--seed'"),
 }
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "message"),
+    [
+        (NAME, ".", "cannot be written: Is a directory"),
+        (NAME, "file/x.svg", "cannot be written"),
+        ("infn-production", "x.svg", "infn-production has no plot"),
+    ],
+)
+def test_a_plot_that_cannot_be_is_told_before_anything_runs(
+    qosforge: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, name: str, place: str, message: str
+) -> None:
+    (tmp_path / "file").write_text("kept")
+    monkeypatch.setattr(running.Session, "outcome", lambda *_: pytest.fail("it ran"))
+    ended = qosforge("experiment", "run", name, "--plot", tmp_path / place)
+    assert ended.code == 2
+    assert message in ended.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file"]
+    assert (tmp_path / "file").read_text() == "kept"
+
+
+def test_only_a_plot_loads_what_draws() -> None:
+    code = "import sys, app.cli.experiments; sys.exit('matplotlib' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 @pytest.mark.parametrize("case", WRONG)
