@@ -12,7 +12,7 @@ from rich.table import Table
 from app.cli.claims import print_claims
 from app.cli.options import AsJson, Seed
 from app.cli.output import out, print_json, progress, require_writable, write_file
-from app.errors import InputError
+from app.errors import InputError, Place
 from app.experiments import Session, document, experiment_names, load_experiment
 from app.experiments.compare import compare
 from app.experiments.model import Experiment
@@ -93,6 +93,8 @@ def _drawing(experiment: Experiment, plot: Path) -> Callable[[Outcome], str]:
     from app.experiments.pictures import picture, require_plots  # noqa: PLC0415 - matplotlib takes a second to load
 
     require_plots(experiment)
+    if plot.suffix.lower() not in ("", ".svg"):
+        raise InputError("plots are SVG", Place(file=str(plot)), f"name it {plot.with_suffix('.svg').name}")
     require_writable(plot)
     return picture
 

@@ -97,6 +97,7 @@ WRONG: dict[str, tuple[list[object], str]] = {
     [
         (NAME, ".", "cannot be written: Is a directory"),
         (NAME, "file/x.svg", "cannot be written"),
+        (NAME, "x.png", "plots are SVG\n       name it x.svg"),
         ("infn-production", "x.svg", "infn-production has no plot"),
     ],
 )
