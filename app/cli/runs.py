@@ -33,6 +33,7 @@ from app.cli.output import (
     print_json,
     print_problems,
     print_verdicts,
+    print_verdicts_now,
     progress,
     require_writable,
     write_file,
@@ -198,9 +199,9 @@ def measure(
             }
         )
     else:
-        print_comparison(judged.measurement, None)
-        print_accounts(judged.measurement, None)
-        print_verdicts(judged.verdicts, ())
+        print_comparison(judged.measurement, None, first="now")
+        print_accounts(judged.measurement, None, first="now")
+        print_verdicts_now(judged.verdicts)
     sys.exit(0 if judged.outcome == "met" else 1)
 
 
