@@ -29,16 +29,21 @@ def print_claims(experiment: str, comparisons: Sequence[Comparison], *, every: b
 
     Nothing stands in columns, so that reasons have the whole width of any terminal.
     """
-    found = [_status(c) for c in comparisons]
-    line = Text.assemble((experiment, "bold"), f"  {found.count('holds')} of {len(found)} claims hold")
-    for status in ("explained", "fails"):
-        if status in found:
-            word = "fail" if status == "fails" else status
-            line.append(f", {found.count(status)} {word}", style=_STATUS[status])
-    out.print(line)
-    for comparison, status in zip(comparisons, found, strict=True):
+    print_count(experiment, comparisons)
+    for comparison in comparisons:
+        status = _status(comparison)
         if every or status != "holds":
             _print(comparison, status)
+
+
+def print_count(what: str, comparisons: Sequence[Comparison]) -> None:
+    """How many claims hold, are explained, and fail."""
+    found = [_status(c) for c in comparisons]
+    line = Text.assemble((what, "bold"), f"  {found.count('holds')} of {len(found)} claims hold")
+    for status, word in (("explained", "explained"), ("fails", "fail")):
+        if status in found:
+            line.append(f", {found.count(status)} {word}", style=_STATUS[status])
+    out.print(line)
 
 
 def _status(comparison: Comparison) -> str:

@@ -9,11 +9,11 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from app.cli.claims import print_claims
+from app.cli.claims import print_claims, print_count
 from app.cli.options import AsJson, Seed
 from app.cli.output import out, print_json, progress, require_writable, write_file
 from app.errors import InputError, Place
-from app.experiments import Session, document, experiment_names, load_experiment
+from app.experiments import Comparison, Session, document, experiment_names, load_experiment
 from app.experiments.compare import compare
 from app.experiments.model import Experiment
 from app.experiments.running import Outcome
@@ -69,13 +69,13 @@ def run(
     draw = None if plot is None else _drawing(load_experiment(names[0]), plot)
     session = Session(seed)
     documents: list[dict[str, Any]] = []
-    unexplained = False
+    compared: list[Comparison] = []
     for chosen in names:
         experiment = load_experiment(chosen)
         progress(chosen, experiment.title)
         outcome = session.outcome(chosen)
         comparisons = compare(session, experiment)
-        unexplained |= not all(c.explained for c in comparisons)
+        compared += comparisons
         if as_json:
             documents.append(document(outcome, comparisons))
         else:
@@ -84,7 +84,9 @@ def run(
             write_file(plot, draw(outcome))
     if as_json:
         print_json(documents if all_ else documents[0])
-    if unexplained:
+    elif all_:
+        print_count("all", compared)
+    if not all(comparison.explained for comparison in compared):
         raise typer.Exit(1)
 
 

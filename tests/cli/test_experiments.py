@@ -83,6 +83,13 @@ def test_a_claim_without_a_reason_ends_with_one(qosforge: Command, monkeypatch: 
     assert (code, "explained" in printed, "fails" in printed) == (0, True, False)
 
 
+def test_all_of_them_end_with_a_total(qosforge: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.cli.experiments.experiment_names", lambda: (NAME, NAME))
+    ended = qosforge("experiment", "run", "--all")
+    assert ended.code == 0
+    assert ended.stdout.splitlines() == [f"{NAME}  21 of 21 claims hold"] * 2 + ["all  42 of 42 claims hold"]
+
+
 WRONG: dict[str, tuple[list[object], str]] = {
     "nothing": (["run"], "no experiment is named"),
     "no such": (["run", "cern"], "there is no experiment 'cern'"),
