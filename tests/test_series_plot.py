@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from app.plots import Panel, Series, series_plot
@@ -22,8 +24,19 @@ def test_the_description_has_the_ends_of_every_line() -> None:
 
 def test_a_logarithmic_axis_is_labelled_with_numbers() -> None:
     text = plot(LINE, logarithmic=True)
-    assert ">1000<" in text
+    assert ">1,000<" in text
     assert "mathdefault" not in text
+
+
+def test_a_logarithmic_axis_within_one_decade_has_several_labels() -> None:
+    labels = set(re.findall(r">([\d.,]+)</text>", plot(Series("a", ((1.0, 1.2), (2.0, 6.0))), logarithmic=True)))
+    assert labels >= {"2", "5"}
+
+
+def test_large_figures_have_no_exponent() -> None:
+    text = plot(Series("a", ((1.0, 12.0), (2.0, 2e6))), logarithmic=True)
+    assert "1,000,000" in text
+    assert "1e+06" not in text
 
 
 def test_named_groups_become_bars() -> None:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.table import Table
-from rich.text import Text
 
+from app.cli.claims import print_claims, print_count
 from app.cli.options import AsJson, Seed
-from app.cli.output import out, print_json, progress, write_file
-from app.errors import InputError
+from app.cli.output import out, print_json, progress, require_writable, write_file
+from app.errors import InputError, Place
 from app.experiments import Comparison, Session, document, experiment_names, load_experiment
 from app.experiments.compare import compare
-from app.experiments.pictures import picture
+from app.experiments.model import Experiment
+from app.experiments.running import Outcome
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -65,25 +66,39 @@ def run(
 ) -> None:
     """Run an experiment and compare it with what was published. Exit code 1: a claim fails without a reason."""
     names = _chosen(name, all_, plot)
+    draw = None if plot is None else _drawing(load_experiment(names[0]), plot)
     session = Session(seed)
     documents: list[dict[str, Any]] = []
-    unexplained = False
+    compared: list[Comparison] = []
     for chosen in names:
         experiment = load_experiment(chosen)
         progress(chosen, experiment.title)
         outcome = session.outcome(chosen)
         comparisons = compare(session, experiment)
-        unexplained |= not all(c.explained for c in comparisons)
+        compared += comparisons
         if as_json:
             documents.append(document(outcome, comparisons))
         else:
-            _print(experiment.name, comparisons, every=claims)
-        if plot is not None:
-            write_file(plot, picture(outcome))
+            print_claims(experiment.name, comparisons, every=claims)
+        if plot is not None and draw is not None:
+            write_file(plot, draw(outcome))
     if as_json:
         print_json(documents if all_ else documents[0])
-    if unexplained:
+    elif all_:
+        print_count("all", compared)
+    if not all(comparison.explained for comparison in compared):
         raise typer.Exit(1)
+
+
+def _drawing(experiment: Experiment, plot: Path) -> Callable[[Outcome], str]:
+    """What draws the plots; a missing plot or a wrong place is told before anything runs."""
+    from app.experiments.pictures import picture, require_plots  # noqa: PLC0415 - matplotlib takes a second to load
+
+    require_plots(experiment)
+    if plot.suffix.lower() not in ("", ".svg"):
+        raise InputError("plots are SVG", Place(file=str(plot)), f"name it {plot.with_suffix('.svg').name}")
+    require_writable(plot)
+    return picture
 
 
 def _chosen(name: str | None, all_: bool, plot: Path | None) -> Sequence[str]:
@@ -94,41 +109,3 @@ def _chosen(name: str | None, all_: bool, plot: Path | None) -> Sequence[str]:
             "no experiment is named", mend=f"name one of {', '.join(experiment_names())}, or give --all"
         )
     return experiment_names() if name is None else (name,)
-
-
-def _print(name: str, comparisons: Sequence[Comparison], *, every: bool) -> None:
-    held = sum(c.holds for c in comparisons)
-    out.print(Text.assemble((name, "bold"), f"  {held} of {len(comparisons)} claims hold"))
-    shown = [c for c in comparisons if every or not c.holds]
-    if not shown:
-        return
-    table = Table(box=None, padding=(0, 1))
-    for heading in ("claim", "kind", "published", "obtained", "", "reason"):
-        table.add_column(heading, overflow="fold")
-    for c in shown:
-        text = ("holds", "green") if c.holds else ("explained", "yellow") if c.explained else ("fails", "red")
-        row = c.document()
-        table.add_row(
-            c.claim.id, c.claim.kind.value, _short(row["published"]), _short(row["obtained"]), Text(*text), c.reason
-        )
-    out.print(table)
-
-
-def _short(value: Any) -> str:
-    """A number to five digits; of an order or ratio what matters of it."""
-    match value:
-        case None:
-            return "—"
-        case bool() | str():
-            return str(value)
-        case int() | float():
-            return f"{value:.5g}"
-        case list():
-            return " → ".join(_short(one) for one in value)
-        case {"ascending": steps}:
-            return f"order of {len(steps)}"
-        case {"is": number, "relation": relation}:
-            return f"ratio {relation} {number:g}"
-        case dict():
-            return ", ".join(f"{key}: {_short(one)}" for key, one in value.items())
-    return str(value)

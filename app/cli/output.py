@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -57,15 +58,38 @@ def findings_json(findings: Iterable[Finding]) -> list[dict[str, Any]]:
     return [finding.document() for finding in findings]
 
 
+def require_writable(path: Path) -> None:
+    """Try whether a file that the user asked for can be written, before the work that fills it.
+
+    Makes the folders above it; what the file holds stays.
+
+    Raises:
+        InputError: it cannot be written there.
+    """
+    with _writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        new = not path.exists()
+        if new or path.is_file() or path.is_dir():  # a pipe would wait for its reader
+            path.open("ab").close()
+        if new:
+            path.unlink()
+
+
 def write_file(path: Path, text: str) -> None:
     """Write a file that the user asked for, with the folders above it.
 
     Raises:
         InputError: it cannot be written there.
     """
-    try:
+    with _writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         raise InputError(
             f"cannot be written: {error.strerror}", Place(file=str(path)), "name a place that can be written"
@@ -140,8 +164,8 @@ def print_finding_summary(findings: Iterable[Finding], run_id: str) -> None:
         out.print(EXPLAIN)
 
 
-def print_comparison(before: Measurement | None, after: Measurement | None) -> None:
-    """Per scenario and class: before, after and the benefit."""
+def print_comparison(before: Measurement | None, after: Measurement | None, *, first: str = "before") -> None:
+    """Per scenario and class: before (under the name ``first``), after and the benefit."""
     groups = comparison_table(before, after, by_path=False)
     for scenario in dict.fromkeys((g.scenario, g.title) for g in groups):
         table = Table(title=scenario[1], title_justify="left", box=None, padding=(0, 1), title_style="bold")
@@ -156,13 +180,16 @@ def print_comparison(before: Measurement | None, after: Measurement | None) -> N
             for position, line in enumerate(group.lines):
                 label = (group.traffic_class or "–", group.kind)
                 name = label if position == 0 else ("", "")
-                table.add_row(*name, line.what, *line.texts())
+                table.add_row(*name, first if line.what == "before" else line.what, *line.texts())
         out.print(table)
         out.print()
 
 
-def print_accounts(before: Measurement | None, after: Measurement | None) -> None:
-    """Per scenario and class: throughput expected and observed on both sides, the delay bound, and who paid."""
+def print_accounts(before: Measurement | None, after: Measurement | None, *, first: str = "before") -> None:
+    """Per scenario and class: throughput expected and observed on both sides, the delay bound, and who paid.
+
+    What is before is called ``first``.
+    """
     found, balances = accounts(before, after, by_path=False), who_paid(before, after)
     for scenario, title in dict.fromkeys((a.scenario, a.title) for a in found):
         table = Table(
@@ -179,11 +206,10 @@ def print_accounts(before: Measurement | None, after: Measurement | None) -> Non
         for account in found:
             if account.scenario != scenario:
                 continue
-            sides = [(when, side) for when, side in (("before", account.before), ("after", account.after)) if side]
+            sides = [(when, side) for when, side in ((first, account.before), ("after", account.after)) if side]
             for position, (when, side) in enumerate(sides):
-                first = position == 0
-                name = (account.traffic_class or "–") if first else ""
-                table.add_row(name, when, account.offered_text if first else "", *side_texts(side))
+                name, offered = ("", "") if position else (account.traffic_class or "–", account.offered_text)
+                table.add_row(name, when, offered, *side_texts(side))
         out.print(table)
         for balance in balances:
             if balance.scenario == scenario:
@@ -193,15 +219,32 @@ def print_accounts(before: Measurement | None, after: Measurement | None) -> Non
 
 def print_verdicts(before: Iterable[ClassVerdict], after: Iterable[ClassVerdict], every_bound: bool = True) -> None:
     """Per judged class and path: the bounds (or the one nearest to its limit), and the verdict on both sides."""
-    earlier, later = ({(v.scenario, v.traffic_class, v.path): v for v in side} for side in (before, after))
-    if not earlier and not later:
+    _print_verdicts({"before": before, "after": after}, every_bound)
+
+
+def print_verdicts_now(verdicts: Iterable[ClassVerdict]) -> None:
+    """Per judged class and path: the bounds and the verdict on what the boxes do now."""
+    _print_verdicts({"now": verdicts}, every_bound=True)
+
+
+def _print_verdicts(verdicts: Mapping[str, Iterable[ClassVerdict]], every_bound: bool) -> None:
+    by_side = [{(v.scenario, v.traffic_class, v.path): v for v in side} for side in verdicts.values()]
+    # Who is judged on both sides is told as judged last.
+    whole = {key: verdict for side in by_side for key, verdict in side.items()}
+    if not whole:
         return
     table = Table(box=None, padding=(0, 1), title="Verdicts", title_justify="left", title_style="bold")
-    for heading in ("scenario", "class", "path", "bound", "asked", "before", "", "after", ""):
+    for heading in (
+        "scenario",
+        "class",
+        "path",
+        "bound",
+        "asked",
+        *(cell for when in verdicts for cell in (when, "")),
+    ):
         table.add_column(heading, no_wrap=True)
-    for key in dict.fromkeys([*earlier, *later]):
-        sides = [earlier.get(key), later.get(key)]
-        known = later.get(key) or earlier[key]
+    for key, known in whole.items():
+        sides = [side.get(key) for side in by_side]
         bounds = range(len(known.verdict.bounds)) if every_bound else [_nearest(known)]
         for position, number in enumerate(bounds):
             first = position == 0
@@ -210,6 +253,16 @@ def print_verdicts(before: Iterable[ClassVerdict], after: Iterable[ClassVerdict]
             cells = [cell for side in sides for cell in _side(side, number, with_outcome=first)]
             table.add_row(*name, bound.label, amount(bound.asked, bound.kind), *cells)
     out.print(table)
+    _print_missing(whole.values())
+
+
+def _print_missing(verdicts: Iterable[ClassVerdict]) -> None:
+    """For each verdict that stays open, how many more packets would close it."""
+    for one in verdicts:
+        if one.verdict.outcome == "inconclusive" and one.verdict.more_packets:
+            where = " ".join(part for part in (one.scenario, one.traffic_class, one.path) if part)
+            text = f"{where}: about {one.verdict.more_packets:,} more packets would decide"
+            out.print(Text(f"{text}; measure for longer (`seconds`)", style=STYLE["inconclusive"]), soft_wrap=True)
 
 
 def _nearest(verdict: ClassVerdict) -> int:

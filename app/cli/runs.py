@@ -33,7 +33,9 @@ from app.cli.output import (
     print_json,
     print_problems,
     print_verdicts,
+    print_verdicts_now,
     progress,
+    require_writable,
     write_file,
 )
 from app.deploy.fleet import Fleet
@@ -46,7 +48,7 @@ from app.runs.report import run_report
 from app.runs.service import Finished, Request, open_service
 from app.runs.store import RunStore
 from app.settings import load_settings
-from app.tester.export import measured_packets, write_packets
+from app.tester.export import measured_packets, require_format, write_packets
 from app.tester.measurement import Measurement
 
 
@@ -175,6 +177,10 @@ def measure(
     """Measure what the boxes do now against an intent's objectives. The boxes are only read."""
     loaded, net = load(policy, network, parameters)
     live.require_checks(loaded)
+    if packets is not None:
+        # Told now rather than after the measurement.
+        require_format(packets)
+        require_writable(packets)
     overlay, state = reach(load_settings(), net)
     with Fleet(net, overlay, state) as fleet:
         progress("read", f"{len(net.devices)} boxes over SSH")
@@ -193,9 +199,9 @@ def measure(
             }
         )
     else:
-        print_comparison(judged.measurement, None)
-        print_accounts(judged.measurement, None)
-        print_verdicts(judged.verdicts, ())
+        print_comparison(judged.measurement, None, first="now")
+        print_accounts(judged.measurement, None, first="now")
+        print_verdicts_now(judged.verdicts)
     sys.exit(0 if judged.outcome == "met" else 1)
 
 

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from app.errors import InputError
-from app.experiments.model import Plot
+from app.experiments.model import Experiment, Plot
 from app.experiments.readings import Source, over, read_at
 from app.experiments.running import Outcome
 from app.plots import Panel, Series, series_plot
 
 _UNITS = {"mbps": "Mb/s", "kbps": "kb/s", "us": "µs", "ms": "ms", "percent": "%"}
+_LONG_US = 10_000
+"""From here on an axis is in milliseconds."""
+
+
+def require_plots(experiment: Experiment) -> None:
+    """Refuse an experiment without plots.
+
+    Raises:
+        InputError: the experiment has none.
+    """
+    if not experiment.plots:
+        raise InputError(f"{experiment.name} has no plot", mend="ask for its document with --json")
 
 
 def picture(outcome: Outcome) -> str:
@@ -18,8 +32,7 @@ def picture(outcome: Outcome) -> str:
         InputError: the experiment has none.
     """
     experiment = outcome.experiment
-    if not experiment.plots:
-        raise InputError(f"{experiment.name} has no plot", mend="ask for its document with --json")
+    require_plots(experiment)
     panels = tuple(_panel(outcome, plot) for plot in experiment.plots)
     return series_plot(panels, title=f"{experiment.title} ({experiment.paper.cited})")
 
@@ -33,7 +46,11 @@ def _panel(outcome: Outcome, plot: Plot) -> Panel:
                 series.append(Series(label, points, dashed=dashed))
     if not series:
         raise InputError(f"the plot {plot.title!r} of {outcome.experiment.name} has no points")
-    return Panel(plot.title, _axis(outcome, plot), _label(plot.metric), tuple(series), plot.logarithmic)
+    metric = plot.metric
+    if metric.endswith("_us") and max(y for one in series for _, y in one.points) >= _LONG_US:
+        series = [replace(one, points=tuple((x, y / 1000) for x, y in one.points)) for one in series]
+        metric = f"{metric.removesuffix('_us')}_ms"
+    return Panel(plot.title, _axis(outcome, plot), _label(metric), tuple(series), plot.logarithmic)
 
 
 def _points(outcome: Outcome, plot: Plot, subject: str, metric: str) -> tuple[tuple[float | str, float], ...]:

@@ -9,11 +9,12 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from app.plots.style import COLOURS, INK, MARKERS, drawing, embeddable, svg
 
 _PER_ROW = 2
+_FEW_DECADES = 2.5
 _DASHES: tuple[Any, ...] = ("-", (0, (4, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)))
 
 
@@ -89,12 +90,22 @@ def _panel(axes: Axes, panel: Panel) -> None:
     axes.set_ylabel(panel.y)
     if panel.logarithmic:
         axes.set_yscale("log")
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        if _decades(panel) < _FEW_DECADES:
+            # Powers of ten alone would leave one label or none.
+            axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
         axes.yaxis.set_minor_formatter(NullFormatter())
-    axes.grid(visible=True, which="major", color=INK, alpha=0.15, linewidth=0.6)
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+    axes.set_axisbelow(True)
+    axes.grid(visible=True, which="major", axis="y" if named else "both", color=INK, alpha=0.15, linewidth=0.6)
     axes.spines[["top", "right"]].set_visible(False)
     # Below the axes: inside, it would cover a line sooner or later.
     axes.legend(frameon=False, fontsize=7.5, ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.17))
+
+
+def _decades(panel: Panel) -> float:
+    """Powers of ten that a panel's positive values span."""
+    values = [y for series in panel.series for _, y in series.points if y > 0]
+    return math.log10(max(values) / min(values)) if values else 0.0
 
 
 def _colour(panel: Panel, series: Series) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -35,12 +36,24 @@ def _rows(scenario: str, flow: str, samples: Iterable[tuple[int, int]]) -> Itera
         yield scenario, flow, sent, None if delay == LOST else delay
 
 
+def require_format(path: Path) -> None:
+    """Refuse a file name whose format cannot be written here.
+
+    Raises:
+        InputError: Parquet is asked for without pyarrow.
+    """
+    if path.suffix.lower() == ".parquet" and find_spec("pyarrow") is None:
+        mend = "install qosforge[parquet], or name a .csv file"
+        raise InputError("Parquet needs pyarrow", Place(file=str(path)), mend)
+
+
 def write_packets(rows: Iterable[Row], path: Path) -> None:
     """Write rows as Parquet if the name ends in ``.parquet``, else as CSV.
 
     Raises:
         InputError: the file cannot be written, or Parquet is asked for without pyarrow.
     """
+    require_format(path)
     try:
         if path.suffix.lower() == ".parquet":
             _write_parquet(rows, path)
@@ -56,12 +69,9 @@ def write_packets(rows: Iterable[Row], path: Path) -> None:
 
 
 def _write_parquet(rows: Iterable[Row], path: Path) -> None:
-    try:
-        import pyarrow as pa  # noqa: PLC0415 - large and optional
-        import pyarrow.parquet as pq  # noqa: PLC0415
-    except ImportError:
-        mend = "install qosforge[parquet], or name a .csv file"
-        raise InputError("Parquet needs pyarrow", Place(file=str(path)), mend) from None
+    import pyarrow as pa  # noqa: PLC0415 - large and optional
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
     columns = list(zip(*rows, strict=True)) or [(), (), (), ()]
     names, numbers = pa.dictionary(pa.int32(), pa.string()), pa.int64()
     arrays = [pa.array(c, t) for c, t in zip(columns, (names, names, numbers, numbers), strict=True)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -55,6 +56,16 @@ class _Packet:
     flow: str
 
 
+class _Whole(io.BufferedReader):
+    """A file that refuses to end within what is read: the capture library takes the rest for a packet."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        data = super().read(size)
+        if data and size is not None and len(data) < size:
+            raise ValueError("the file ends within it")
+        return data
+
+
 def read_traces(path: Path) -> tuple[Trace, ...]:
     """The flows of a recording in order of appearance.
 
@@ -67,7 +78,7 @@ def read_traces(path: Path) -> tuple[Trace, ...]:
             packet (capture).
     """
     try:
-        with path.open("rb") as file:
+        with _Whole(path.open("rb", buffering=0)) as file:
             packets = list(_table(path) if path.suffix.lower() == ".csv" else _capture(path, file))
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror})", Place(file=str(path)), "name a file") from None
@@ -129,10 +140,10 @@ def _row(row: dict[str, str | None], place: Place) -> _Packet:
 
 
 def _capture(path: Path, file: BinaryIO) -> Iterator[_Packet]:
-    magic = file.read(4)
-    file.seek(0)
     number = 0
     try:
+        magic = file.read(4)
+        file.seek(0)
         form = dpkt.pcapng if magic == PCAPNG_MAGIC.to_bytes(4, "big") else dpkt.pcap
         reader = form.Reader(file)
         # Its floats would round nanoseconds since 1970 to a quarter of a microsecond.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -81,6 +83,13 @@ def test_a_claim_without_a_reason_ends_with_one(qosforge: Command, monkeypatch: 
     assert (code, "explained" in printed, "fails" in printed) == (0, True, False)
 
 
+def test_all_of_them_end_with_a_total(qosforge: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.cli.experiments.experiment_names", lambda: (NAME, NAME))
+    ended = qosforge("experiment", "run", "--all")
+    assert ended.code == 0
+    assert ended.stdout.splitlines() == [f"{NAME}  21 of 21 claims hold"] * 2 + ["all  42 of 42 claims hold"]
+
+
 WRONG: dict[str, tuple[list[object], str]] = {
     "nothing": (["run"], "no experiment is named"),
     "no such": (["run", "cern"], "there is no experiment 'cern'"),
@@ -88,6 +97,32 @@ WRONG: dict[str, tuple[list[object], str]] = {
     "a plot of all": (["run", "--all", "--plot", "x.svg"], "--all takes neither a name nor --plot"),
     "a seed of 65 bits": (["run", NAME, "--seed", 2**64], "Invalid value for '--seed'"),
 }
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "message"),
+    [
+        (NAME, ".", "cannot be written: Is a directory"),
+        (NAME, "file/x.svg", "cannot be written"),
+        (NAME, "x.png", "plots are SVG\n       name it x.svg"),
+        ("infn-production", "x.svg", "infn-production has no plot"),
+    ],
+)
+def test_a_plot_that_cannot_be_is_told_before_anything_runs(
+    qosforge: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, name: str, place: str, message: str
+) -> None:
+    (tmp_path / "file").write_text("kept")
+    monkeypatch.setattr(running.Session, "outcome", lambda *_: pytest.fail("it ran"))
+    ended = qosforge("experiment", "run", name, "--plot", tmp_path / place)
+    assert ended.code == 2
+    assert message in ended.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file"]
+    assert (tmp_path / "file").read_text() == "kept"
+
+
+def test_only_a_plot_loads_what_draws() -> None:
+    code = "import sys, app.cli.experiments; sys.exit('matplotlib' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 @pytest.mark.parametrize("case", WRONG)

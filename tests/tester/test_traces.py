@@ -164,6 +164,8 @@ GOOD = [(0, ethernet(ipv4(100))), (1, ethernet(ipv4(100)))]
         (pcap(GOOD)[:-1] + b"\0" * 5, "packet 3 is damaged"),
         (pcap(GOOD) + b"\0" * 7, "packet 3 is damaged"),
         (pcapng(GOOD) + b"\6\0\0\0\1\0\0\0", "packet 3 is damaged"),
+        (pcap(GOOD)[:-10], "packet 2 is damaged (the file ends within it)"),
+        (pcapng(GOOD)[:-10], "packet 2 is damaged (the file ends within it)"),
         (pcap(GOOD, link=147), "has link type 147"),
         (pcap([(0, ARP), (1, b"")]), "holds no IP packets"),
     ],

@@ -1,0 +1,54 @@
+"""How verdicts are printed: of one side or two, and what an open one would take."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.cli import output
+from app.cli.output import print_verdicts, print_verdicts_now
+from app.deltaq.objective import Objective
+from app.deltaq.verdict import judge
+from app.tester.judging import ClassVerdict
+
+MS = 10**9
+OBJECTIVE = Objective(delay={"p99": 0.040})
+
+
+def judged(packets: int, delay_ms: int = 30) -> ClassVerdict:
+    sent = [(number * 20 * MS, delay_ms * MS) for number in range(packets)]
+    verdict = judge(OBJECTIVE, sent, evidence="measured")
+    return ClassVerdict(scenario="wan", traffic_class="voice", path="a→b", objective=OBJECTIVE, verdict=verdict)
+
+
+@pytest.fixture(autouse=True)
+def _same_console(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(output, "out", output._console())
+
+
+def test_what_holds_now_has_one_side(capsys: pytest.CaptureFixture[str]) -> None:
+    print_verdicts_now([judged(400)])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1].split() == ["scenario", "class", "path", "bound", "asked", "now"]
+    assert lines[2].split() == ["wan", "voice", "a→b", "delay", "p99", "40", "ms", "30", "ms", "met"]
+    assert len(lines) == 3
+
+
+def test_an_open_verdict_says_what_it_would_take(capsys: pytest.CaptureFixture[str]) -> None:
+    print_verdicts_now([judged(200)])
+    printed = capsys.readouterr().out
+    assert "inconclusive" in printed
+    assert "wan voice a→b: about 99 more packets would decide" in printed
+
+
+def test_only_the_last_side_is_asked_for_more(capsys: pytest.CaptureFixture[str]) -> None:
+    print_verdicts([judged(200)], [judged(400)])
+    printed = capsys.readouterr().out
+    assert printed.splitlines()[1].split()[-2:] == ["before", "after"]
+    assert "inconclusive" in printed
+    assert "more packets" not in printed
+
+
+def test_nothing_judged_prints_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    print_verdicts((), ())
+    print_verdicts_now(())
+    assert not capsys.readouterr().out

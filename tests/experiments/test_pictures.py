@@ -1,0 +1,30 @@
+"""Pictures of experiments: units of their axes, and what they refuse."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.errors import InputError
+from app.experiments.pictures import picture
+
+from .made import experiment, point, row, session
+
+PLOT = {"title": "Delay", "metric": "delay_mean_us", "subjects": ["box"], "scenario": "s"}
+
+
+@pytest.mark.parametrize(
+    ("longest", "says"),
+    [
+        (9_000.0, "delay mean (µs) over load. box: 20 at 1, 9000 at 2."),
+        (30_000.0, "(ms) over load. box: 0.02 at 1, 30 at"),
+    ],
+)
+def test_long_delays_are_in_milliseconds(longest: float, says: str) -> None:
+    made = experiment(plots=[PLOT])
+    rows = [row("box", load, delay_us={"mean": mean}) for load, mean in ((1.0, 20.0), (2.0, longest))]
+    assert says in picture(session(made, {"s": [point(one) for one in rows]}).outcome("made"))
+
+
+def test_no_plot_is_refused() -> None:
+    with pytest.raises(InputError, match="made has no plot"):
+        picture(session(experiment(), {}).outcome("made"))
