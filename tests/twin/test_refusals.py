@@ -192,6 +192,32 @@ def test_refusals_name_the_place(path, value, reported):
     refused(altered(path, value), reported)
 
 
+@pytest.mark.parametrize(
+    ("path", "value", "mend"),
+    [
+        ("links[0].rate_bps", -5, "give a whole number from 0 on"),
+        ("links[0].rate_bps", 1e6, "without a point or an exponent"),
+        ("flows[0].packet.dscp", "ef", "give a whole number from 0 to 255"),
+        ("links[0].framing", "token-ring", "use one of the names expected"),
+        ("links[0].tagged", 1, "give true or false"),
+        ("nodes[0].name", 7, "give text in quotes"),
+        ("nodes[0].ports", 7, "give a list"),
+        ("nodes[0]", 7, "give an object"),
+        ("typo", 1, "remove the key"),
+    ],
+)
+def test_a_wrong_type_is_mended_in_terms_of_the_document(path, value, mend):
+    with pytest.raises(qosforge_twin.ScenarioError) as caught:
+        qosforge_twin.run(altered(path, value), 1)
+    assert mend in caught.value.mend
+
+
+def test_a_key_given_twice_is_told_as_such():
+    with pytest.raises(qosforge_twin.ScenarioError) as caught:
+        qosforge_twin.run(json.dumps(GOOD)[:-1] + ', "version": 1}', 1)
+    assert caught.value.mend == "give each key once"
+
+
 def test_names_and_links_are_unique():
     twice = copy.deepcopy(GOOD)
     twice["flows"] *= 2

@@ -61,14 +61,38 @@ fn join(prefix: &str, path: &str) -> String {
 }
 
 fn named(path: String, message: &str) -> ScenarioError {
-    let mend = if message.starts_with("unknown field") {
+    ScenarioError::new(path, message, mend(message))
+}
+
+/// What to do about one of serde's messages, which name Rust's types.
+fn mend(message: &str) -> &'static str {
+    let starts = |with| message.starts_with(with);
+    if starts("unknown field") {
         "remove the key or correct its name"
-    } else if message.starts_with("missing field") {
+    } else if starts("missing field") {
         "add the field"
-    } else if message.starts_with("invalid") || message.starts_with("unknown variant") {
-        "give a value of the expected kind"
+    } else if starts("duplicate field") {
+        "give each key once"
+    } else if starts("unknown variant") {
+        "use one of the names expected"
+    } else if starts("invalid") {
+        let expected = message
+            .split_once(", expected ")
+            .map_or("", |parts| parts.1);
+        let kind = expected.split(" at line ").next().unwrap_or_default();
+        match kind {
+            "u8" => "give a whole number from 0 to 255",
+            "u16" => "give a whole number from 0 to 65535",
+            "u32" => "give a whole number from 0 to 4294967295",
+            "u64" | "usize" => "give a whole number from 0 on, without a point or an exponent",
+            "f64" => "give a number",
+            "a boolean" => "give true or false",
+            "a string" => "give text in quotes",
+            "a sequence" => "give a list",
+            _ if kind.starts_with("struct ") => "give an object with its keys in braces",
+            _ => "give a value of the expected kind",
+        }
     } else {
         "give one complete JSON document, nested at most 128 deep"
-    };
-    ScenarioError::new(path, message, mend)
+    }
 }
