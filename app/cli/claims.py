@@ -53,7 +53,7 @@ def _status(comparison: Comparison) -> str:
 def _print(comparison: Comparison, status: str) -> None:
     claim = comparison.claim
     out.print(Text.assemble((f"{status:<{_INDENT}}", _STATUS[status]), (claim.id, "bold"), f"  {claim.kind.value}"))
-    what = f"{claim.metric} of {claim.subject} in {claim.scenario}"
+    what = f"{claim.metric} of {claim.subject.replace('+', ', ')} in {claim.scenario}"
     figures = f"published {published(claim)}; obtained {obtained(comparison.obtained)}"
     for text, style in ((f"{what}: {figures}", ""), (comparison.reason, "dim")):
         if text:

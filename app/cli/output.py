@@ -233,7 +233,9 @@ def _print_verdicts(verdicts: Mapping[str, Iterable[ClassVerdict]], every_bound:
     whole = {key: verdict for side in by_side for key, verdict in side.items()}
     if not whole:
         return
-    table = Table(box=None, padding=(0, 1), title="Verdicts", title_justify="left", title_style="bold")
+    evidence = ", ".join(dict.fromkeys(one.verdict.evidence for one in whole.values()))
+    title = f"Verdicts (evidence: {evidence})"
+    table = Table(box=None, padding=(0, 1), title=title, title_justify="left", title_style="bold")
     for heading in (
         "scenario",
         "class",

@@ -28,6 +28,7 @@ def _same_console(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_holds_now_has_one_side(capsys: pytest.CaptureFixture[str]) -> None:
     print_verdicts_now([judged(400)])
     lines = capsys.readouterr().out.splitlines()
+    assert lines[0].strip() == "Verdicts (evidence: measured)"
     assert lines[1].split() == ["scenario", "class", "path", "bound", "asked", "now"]
     assert lines[2].split() == ["wan", "voice", "a→b", "delay", "p99", "40", "ms", "30", "ms", "met"]
     assert len(lines) == 3
