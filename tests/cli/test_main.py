@@ -35,7 +35,8 @@ def test_every_command_can_speak_json_and_is_documented(name: str) -> None:
     assert "--json" in [option for parameter in LEAVES[name].params for option in parameter.opts]
     words = name.removeprefix("qosforge ").split()
     page = (root() / "docs" / "cli.md").read_text()
-    assert all(f"`{word}`" in page or f"qosforge {word}" in page or f"lab {word}" in page for word in words)
+    named = all(f"`{word}`" in page or f"qosforge {word}" in page or f"lab {word}" in page for word in words)
+    assert name in page or named
 
 
 @pytest.mark.parametrize(("module", "names"), COMMANDS.items())
