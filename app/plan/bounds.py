@@ -175,6 +175,26 @@ def weighted_round_robin(
     return _part(service, turn / (turn + rest), rest)
 
 
+def leaking_priority(
+    service: RateLatency, packets: int, out_of: int, smallest: Number, below: Number
+) -> RateLatency:
+    """Service of the first level where ``packets`` of ``out_of`` turns go to those after it.
+
+    Of ``N`` turns at most ``N·p/o + 1`` leak, so ``k`` packets of the level, of ``smallest`` bits or more, meet
+    ``(kp + o)/(o − p)`` of ``below`` bits or fewer, and one on the wire before.
+
+    Raises:
+        ValueError: every turn leaks, or a packet has no bits.
+    """
+    if not 0 <= packets < out_of or smallest <= 0:
+        raise ValueError(
+            f"{packets} of {out_of} turns leak, packets of {smallest} bits: give fewer turns, more bits"
+        )
+    least, kept = Fraction(smallest), Fraction(out_of - packets)
+    rate = service.rate * least / (least + packets * below / kept)
+    return RateLatency(rate, service.latency + 2 * out_of * below / kept / service.rate)
+
+
 def policed(burst: Number, rate: Number, packet: Number, unmetered: int = 1) -> TokenBucket:
     """Arrival curve behind a policer of ``burst`` bits and ``rate``.
 

@@ -30,9 +30,9 @@ class Line:
     """An egress port and its link. ``believed`` is the rate (b/s) that the box takes its shares of, ``ring`` the
     frames its hardware holds, ``limits`` the packets that each queue takes; ``delay_ps`` is the link's and
     ``latency_ps`` that of the node before it, with up to ``jitter_ps`` at random besides. Without a scheduler it is
-    one queue in order of arrival; ``discipline`` is what the twin makes of it; a line that is not ``plain`` is
-    shaped below its rate, or has a queue that packets do not leave in order of arrival. ``shaped`` are the frame
-    bits per second that the port sends at most.
+    one queue in order of arrival; ``discipline`` is what the twin makes of it; ``fair`` are the queues that packets
+    do not leave in order of arrival, ``tagged`` frames have an 802.1Q tag. ``shaped`` are the frame bits per second
+    that the port sends at most.
     """
 
     node: str
@@ -45,7 +45,8 @@ class Line:
     latency_ps: int
     scheduler: Scheduler | None = None
     discipline: Json = field(default_factory=lambda: {"kind": "fifo"})
-    plain: bool = True
+    fair: frozenset[int] = frozenset()
+    tagged: bool = False
     shaped: int | None = None
     jitter_ps: int = 0
 
@@ -231,7 +232,8 @@ def _lines(network: Network, plans: Mapping[str, Plan], document: Json) -> dict[
                 scheduler=scheduler,
                 discipline=egress.get("scheduler") or {"kind": "fifo"},
                 shaped=(egress.get("shape") or {}).get("rate_bps"),
-                plain=not (egress.get("shape") or any("fair_queue" in q for q in egress.get("queues", ()))),
+                fair=frozenset(n for n, q in enumerate(egress.get("queues", ())) if "fair_queue" in q),
+                tagged=link.get("tagged", False),
             )
     return lines
 

@@ -12,8 +12,9 @@ from app.intent.loader import load_intent
 from app.inventory.loader import load_network
 from app.plan.model import Discipline, Egress, Plan, Queue, Rule, Scheduler, Share, ShareUnit, Term
 from app.platforms.base import platform
+from app.tester.delay_bounds import delay_bounds
 from app.tester.expectation import expected_throughput
-from app.tester.streams import Passage, streams
+from app.tester.streams import PS, Passage, streams
 from app.tester.twin import TwinTester
 
 ROOT = Path(__file__).parents[2]
@@ -107,10 +108,16 @@ def test_streams_get_what_is_expected_of_them(made: Callable[[Egress], Egress]) 
         for stream in found
         if any(isinstance(s, Passage) and (s.line.node, s.line.port) == (ROUTER, PORT) for s in stream.stages)
     ]
-    seen = {}
+    seen, late, bounds = {}, {}, delay_bounds(found)
     for stream in passing:
         own = {stream.name} if stream.count == 1 else {f"{stream.name}-{n + 1}" for n in range(stream.count)}
         seen[stream.name] = sum(flow["throughput_bps"] for flow in answer["flows"] if flow["name"] in own)
+        worst = max(flow["delay_ps"]["max"] or 0 for flow in answer["flows"] if flow["name"] in own)
+        bound = bounds[stream.name]
+        if bound is not None and worst > bound * PS:
+            late[stream.name] = (worst, bound)
+    assert not late
+    assert made is fair or any(bounds[stream.name] is not None for stream in passing)
     expected = expected_throughput(found)
     total = {stream.name: expected[stream.name] * stream.count for stream in passing}
     assert len(passing) == 4
