@@ -51,12 +51,12 @@ def _trees() -> list[ast.Module]:
 def in_code() -> set[str]:
     trees = _trees()
     # What a module offers to others: its functions, and its classes with their methods.
-    offered = {
-        node.name: _functions(node)
-        for tree in trees
-        for node in tree.body
-        if isinstance(node, ast.FunctionDef | ast.ClassDef)
-    }
+    # Two modules may use one name: then either's count.
+    offered: dict[str, dict[str, int]] = {}
+    for tree in trees:
+        for node in tree.body:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                offered.setdefault(node.name, {}).update(_functions(node))
     found = set()
     for tree in trees:
         known = _functions(tree)
