@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import qosforge_twin
@@ -65,7 +65,7 @@ class Session:
 
     def _run(self, experiment: Experiment) -> Outcome:
         points: dict[str, list[Point]] = {name: [] for name in experiment.scenarios}
-        for case, answers in _answers(bench(experiment.bench)(experiment), self.seed):
+        for case, answers in _answers(_cases(experiment), self.seed):
             layer = experiment.rate_layer
             point = Point(case.load, rows_of(case, answers, layer), _trials(case, answers, layer))
             for scenario in case.scenarios:
@@ -98,6 +98,16 @@ def _together(point: Point, other: Point | None = None) -> Point:
         return point
     trials = tuple({**theirs, **own} for theirs, own in zip(other.trials, point.trials, strict=True))
     return Point(point.load, {**other.pooled, **point.pooled}, trials)
+
+
+def _cases(experiment: Experiment) -> Iterator[Case]:
+    """The bench's cases; a figure that the data lack is named with the experiment."""
+    try:
+        yield from bench(experiment.bench)(experiment)
+    except KeyError as missing:
+        raise ServiceError(
+            f"experiment {experiment.name}: its data have no {missing}", mend="add it to its experiment.yaml"
+        ) from None
 
 
 def _answers(cases: Iterable[Case], seed: int) -> Iterable[tuple[Case, list[Json]]]:
