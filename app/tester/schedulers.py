@@ -16,10 +16,10 @@ PRIORITY_BURST_SECONDS = 0.2
 """Burst that a policed priority queue may send (IOS QoS guide: 200 ms of its rate)."""
 _SHAPE_SECONDS = 0.025
 _SHAPE_BURST_BYTES = 1000
-"""Committed burst of a shaper that states none: 25 ms of its rate, and 8000 bits below 320 kb/s (IOS traffic shaping,
+"""Committed burst of a shaper that states none: 25 ms of its rate, and 8000 bits below 320 kb/s (IOS shaping,
 second-hand: Cisco's text was not at hand)."""
 _CONVERSATIONS = ((64_000, 16), (128_000, 32), (256_000, 64), (512_000, 128))
-"""Queues of flow-based fair queueing up to a bandwidth in b/s (IOS fair-queue, recalled: no text at hand)."""
+"""Queues of flow-based fair queueing up to a bandwidth in b/s (IOS fair-queue, recalled)."""
 _MOST_CONVERSATIONS = 256
 
 
