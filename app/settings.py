@@ -5,12 +5,15 @@ Credentials are not settings: ``app/deploy`` asks for them when it opens a sessi
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from typing import Literal
 
 from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from app.errors import InputError, InputErrors, Place
+from app.resources import root
 
 _PREFIX = "QOSFORGE_"
 
@@ -28,7 +31,51 @@ class Settings(BaseSettings):
     """Everything that changes at run time: store, artifacts, engine, lab."""
 
     database_url: str = Field(default_factory=lambda read: f"sqlite:///{read['var_dir'] / 'runs.sqlite'}")
-    """SQLAlchemy URL of the run store; a SQLite file in ``var_dir`` unless told otherwise."""
+    """SQLAlchemy URL of the run store: a SQLite file (in ``var_dir`` unless told otherwise), or PostgreSQL, which
+    several machines may share. A password is best kept in the file that ``PGPASSFILE`` names.
+    """
+
+    inventories_dir: Path = Field(default_factory=lambda _read: root() / "inventories")
+    """Folder of the networks that the service knows: one inventory each, by name."""
+
+    four_eyes: bool = False
+    """Whether who asked for a run may not approve it; a network's own rules weigh more."""
+
+    run_concurrency: int = Field(default=8, ge=1, le=64)
+    """Runs that one process carries out at once."""
+
+    runs_per_minute: int | None = Field(default=None, ge=1)
+    """Runs begun in any minute by all processes together; ``None``: as many as there are."""
+
+    compute_processes: int = Field(default_factory=lambda _read: os.cpu_count() or 1, ge=1, le=64)
+    """Processes that compile for the service."""
+
+    request_bytes: int = Field(default=1 << 20, ge=1 << 10)
+    """Longest body of a request."""
+
+    request_seconds: float = Field(default=30, gt=0)
+    """Longest time for a request, event streams aside."""
+
+    requests_at_once: int = Field(default=64, ge=1)
+    """Requests at work at once; more are told to come again."""
+
+    requests_per_minute: int = Field(default=6000, ge=1)
+    """Requests of one token (or one address, without one) in a minute."""
+
+    log_format: Literal["text", "json"] = "text"
+    """How the service writes its log."""
+
+    otlp_endpoint: str | None = None
+    """URL of an OpenTelemetry collector (OTLP over HTTP); ``None``: no traces."""
+
+    oidc_issuer: str | None = None
+    """Issuer URL of the OpenID Connect provider that users may log in by; its secret is not a setting."""
+
+    oidc_client_id: str | None = None
+    """What qosforge is called there."""
+
+    public_url: str | None = None
+    """Where browsers reach the service; needed for a login by a provider."""
 
     batfish_host: str | None = None
     """Host of a running Batfish service; ``None``: Batfish does not check."""

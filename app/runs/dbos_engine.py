@@ -18,10 +18,10 @@ import sqlalchemy as sa
 from dbos import DBOS, DBOSConfig, Serializer, SetWorkflowID, WorkflowHandle, WorkflowStatus
 from dbos import error as dbos_errors
 
+from app.database.filelock import FileLock
 from app.errors import EngineBusy, InputError, Place, QosforgeError, StoreError
 from app.runs import records
 from app.runs.engine import JsonObject, Recovered, RunStranded, Workflow
-from app.runs.filelock import FileLock
 from app.runs.store import EMBEDDED_EXECUTOR
 
 WORKFLOW_VERSION = "1"

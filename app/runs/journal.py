@@ -9,7 +9,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app.runs.database import Database
+from app.database.connections import Database
 from app.runs.tables import JOURNAL, OPENING, RUNS, SETTLING, JournalAction
 
 

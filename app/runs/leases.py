@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 
+from app.database.connections import Database
 from app.errors import Place, StoreError
-from app.runs.database import Database
 from app.runs.journal import unsettled
 from app.runs.tables import JOURNAL, LEASES, RUNS
 

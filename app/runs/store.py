@@ -10,8 +10,8 @@ from typing import Any, Self
 
 import sqlalchemy as sa
 
+from app.database.connections import Database
 from app.errors import InputError, StoreError
-from app.runs.database import Database
 from app.runs.ids import new_run_id
 from app.runs.journal import Journal
 from app.runs.leases import Leases
@@ -23,7 +23,12 @@ EMBEDDED_EXECUTOR = "embedded"
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run. ``policy_version`` is the hash of the policy's canonical form; ``params`` is plain JSON."""
+    """One run. ``policy_version`` is the hash of the policy's canonical form; ``params`` is plain JSON.
+
+    ``attempt`` counts from 1; ``source`` is the Git commit of its policy (``repository``, ``commit``, ``path``)
+    where it has one; ``not_before`` is when it may push at the earliest, ``deadline`` when it gives up. A run that
+    waits is looked at again when ``due`` has come, and ``waits_for`` says in words what for.
+    """
 
     id: str
     network: str
@@ -35,6 +40,15 @@ class Run:
     updated: datetime
     params: dict[str, Any]
     schema_version: int
+    attempt: int
+    requested_by: str
+    ticket: str
+    source: dict[str, str] | None
+    not_before: datetime | None
+    deadline: datetime | None
+    due: datetime | None
+    waits_for: str
+    cancelled_by: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +77,10 @@ class RunStore:
         executor: str = EMBEDDED_EXECUTOR,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        """Open the store at the SQLAlchemy URL ``url`` (a SQLite file), migrating it if it is older.
+        """Open the store at the SQLAlchemy URL ``url`` (a SQLite file, or PostgreSQL), migrating it if it is older.
 
         Raises:
-            InputError: ``url`` is not a SQLite file.
+            InputError: ``url`` is neither.
             StoreError: it cannot be opened, or a newer release wrote it.
         """
         self._database = Database(url)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from enum import StrEnum
 
 import sqlalchemy as sa
-from sqlalchemy.types import TypeDecorator
+
+from app.database.schema import ARTIFACT_ID, METADATA, NAME, RUN_ID, SEQUENCE, UtcDateTime
 
 SCHEMA_VERSION = 1
 """Version of a run's ``params`` and of its stages' summaries."""
@@ -16,9 +16,13 @@ class RunStatus(StrEnum):
     """Where a run stands. The measured outcome is its :class:`Verdict`, kept apart."""
 
     PENDING = "pending"
-    """Recorded; nothing was started."""
+    """Recorded, and waiting for a process to take it up."""
     RUNNING = "running"
     """A process is at it, or was until it died."""
+    NEEDS_APPROVAL = "needs_approval"
+    """Prepared; somebody has to approve what it would do. No box is touched or held."""
+    SCHEDULED = "scheduled"
+    """Prepared and approved; it waits for its time or for a change window. No box is touched or held."""
     NEEDS_RECOVERY = "needs_recovery"
     """It stopped with a box between two states; ``qosforge recover`` finishes it."""
     KEPT = "kept"
@@ -31,6 +35,8 @@ class RunStatus(StrEnum):
     """Error findings stood against the change; no box was touched."""
     FAILED = "failed"
     """An error ended it; no box is between two states."""
+    CANCELLED = "cancelled"
+    """Somebody stopped it, or refused it; what it had touched is as it was before."""
 
     @property
     def final(self) -> bool:
@@ -38,7 +44,18 @@ class RunStatus(StrEnum):
         return self not in UNFINISHED
 
 
-UNFINISHED = frozenset({RunStatus.PENDING, RunStatus.RUNNING, RunStatus.NEEDS_RECOVERY})
+UNFINISHED = frozenset(
+    {
+        RunStatus.PENDING,
+        RunStatus.RUNNING,
+        RunStatus.NEEDS_APPROVAL,
+        RunStatus.SCHEDULED,
+        RunStatus.NEEDS_RECOVERY,
+    }
+)
+
+WAITING = frozenset({RunStatus.NEEDS_APPROVAL, RunStatus.SCHEDULED})
+"""Nothing is at work on these: a decision or a moment lets them go on, as another attempt."""
 
 
 class Verdict(StrEnum):
@@ -88,41 +105,12 @@ SETTLING = frozenset({JournalAction.CONFIRMED, JournalAction.UNDONE})
 """Actions after which a box is in one known state."""
 
 
-class UtcDateTime(TypeDecorator[datetime]):
-    """An aware moment, stored as ISO 8601 text in UTC with microseconds: it sorts as text."""
-
-    impl = sa.String(32)
-    cache_ok = True
-
-    def process_bind_param(self, value: datetime | None, dialect: sa.Dialect) -> str | None:
-        if value is None:
-            return None
-        if value.tzinfo is None:
-            raise ValueError("a moment without a time zone cannot be stored")
-        return value.astimezone(UTC).isoformat(timespec="microseconds")
-
-    def process_result_value(self, value: str | None, dialect: sa.Dialect) -> datetime | None:
-        return None if value is None else datetime.fromisoformat(value)
-
-
-METADATA = sa.MetaData(
-    naming_convention={
-        "pk": "pk_%(table_name)s",
-        "fk": "fk_%(table_name)s_%(column_0_name)s",
-        "ix": "ix_%(table_name)s_%(column_0_name)s",
-        "ck": "ck_%(table_name)s_%(constraint_name)s",
-    }
-)
-
-_ARTIFACT = sa.String(64)
-_RUN_ID = sa.String(36)
-
 RUNS = sa.Table(
     "runs",
     METADATA,
-    sa.Column("id", _RUN_ID, primary_key=True),
-    sa.Column("network", sa.String(128), nullable=False),
-    sa.Column("policy", sa.String(128), nullable=False),
+    sa.Column("id", RUN_ID, primary_key=True),
+    sa.Column("network", NAME, nullable=False),
+    sa.Column("policy", NAME, nullable=False),
     sa.Column("policy_version", sa.String(64), nullable=False),
     sa.Column("status", sa.String(16), nullable=False, index=True),
     sa.Column("verdict", sa.String(16)),
@@ -130,12 +118,138 @@ RUNS = sa.Table(
     sa.Column("updated", UtcDateTime, nullable=False),
     sa.Column("params", sa.JSON, nullable=False),
     sa.Column("schema_version", sa.Integer, nullable=False),
+    sa.Column("attempt", sa.Integer, nullable=False, server_default="1"),
+    sa.Column("requested_by", NAME, nullable=False, server_default=""),
+    sa.Column("ticket", sa.String(64), nullable=False, server_default=""),
+    sa.Column("source", sa.JSON),
+    sa.Column("not_before", UtcDateTime),
+    sa.Column("deadline", UtcDateTime),
+    sa.Column("due", UtcDateTime, index=True),
+    sa.Column("waits_for", sa.Text, nullable=False, server_default=""),
+    sa.Column("cancelled_by", NAME),
+    sa.Index("ix_runs_network_id", "network", "id"),
+    sa.Index("ix_runs_policy_id", "policy", "id"),
 )
+"""``attempt``: how often it was begun; ``source``: the Git commit of its policy, where it has one; ``due``: when a
+waiting run is looked at again; ``cancelled_by``: who asked that it stop.
+"""
+
+APPROVALS = sa.Table(
+    "approvals",
+    METADATA,
+    sa.Column("seq", SEQUENCE, primary_key=True, autoincrement=True),
+    sa.Column("run_id", RUN_ID, sa.ForeignKey("runs.id"), nullable=False, index=True),
+    sa.Column("candidate", ARTIFACT_ID, nullable=False),
+    sa.Column("approved", sa.Boolean, nullable=False),
+    sa.Column("by", NAME, nullable=False),
+    sa.Column("comment", sa.Text, nullable=False),
+    sa.Column("at", UtcDateTime, nullable=False),
+    sqlite_autoincrement=True,
+)
+"""Decisions on what a run would do; ``candidate`` is the artifact that lists every box's delta."""
+
+EVENTS = sa.Table(
+    "events",
+    METADATA,
+    sa.Column("seq", SEQUENCE, primary_key=True, autoincrement=True),
+    sa.Column("run_id", RUN_ID, sa.ForeignKey("runs.id"), nullable=False),
+    sa.Column("kind", sa.String(24), nullable=False),
+    sa.Column("data", sa.JSON, nullable=False),
+    sa.Column("at", UtcDateTime, nullable=False),
+    sa.Index("ix_events_run_id_seq", "run_id", "seq"),
+    sqlite_autoincrement=True,
+)
+"""What happened to a run, for who watches it."""
+
+IDEMPOTENCY_KEYS = sa.Table(
+    "idempotency_keys",
+    METADATA,
+    sa.Column("requested_by", NAME, primary_key=True),
+    sa.Column("key", sa.String(255), primary_key=True),
+    sa.Column("request", ARTIFACT_ID, nullable=False),
+    sa.Column("run_id", RUN_ID, sa.ForeignKey("runs.id"), nullable=False),
+    sa.Column("at", UtcDateTime, nullable=False),
+)
+"""``request`` is the SHA-256 of what was asked for under the key."""
+
+POLICIES = sa.Table(
+    "policies",
+    METADATA,
+    sa.Column("name", NAME, primary_key=True),
+    sa.Column("number", sa.Integer, primary_key=True),
+    sa.Column("version", ARTIFACT_ID, nullable=False, index=True),
+    sa.Column("text", ARTIFACT_ID, nullable=False),
+    sa.Column("included", sa.JSON, nullable=False),
+    sa.Column("author", NAME, nullable=False),
+    sa.Column("comment", sa.Text, nullable=False),
+    sa.Column("source", sa.JSON),
+    sa.Column("at", UtcDateTime, nullable=False),
+)
+"""Versions of policies, numbered from 1 by policy. ``version`` is the hash of the canonical form, ``text`` the
+artifact of what was written, ``included`` the artifacts of its includes by name.
+"""
+
+EXECUTORS = sa.Table(
+    "executors",
+    METADATA,
+    sa.Column("id", sa.String(64), primary_key=True),
+    sa.Column("host", sa.String(255), nullable=False),
+    sa.Column("pid", sa.Integer, nullable=False),
+    sa.Column("workflow_version", sa.String(32), nullable=False),
+    sa.Column("started", UtcDateTime, nullable=False),
+    sa.Column("expires", UtcDateTime, nullable=False),
+)
+"""Slots of the processes that carry out runs: whose slot ran out is dead, and its runs are free to be taken."""
+
+ARTIFACTS = sa.Table(
+    "artifacts",
+    METADATA,
+    sa.Column("id", ARTIFACT_ID, primary_key=True),
+    sa.Column("data", sa.LargeBinary, nullable=False),
+    sa.Column("at", UtcDateTime, nullable=False),
+)
+"""Artifacts of an installation of several machines, which share no folder."""
+
+SWEEPS = sa.Table(
+    "sweeps",
+    METADATA,
+    sa.Column("id", RUN_ID, primary_key=True),
+    sa.Column("network", NAME, nullable=False, index=True),
+    sa.Column("policy", NAME, nullable=False),
+    sa.Column("requested_by", NAME, nullable=False),
+    sa.Column("params", sa.JSON, nullable=False),
+    sa.Column("created", UtcDateTime, nullable=False),
+    sa.Column("schema_version", sa.Integer, nullable=False),
+)
+
+SWEEP_POINTS = sa.Table(
+    "sweep_points",
+    METADATA,
+    sa.Column("sweep_id", RUN_ID, sa.ForeignKey("sweeps.id"), primary_key=True),
+    sa.Column("number", sa.Integer, primary_key=True),
+    sa.Column("params", sa.JSON, nullable=False),
+    sa.Column("executor", sa.String(64)),
+    sa.Column("ended", UtcDateTime),
+    sa.Column("outcome", sa.String(16)),
+    sa.Column("result", ARTIFACT_ID),
+    sa.Column("error", sa.Text, nullable=False, server_default=""),
+)
+
+OUTSIDE_MEASUREMENTS = sa.Table(
+    "outside_measurements",
+    METADATA,
+    sa.Column("run_id", RUN_ID, sa.ForeignKey("runs.id"), primary_key=True),
+    sa.Column("side", sa.String(8), primary_key=True),
+    sa.Column("tester", NAME, nullable=False),
+    sa.Column("measurement", ARTIFACT_ID, nullable=False),
+    sa.Column("at", UtcDateTime, nullable=False),
+)
+"""What an outside tester gave for one side of a run: ``before`` or ``after``."""
 
 STAGES = sa.Table(
     "stages",
     METADATA,
-    sa.Column("run_id", _RUN_ID, sa.ForeignKey("runs.id"), primary_key=True),
+    sa.Column("run_id", RUN_ID, sa.ForeignKey("runs.id"), primary_key=True),
     sa.Column("name", sa.String(64), primary_key=True),
     sa.Column("attempt", sa.Integer, primary_key=True),
     sa.Column("started", UtcDateTime, nullable=False),
@@ -147,13 +261,13 @@ STAGES = sa.Table(
 JOURNAL = sa.Table(
     "journal",
     METADATA,
-    sa.Column("seq", sa.Integer, primary_key=True, autoincrement=True),
-    sa.Column("run_id", _RUN_ID, sa.ForeignKey("runs.id"), nullable=False),
-    sa.Column("device", sa.String(128), nullable=False),
+    sa.Column("seq", SEQUENCE, primary_key=True, autoincrement=True),
+    sa.Column("run_id", RUN_ID, sa.ForeignKey("runs.id"), nullable=False),
+    sa.Column("device", NAME, nullable=False),
     sa.Column("action", sa.String(24), nullable=False),
-    sa.Column("before", _ARTIFACT),
-    sa.Column("delta", _ARTIFACT),
-    sa.Column("inverse", _ARTIFACT),
+    sa.Column("before", ARTIFACT_ID),
+    sa.Column("delta", ARTIFACT_ID),
+    sa.Column("inverse", ARTIFACT_ID),
     sa.Column("note", sa.Text, nullable=False),
     sa.Column("at", UtcDateTime, nullable=False),
     sa.Index("ix_journal_device_run_id", "device", "run_id"),
@@ -163,9 +277,9 @@ JOURNAL = sa.Table(
 LEASES = sa.Table(
     "leases",
     METADATA,
-    sa.Column("network", sa.String(128), primary_key=True),
-    sa.Column("device", sa.String(128), primary_key=True),
-    sa.Column("run_id", _RUN_ID, sa.ForeignKey("runs.id"), nullable=False, index=True),
+    sa.Column("network", NAME, primary_key=True),
+    sa.Column("device", NAME, primary_key=True),
+    sa.Column("run_id", RUN_ID, sa.ForeignKey("runs.id"), nullable=False, index=True),
     sa.Column("executor", sa.String(64), nullable=False),
     sa.Column("pid", sa.Integer, nullable=False),
     sa.Column("expires", UtcDateTime, nullable=False),

@@ -47,7 +47,8 @@ def test_unfinished_runs_are_those_that_are_not_over(store: RunStore) -> None:
     for status in RunStatus:
         made = store.create_run("campus", status.value, "v", {})
         store.set_status(made.id, status)
-    assert [made.policy for made in store.unfinished_runs()] == ["pending", "running", "needs_recovery"]
+    unfinished = ["pending", "running", "needs_approval", "scheduled", "needs_recovery"]
+    assert [made.policy for made in store.unfinished_runs()] == unfinished
 
 
 def test_a_status_carries_its_verdict_on(store: RunStore, run: Run, clock: Clock) -> None:

@@ -10,6 +10,8 @@ down_revision = None
 branch_labels = None
 depends_on = None
 
+_SEQUENCE = sa.BigInteger().with_variant(sa.Integer, "sqlite")
+
 
 def upgrade() -> None:
     """Create the first tables. Types are spelt out here: a migration never follows later code."""
@@ -42,7 +44,7 @@ def upgrade() -> None:
     )
     op.create_table(
         "journal",
-        sa.Column("seq", sa.Integer, primary_key=True, autoincrement=True),
+        sa.Column("seq", _SEQUENCE, primary_key=True, autoincrement=True),
         sa.Column("run_id", sa.String(36), nullable=False),
         sa.Column("device", sa.String(128), nullable=False),
         sa.Column("action", sa.String(24), nullable=False),
@@ -55,11 +57,7 @@ def upgrade() -> None:
         sqlite_autoincrement=True,
     )
     op.create_index("ix_journal_device_run_id", "journal", ["device", "run_id"])
-    for verb in ("UPDATE", "DELETE"):
-        op.execute(
-            f"CREATE TRIGGER journal_no_{verb.lower()} BEFORE {verb} ON journal "
-            "BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END"
-        )
+    _append_only_journal()
     op.create_table(
         "leases",
         sa.Column("network", sa.String(128), nullable=False),
@@ -74,7 +72,28 @@ def upgrade() -> None:
     op.create_index("ix_leases_run_id", "leases", ["run_id"])
 
 
+def _append_only_journal() -> None:
+    text = "the journal is append-only"
+    if op.get_context().dialect.name == "sqlite":
+        for verb in ("UPDATE", "DELETE"):
+            op.execute(
+                f"CREATE TRIGGER journal_no_{verb.lower()} BEFORE {verb} ON journal "
+                f"BEGIN SELECT RAISE(ABORT, '{text}'); END"
+            )
+        return
+    op.execute(
+        "CREATE FUNCTION journal_append_only() RETURNS trigger LANGUAGE plpgsql AS "
+        f"$$ BEGIN RAISE EXCEPTION '{text}'; END $$"
+    )
+    op.execute(
+        "CREATE TRIGGER journal_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON journal "
+        "FOR EACH STATEMENT EXECUTE FUNCTION journal_append_only()"
+    )
+
+
 def downgrade() -> None:
     """Drop everything the first revision made."""
     for table in ("leases", "journal", "stages", "runs"):
         op.drop_table(table)
+    if op.get_context().dialect.name != "sqlite":
+        op.execute("DROP FUNCTION journal_append_only()")

@@ -11,12 +11,13 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 
+import app.access.tables
+import app.runs.tables  # noqa: F401  # tables join the metadata when they are imported
+from app.database.connections import Database
+from app.database.schema import METADATA
 from app.errors import InputError, StoreError
-from app.runs.database import Database
 from app.runs.store import RunStore
-from app.runs.tables import METADATA
-
-from .support import Spawn, finish
+from tests.runs.support import Spawn, finish
 
 OPEN = """
 import sys
@@ -58,7 +59,7 @@ def test_two_processes_open_a_new_store_at_once(store_url: str, spawn: Spawn) ->
 
 def test_the_migration_can_be_written_as_sql(capsys: pytest.CaptureFixture[str]) -> None:
     config = Config()
-    config.set_main_option("script_location", "app.runs:migrations")
+    config.set_main_option("script_location", "app.database:migrations")
     command.upgrade(config, "head", sql=True)
     script = capsys.readouterr().out
     with closing(sqlite3.connect(":memory:")) as plain:
@@ -103,11 +104,17 @@ def test_a_failed_write_leaves_nothing(store_url: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["postgresql://qos:secret@127.0.0.1/runs", "sqlite://", "sqlite:///:memory:", "runs.sqlite", ""]
+    "url", ["mysql://qos:secret@host/runs", "postgresql://", "sqlite://", "sqlite:///:memory:", "runs.sqlite", ""]
 )
-def test_only_a_sqlite_file_is_taken(url: str) -> None:
+def test_only_a_sqlite_file_or_a_postgresql_database_is_taken(url: str) -> None:
     with pytest.raises(InputError, match="sqlite:///path/to/file") as caught:
         Database(url)
+    assert "secret" not in str(caught.value)
+
+
+def test_a_server_that_does_not_answer_is_told_without_its_password() -> None:
+    with pytest.raises(StoreError, match="check that the server runs") as caught:
+        Database("postgresql://qos:secret@127.0.0.1:1/runs")
     assert "secret" not in str(caught.value)
 
 

@@ -1,0 +1,189 @@
+"""Opening the database: SQLite in write-ahead mode or PostgreSQL, migrated to the newest revision."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import sqlalchemy as sa
+from alembic import command
+from alembic.config import Config
+from alembic.util import CommandError
+from sqlalchemy import event
+
+from app.database.filelock import held
+from app.errors import InputError, Place, StoreError
+
+BUSY_SECONDS = 30
+"""How long a writer waits for another one: far beyond any of our transactions."""
+
+OUTAGE_SECONDS = 60
+"""How long a transaction is tried again while a database server is away: it may be restarted underneath."""
+
+_MIGRATE_SECONDS = 60
+_MIGRATION_LOCK = 0x716F73666F726765  # "qosforge": one migration at a time on a server
+
+T = TypeVar("T")
+
+
+class Database:
+    """One database, with short transactions; safe to share between threads.
+
+    On SQLite writers begin ``IMMEDIATE`` (one at a time, none can deadlock by upgrading a read), readers see one
+    snapshot and block nobody. On PostgreSQL both are the server's own transactions.
+    """
+
+    def __init__(self, url: str) -> None:
+        """Open the database, creating and migrating it as needed; safe with several processes at once.
+
+        Raises:
+            InputError: ``url`` is neither a SQLite file nor a PostgreSQL database.
+            StoreError: it cannot be opened, or a newer release wrote it.
+        """
+        self.url = database_url(url)
+        self.path = Path(str(self.url.database)) if self.is_embedded else None
+        if self.path is not None:
+            self._engine = sa.create_engine(self.url)
+            event.listen(self._engine, "connect", _on_connect)
+            event.listen(self._engine, "begin", _on_begin)
+        else:
+            self._engine = sa.create_engine(self.url, pool_pre_ping=True, pool_size=10, max_overflow=20)
+        self._reader = self._engine.execution_options(qosforge_begin="DEFERRED")
+        try:
+            self._prepare()
+        except OSError as error:
+            raise self._trouble("cannot be opened", error.strerror or str(error)) from error
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def is_embedded(self) -> bool:
+        """Whether it is a SQLite file, which one machine has for itself."""
+        return self.url.get_backend_name() == "sqlite"
+
+    @contextmanager
+    def write(self) -> Iterator[sa.Connection]:
+        """A transaction that may write; committed at the end, rolled back on any exception."""
+        with self._told(), self._engine.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def read(self) -> Iterator[sa.Connection]:
+        """One consistent snapshot to read from."""
+        with self._told(), self._reader.connect() as connection:
+            yield connection
+
+    def transact(self, work: Callable[[sa.Connection], T]) -> T:
+        """Do ``work`` in one writing transaction, and again as long as the server is away in between.
+
+        ``work`` may have been committed by an attempt whose answer was lost: it must bear to be repeated.
+        """
+        deadline = time.monotonic() + OUTAGE_SECONDS
+        while True:
+            try:
+                with self._engine.begin() as connection:
+                    return work(connection)
+            except sa.exc.DBAPIError as error:
+                away = not self.is_embedded and (error.connection_invalidated or _is_away(error))
+                if not away or time.monotonic() >= deadline:
+                    with self._told():
+                        raise
+            time.sleep(0.5)
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._engine.dispose()
+
+    def _prepare(self) -> None:
+        if self.path is None:
+            with self._told(), self._engine.begin() as connection:
+                connection.execute(sa.text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MIGRATION_LOCK})
+                self._migrate(connection)
+            return
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with held(self.path.with_name(self.path.name + ".lock"), _MIGRATE_SECONDS), self._told():
+            # The mode is a property of the file and cannot be set inside a transaction.
+            with sqlite3.connect(self.path, timeout=BUSY_SECONDS) as plain:
+                plain.execute("PRAGMA journal_mode=WAL")
+            plain.close()
+            with self._engine.begin() as connection:
+                self._migrate(connection)
+
+    def _migrate(self, connection: sa.Connection) -> None:
+        config = Config(attributes={"connection": connection})
+        config.set_main_option("script_location", "app.database:migrations")
+        try:
+            command.upgrade(config, "head")
+        except CommandError as error:
+            raise self._trouble(
+                "holds a schema this release does not know",
+                str(error),
+                "use the release that wrote it, or a newer one",
+            ) from error
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except sa.exc.IntegrityError:
+            raise  # a broken rule of ours, not a sick database
+        except sa.exc.DatabaseError as error:
+            raise self._trouble("failed", str(error.orig)) from error
+        except sqlite3.Error as error:
+            raise self._trouble("failed", str(error)) from error
+
+    def _trouble(self, what: str, why: str, mend: str = "") -> StoreError:
+        if self.path is None:
+            place = Place(path=self.url.render_as_string(hide_password=True))
+            otherwise = "check that the server runs, and that the user may create tables in this database"
+        else:
+            place = Place(file=str(self.path))
+            otherwise = "check that the file is a run store, can be written and that its disk has space"
+        return StoreError(f"the run store {what}: {why}", place, mend or otherwise)
+
+
+def database_url(url: str) -> sa.URL:
+    """The URL as it is opened: an absolute SQLite file, or PostgreSQL by psycopg.
+
+    Raises:
+        InputError: it is neither.
+    """
+    mend = "write sqlite:///path/to/file or postgresql://user@host/database"
+    try:
+        parsed = sa.make_url(url)
+    except sa.exc.ArgumentError as error:
+        raise InputError("the database URL cannot be read", mend=mend) from error
+    backend = parsed.get_backend_name()
+    if backend == "postgresql" and parsed.database:
+        return parsed.set(drivername="postgresql+psycopg")
+    if backend != "sqlite" or parsed.database in (None, "", ":memory:"):
+        raise InputError(f"the run store cannot live in {parsed.render_as_string(hide_password=True)}", mend=mend)
+    return sa.URL.create("sqlite", database=str(Path(str(parsed.database)).absolute()))
+
+
+def _is_away(error: sa.exc.DBAPIError) -> bool:
+    """Whether the server refused or dropped the connection, rather than the statement.
+
+    SQLSTATE class 08 is a connection's; 57P01 to 57P03: a server goes down or comes up (PostgreSQL, appendix A).
+    """
+    state = getattr(error.orig, "sqlstate", None)
+    if state is None:
+        return isinstance(error, sa.exc.OperationalError)
+    return str(state).startswith("08") or state in ("57P01", "57P02", "57P03")
+
+
+def _on_connect(connection: Any, _record: Any) -> None:
+    connection.isolation_level = None  # transactions begin where we say, see _on_begin
+    connection.execute(f"PRAGMA busy_timeout={BUSY_SECONDS * 1000}")
+    connection.execute("PRAGMA foreign_keys=ON")
+    connection.execute("PRAGMA synchronous=FULL")  # a journal row is on the disk before the box is touched
+
+
+def _on_begin(connection: sa.Connection) -> None:
+    mode = connection.get_execution_options().get("qosforge_begin", "IMMEDIATE")
+    connection.exec_driver_sql(f"BEGIN {mode}")
