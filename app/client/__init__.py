@@ -1,0 +1,1 @@
+"""Talking to a served qosforge: what the command line uses with ``--server``."""

@@ -1,0 +1,1 @@
+"""Keeping an installation well: checks, backup and restore, retention."""
