@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 
 from app.access.access import Access
+from app.api.compute import Compute
 from app.database.connections import Database
 from app.settings import Settings
+
+_PRELOAD = ("app.compiler.compile", "app.validation")
+"""What computing processes import before their first call."""
 
 
 @dataclass(frozen=True)
@@ -18,6 +22,7 @@ class Backend:
     settings: Settings
     database: Database
     access: Access
+    compute: Compute
 
 
 @contextmanager
@@ -29,8 +34,12 @@ def open_backend(settings: Settings) -> Iterator[Backend]:
         StoreError: the store cannot be opened, or a newer release wrote it.
     """
     settings.make_var_dir()
-    database = Database(settings.database_url)
-    try:
-        yield Backend(settings=settings, database=database, access=Access(database, settings))
-    finally:
-        database.close()
+    with ExitStack() as opened:
+        database = opened.enter_context(closing(Database(settings.database_url)))
+        compute = opened.enter_context(closing(Compute(settings.compute_processes, _PRELOAD)))
+        yield Backend(
+            settings=settings,
+            database=database,
+            access=Access(database, settings),
+            compute=compute,
+        )

@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
 from app.access.roles import NotAllowed, NotAuthenticated
+from app.api.compute import TooBusy, TookTooLong
 from app.errors import (
     DeviceError,
     DeviceErrors,
@@ -122,6 +123,8 @@ KINDS: dict[type[QosforgeError], Kind] = {
     TesterError: DEVICE_FAILED,
     StoreError: UNAVAILABLE,
     EngineBusy: UNAVAILABLE,
+    TooBusy: BUSY,
+    TookTooLong: TIMED_OUT,
     ServiceError: UNAVAILABLE,
 }
 """The nearest class of an error's own line decides."""
