@@ -48,10 +48,7 @@ class _Process:
         )
         self._process.start()
         theirs.close()
-
-    @property
-    def pid(self) -> int | None:
-        return self._process.pid
+        self.pid = self._process.pid
 
     def stop(self) -> None:
         """End it now, whatever it is at."""
@@ -61,6 +58,36 @@ class _Process:
         self._process.close()
 
 
+class _Seat:
+    """Room for one process: it begins at the first call, or before, and another one takes its place."""
+
+    def __init__(self, preload: tuple[str, ...]) -> None:
+        self._preload = preload
+        self._lock = threading.Lock()
+        self._process: _Process | None = None
+        self._closed = False
+
+    def process(self) -> _Process:
+        with self._lock:
+            if self._closed:
+                raise ComputeDied("the service is being stopped", mend="come again")
+            if self._process is None:
+                self._process = _Process(self._preload)
+            return self._process
+
+    @property
+    def pid(self) -> int | None:
+        with self._lock:
+            return None if self._process is None else self._process.pid
+
+    def clear(self, *, close: bool = False) -> None:
+        with self._lock:
+            self._closed = self._closed or close
+            if self._process is not None:
+                self._process.stop()
+            self._process = None
+
+
 class Compute:
     """A fixed number of processes, each at one call at a time; safe to share between threads.
 
@@ -68,18 +95,15 @@ class Compute:
     """
 
     def __init__(self, processes: int, preload: tuple[str, ...] = ()) -> None:
-        """Start so many processes; each imports the modules ``preload`` before its first call."""
-        self._preload = preload
-        self._size = processes
+        """Room for so many processes; each imports the modules ``preload`` before its first call."""
         self._most_waiting = processes * _WAITING_PER_PROCESS
+        self._seats = tuple(_Seat(preload) for _ in range(processes))
         # Last in, first out: the process that was used last has the warmest caches.
-        self._free: queue.LifoQueue[_Process] = queue.LifoQueue()
+        self._free: queue.LifoQueue[_Seat] = queue.LifoQueue()
+        for seat in self._seats:
+            self._free.put(seat)
         self._lock = threading.Lock()
         self._inside = 0
-        self._closed = False
-        self._processes = {_Process(preload) for _ in range(processes)}
-        for process in self._processes:
-            self._free.put(process)
 
     @property
     def inside(self) -> int:
@@ -88,9 +112,13 @@ class Compute:
 
     @property
     def pids(self) -> tuple[int, ...]:
-        """The ids of the processes."""
-        with self._lock:
-            return tuple(process.pid for process in self._processes if process.pid is not None)
+        """The ids of the processes that have begun."""
+        return tuple(pid for seat in self._seats if (pid := seat.pid) is not None)
+
+    def start(self) -> None:
+        """Begin every process now, so that the first calls need not wait for it."""
+        for seat in self._seats:
+            seat.process()
 
     def call(self, function: Callable[P, T], *args: P.args, timeout: float, **kwargs: P.kwargs) -> T:  # type: ignore[valid-type]
         """``function(*args, **kwargs)`` in one of the processes, within ``timeout`` seconds, waiting included.
@@ -104,55 +132,43 @@ class Compute:
         """
         deadline = time.monotonic() + timeout
         with self._lock:
-            if self._inside >= self._size + self._most_waiting:
+            if self._inside >= len(self._seats) + self._most_waiting:
                 raise TooBusy(f"{self._most_waiting} calls wait for a computation already", mend="come again")
             self._inside += 1
         try:
             try:
-                process = self._free.get(timeout=timeout)
+                seat = self._free.get(timeout=timeout)
             except queue.Empty:
                 raise TooBusy(f"no process was free within {timeout:g} s", mend="come again") from None
             try:
-                result: T = self._ask(process, (function, args, kwargs), deadline)
+                result: T = _ask(seat.process(), (function, args, kwargs), deadline)
                 return result
             except (TookTooLong, ComputeDied):
-                process = self._replaced(process)
+                seat.clear()
                 raise
             finally:
-                self._free.put(process)
+                self._free.put(seat)
         finally:
             with self._lock:
                 self._inside -= 1
 
     def close(self) -> None:
         """Stop every process, whatever it is at."""
-        with self._lock:
-            self._closed = True
-            processes, self._processes = self._processes, set()
-        for process in processes:
-            process.stop()
+        for seat in self._seats:
+            seat.clear(close=True)
 
-    def _ask(self, process: _Process, call: tuple[Any, ...], deadline: float) -> Any:
-        try:
-            process.pipe.send(call)
-            if not process.pipe.poll(max(0.0, deadline - time.monotonic())):
-                raise TookTooLong("the computation took too long", mend="ask for less at once")
-            good, result = process.pipe.recv()
-        except (OSError, EOFError) as error:
-            raise ComputeDied("the computing process died", mend="come again") from error
-        if good:
-            return result
-        raise result
 
-    def _replaced(self, process: _Process) -> _Process:
-        with self._lock:
-            if self._closed:
-                return process
-            self._processes.discard(process)
-            process.stop()
-            fresh = _Process(self._preload)
-            self._processes.add(fresh)
-            return fresh
+def _ask(process: _Process, call: tuple[Any, ...], deadline: float) -> Any:
+    try:
+        process.pipe.send(call)
+        if not process.pipe.poll(max(0.0, deadline - time.monotonic())):
+            raise TookTooLong("the computation took too long", mend="ask for less at once")
+        good, result = process.pipe.recv()
+    except (OSError, EOFError) as error:
+        raise ComputeDied("the computing process died", mend="come again") from error
+    if good:
+        return result
+    raise result
 
 
 def _serve(pipe: Connection, preload: tuple[str, ...]) -> None:

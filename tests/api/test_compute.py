@@ -41,6 +41,7 @@ def broken() -> None:
 @pytest.fixture(scope="module")
 def compute() -> Iterator[Compute]:
     made = Compute(2)
+    made.start()
     yield made
     made.close()
 
@@ -73,6 +74,7 @@ def test_a_dead_or_slow_process_is_replaced_and_others_go_on(compute: Compute) -
         with pytest.raises(TookTooLong):
             compute.call(wait, 60, timeout=0.2)
         assert going_on.result() in before
+    compute.start()
     assert len(compute.pids) == 2
     assert compute.call(square, 7, timeout=20)[0] == 49
 
@@ -103,6 +105,7 @@ def test_more_than_the_bound_are_told_to_come_again() -> None:
 
 def test_no_process_is_left_behind() -> None:
     made = Compute(1)
+    made.start()
     (pid,) = made.pids
     made.close()
     with pytest.raises(ProcessLookupError):
