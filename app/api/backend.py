@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from app.access.access import Access
 from app.api.compute import Compute
 from app.database.connections import Database
+from app.inventory.catalogue import Networks
+from app.runs.artifacts import Artifacts, open_artifacts
+from app.runs.policies import Policies
 from app.settings import Settings
 
 _PRELOAD = ("app.compiler.compile", "app.validation")
@@ -22,6 +25,9 @@ class Backend:
     settings: Settings
     database: Database
     access: Access
+    networks: Networks
+    artifacts: Artifacts
+    policies: Policies
     compute: Compute
 
 
@@ -36,10 +42,14 @@ def open_backend(settings: Settings) -> Iterator[Backend]:
     settings.make_var_dir()
     with ExitStack() as opened:
         database = opened.enter_context(closing(Database(settings.database_url)))
+        artifacts = open_artifacts(settings, database)
         compute = opened.enter_context(closing(Compute(settings.compute_processes, _PRELOAD)))
         yield Backend(
             settings=settings,
             database=database,
             access=Access(database, settings),
+            networks=Networks(settings.inventories_dir),
+            artifacts=artifacts,
+            policies=Policies(database, artifacts),
             compute=compute,
         )

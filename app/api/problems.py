@@ -17,6 +17,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
 from app.access.roles import NotAllowed, NotAuthenticated
+from app.access.tokens import TokenUnknown
+from app.access.users import LastAdmin, NameTaken, UserUnknown
 from app.api.compute import TooBusy, TookTooLong
 from app.errors import (
     DeviceError,
@@ -29,6 +31,9 @@ from app.errors import (
     StoreError,
     TesterError,
 )
+from app.inventory.catalogue import NetworkUnknown
+from app.runs.artifacts import ArtifactMissing
+from app.runs.policies import PolicyUnknown
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_SECONDS = 2
@@ -115,6 +120,13 @@ TIMED_OUT = Kind("timed-out", "Timed out", 504)
 
 KINDS: dict[type[QosforgeError], Kind] = {
     InputError: WRONG_INPUT,
+    ArtifactMissing: NOT_FOUND,
+    NetworkUnknown: NOT_FOUND,
+    PolicyUnknown: NOT_FOUND,
+    TokenUnknown: NOT_FOUND,
+    UserUnknown: NOT_FOUND,
+    LastAdmin: WRONG_STATE,
+    NameTaken: WRONG_STATE,
     RefusedError: REFUSED,
     NotAuthenticated: NOT_AUTHENTICATED,
     NotAllowed: NOT_ALLOWED,
