@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints
 
+from app.api.policy_choice import PolicyChoice
 from app.deltaq.objective import Outcome
-from app.reports.balance import Account, Balance
+from app.reports.balance import Account, Balance, accounts, who_paid
 from app.reports.model import RunReport, StageReport
 from app.runs.contents import Kind
+from app.runs.decisions import Decision as Decided
+from app.runs.store import Run
 from app.runs.tables import RunStatus, Verdict
 from app.tester.judging import ClassVerdict
 
 _REQUEST = ConfigDict(extra="forbid")
+
+RUNS = "/api/v1/runs"
+"""Where runs are."""
 
 RUN_EXAMPLE = "019a3f6e-5b1c-7c8e-9a40-0c5d9f1b7a11"
 ARTIFACT_EXAMPLE = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
@@ -31,8 +38,35 @@ class Source(BaseModel):
     model_config = _REQUEST
 
     repository: Line = Field(min_length=1, examples=["campus/qos"])
-    commit: str = Field(pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})$", examples=["3f786850e387550fdab836ed7e6dc881de23001b"])
+    commit: str = Field(
+        pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})$", examples=["3f786850e387550fdab836ed7e6dc881de23001b"]
+    )
     path: Line = Field(min_length=1, examples=["policies/campus.yaml"])
+
+
+class RunOrder(BaseModel):
+    """What a run is asked for: a policy for a network, and how it is to be tried.
+
+    ``measure``: judge it by measurement and keep it only if its objectives are met; without, it is kept when every
+    box holds it. ``strict``: warnings stand against it, too. ``tester``: the twin of what the boxes hold, or an
+    outside one that gives its measurements, signed. ``not_before``: push no earlier. ``timeout_seconds``: give up,
+    and undo, after so long.
+    """
+
+    model_config = _REQUEST
+
+    network: str = Field(min_length=1, max_length=128, examples=["campus"])
+    policy: PolicyChoice
+    measure: bool = True
+    strict: bool = False
+    require_batfish: bool = False
+    seed: int = Field(default=1, ge=0, le=2**63 - 1)
+    tester: Literal["twin", "outside"] = "twin"
+    before: bool = Field(default=False, description="Whether an outside tester measures before the push, too.")
+    ticket: str = Field(default="", max_length=64, pattern=r"^[A-Za-z0-9 ._:/#-]*$", examples=["CHG-1234"])
+    not_before: AwareDatetime | None = None
+    timeout_seconds: int | None = Field(default=None, ge=60, le=30 * 24 * 3600)
+    source: Source | None = None
 
 
 class RunSummary(BaseModel):
@@ -60,6 +94,7 @@ class RunSummary(BaseModel):
     due: datetime | None
     waits_for: str
     cancelled_by: str | None
+    reason: str = Field(description="Why it ended as it did, where its stages do not say so.")
     undo_of: str | None = Field(description="The run that this one takes back.")
 
 
@@ -167,7 +202,6 @@ class ArtifactEntry(BaseModel):
     name: str = Field(examples=["running/vigo1"])
     kind: Kind
     id: str = Field(examples=[ARTIFACT_EXAMPLE])
-    bytes: int
     media_type: str
     restricted: bool
     link: str
@@ -187,10 +221,56 @@ class Received(BaseModel):
     tester: str
 
 
+def summary_of(run: Run) -> RunSummary:
+    """A run as lists have it."""
+    return RunSummary(**_summary(run))
+
+
+def detail_of(run: Run, report: RunReport, candidate: str | None, decisions: Iterable[Decided]) -> RunDetail:
+    """A run with what its report and the decisions on it say."""
+    here = f"{RUNS}/{run.id}"
+    return RunDetail(
+        **_summary(run),
+        candidate=candidate,
+        approvals=[
+            Decision(candidate=each.candidate, approved=each.approved, by=each.by, comment=each.comment, at=each.at)
+            for each in decisions
+        ],
+        stages=list(report.stages),
+        devices=[
+            RunDevice(
+                name=device.name,
+                platform=device.platform,
+                outcome=device.outcome,
+                delta=device.candidate.splitlines(),
+                inverse=device.inverse.splitlines(),
+            )
+            for device in report.devices
+        ],
+        findings=[finding.document() for finding in report.findings],
+        outcome_before=report.outcome_before(),
+        outcome_after=report.outcome_after(),
+        verdicts_before=list(report.verdicts_before),
+        verdicts_after=list(report.verdicts_after),
+        accounts=list(accounts(report.before, report.after)),
+        who_paid=list(who_paid(report.before, report.after)),
+        links=RunLinks(self=here, events=f"{here}/events", artifacts=f"{here}/artifacts", report=f"{here}/report"),
+    )
+
+
+def _summary(run: Run) -> dict[str, Any]:
+    names = RunSummary.model_fields.keys() - {"final", "undo_of"}
+    return {name: getattr(run, name) for name in names} | {
+        "final": run.status.final,
+        "undo_of": run.params.get("undo_of"),
+    }
+
+
 def without_secrets(report: RunReport) -> RunReport:
-    """The report without what boxes said they hold: running configurations carry secrets."""
-    bare = [device.model_copy(update={"read_back": "", "diff": ""}) for device in report.devices]
+    """The report with no line of a box that the run did not change: running configurations carry secrets."""
+    bare = [device.model_copy(update={"read_back": "", "diff": _changes(device.diff)}) for device in report.devices]
     return report.model_copy(update={"devices": tuple(bare)})
 
 
-Moment = AwareDatetime
+def _changes(diff: str) -> str:
+    return "\n".join(line for line in diff.splitlines() if line.startswith(("+", "-", "@@")))

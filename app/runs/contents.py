@@ -1,13 +1,14 @@
-"""What artifacts a run has, by names that people can read: found in its parameters, its stages and what it received."""
+"""What artifacts a run has, by names for people: found in its parameters and its stages."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from app.runs.store import Run, Stage
+from app.runs.stages import Stage
+from app.runs.store import RunStore
 
 Json = Mapping[str, Any]
 
@@ -56,15 +57,19 @@ class Content:
     id: str
 
 
-def contents(run: Run, stages: Iterable[Stage]) -> tuple[Content, ...]:
+def contents(store: RunStore, run_id: str) -> tuple[Content, ...]:
     """The artifacts of a run as far as it came, in the order they were made.
 
     A stage that was tried again gives its artifacts anew: what a name stood for before has the attempt in its name
     (``running/vigo1@1``).
+
+    Raises:
+        RunUnknown: there is no such run.
     """
+    run = store.get_run(run_id)
     entries = [_content(kind, of, artifact) for kind, of, artifact in _asked(run.params)]
     made: dict[str, tuple[Content, int]] = {}
-    for stage in stages:
+    for stage in store.stages(run.id):
         for kind, of, artifact in _made(stage):
             entry = _content(kind, of, artifact)
             earlier, attempt = made.get(entry.name, (entry, 0))

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Depends, Path, Query
+from fastapi import APIRouter, Depends, Query
+from fastapi import Path as InPath
 from fastapi.responses import Response
+from starlette.exceptions import HTTPException
 
 from app.access.roles import NotAllowed, Role
 from app.api.dependencies import Caller, TheBackend
-from app.api.run_models import ArtifactEntry, ArtifactList, without_secrets
+from app.api.run_models import ARTIFACT_EXAMPLE, RUNS, ArtifactEntry, ArtifactList, without_secrets
 from app.api.security import Needs
-from app.errors import InputError
 from app.reports.junit import run_junit
 from app.reports.markdown import run_markdown
 from app.reports.model import RunReport
 from app.reports.run_report import render_run_report
 from app.reports.sarif import sarif
-from app.runs.contents import Content
+from app.runs.contents import Content, contents
+from app.runs.store import Run
 
 router = APIRouter(tags=["runs"])
 
-_PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+_PAGE_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+)
 """The report is one page with its styles inside, and needs nothing else."""
 
 Form = Literal["html", "json", "junit", "sarif", "markdown"]
@@ -38,7 +44,7 @@ _MEDIA_TYPES: dict[Form, str] = {
 @router.get("/runs/{run_id}/artifacts", dependencies=[Depends(Needs(Role.VIEWER))])
 def run_artifacts(backend: TheBackend, run_id: str) -> ArtifactList:
     """Every artifact of a run so far, by name."""
-    return ArtifactList(artifacts=[_entry(backend, run_id, content) for content in backend.desk.contents(run_id)])
+    return ArtifactList(artifacts=[_entry(run_id, content) for content in contents(backend.desk.store, run_id)])
 
 
 @router.get(
@@ -60,12 +66,12 @@ def run_artifact(
     caller: Caller,
     backend: TheBackend,
     run_id: str,
-    artifact: Annotated[str, Path(pattern="^[0-9a-f]{64}$", examples=[ARTIFACT_EXAMPLE])],
+    artifact: Annotated[str, InPath(pattern="^[0-9a-f]{64}$", examples=[ARTIFACT_EXAMPLE])],
 ) -> Response:
     """One artifact of a run. What a box said it holds may carry secrets, and takes an operator."""
-    found = [content for content in backend.desk.contents(run_id) if content.id == artifact]
+    found = [content for content in contents(backend.desk.store, run_id) if content.id == artifact]
     if not found:
-        raise NotFound("the run has no such artifact", mend=f"GET /api/v1/runs/{run_id}/artifacts has its artifacts")
+        raise HTTPException(404, "the run has no such artifact")
     readable = [content for content in found if not content.kind.restricted]
     if not readable:
         network = backend.desk.run(run_id).network
@@ -75,7 +81,7 @@ def run_artifact(
                 mend="ask an operator, or read the report",
             )
     kind = (readable or found)[0].kind
-    data = backend.desk.artifact(artifact)
+    data = backend.desk.artifacts.get_bytes(artifact)
     return Response(data, media_type=kind.media_type, headers={"ETag": f'"{artifact}"'})
 
 
@@ -86,9 +92,9 @@ def run_artifact(
     responses={
         200: {
             "description": "The report in the form that was asked for.",
+            "model": RunReport,
             "content": {
                 "text/html": {"schema": {"type": "string"}},
-                "application/json": {"schema": RunReport.model_json_schema(ref_template=_REFERENCE)},
                 "application/xml": {"schema": {"type": "string"}},
                 "application/sarif+json": {"schema": {"type": "object"}},
                 "text/markdown": {"schema": {"type": "string"}},
@@ -109,3 +115,28 @@ def run_report(
         report = without_secrets(report)
     headers = {"Content-Security-Policy": _PAGE_POLICY} if form == "html" else {}
     return Response(_rendered(report, form, run), media_type=_MEDIA_TYPES[form], headers=headers)
+
+
+def _entry(run_id: str, content: Content) -> ArtifactEntry:
+    return ArtifactEntry(
+        name=content.name,
+        kind=content.kind,
+        id=content.id,
+        media_type=content.kind.media_type,
+        restricted=content.kind.restricted,
+        link=f"{RUNS}/{run_id}/artifacts/{content.id}",
+    )
+
+
+def _rendered(report: RunReport, form: Form, run: Run) -> str:
+    if form == "html":
+        return render_run_report(report)
+    if form == "junit":
+        return run_junit(report)
+    if form == "markdown":
+        return run_markdown(report)
+    if form == "sarif":
+        # Findings without a file are about the policy, known to its own repository by this path.
+        policy = (run.source or {}).get("path") or f"{run.policy}.yaml"
+        return json.dumps(sarif(report.findings, policy, Path.cwd()))
+    return report.model_dump_json()

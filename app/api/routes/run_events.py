@@ -92,8 +92,8 @@ async def watch(
 ) -> AsyncIterator[bytes]:
     """The events of a run after number ``after`` in the wire form of `text/event-stream`, up to the run's end.
 
-    The last is ``end``, with the status and verdict, once the run is over and all its events were sent. A stream that
-    is too old, or is ended by ``stopping``, has none: the watcher comes again, and loses nothing.
+    The last is ``end``, with the status and verdict, once the run is over and all its events were sent. A stream
+    that is too old, or is ended by ``stopping``, has none: the watcher comes again, and loses nothing.
     """
     yield format_sse_event(retry=_RECONNECT_MS)
     begun = heard = time.monotonic()
@@ -128,12 +128,15 @@ async def watch(
     },
 )
 async def run_events(
+    *,
     request: Request,
     backend: TheBackend,
     run_id: str,
     after: Annotated[int, Query(ge=0, le=_LARGEST_SEQ, description="Only events with a larger number.")] = 0,
     limit: Annotated[int, Query(ge=1, le=_BATCH, description="Events of a page.")] = 100,
-    last_event_id: Annotated[int, Header(ge=0, le=_LARGEST_SEQ, description="As `after`: where a stream broke off.")] = 0,
+    last_event_id: Annotated[
+        int, Header(ge=0, le=_LARGEST_SEQ, description="As `after`: where a stream broke off.")
+    ] = 0,
 ) -> Any:
     """What happened to a run, in order: a page of JSON, or server-sent events for who accepts `text/event-stream`.
 
