@@ -44,8 +44,9 @@ def retention(
     verb = "would drop" if dry_run else "dropped"
     out.print(
         f"{verb} {retained.artifacts} artifacts ({retained.bytes / 1e6:.1f} MB), {retained.events} events and "
-        f"{retained.keys} idempotency keys; {len(retained.runs)} runs that ended before {retained.before:%Y-%m-%d %H:%M} "
-        "UTC give up what they refer to"
+        f"{retained.keys} idempotency keys; {len(retained.runs)} runs that ended before "
+        f"{retained.before:%Y-%m-%d %H:%M} UTC give up what they refer to",
+        soft_wrap=True,
     )
     if retained.held_by is not None:
         out.print(

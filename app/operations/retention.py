@@ -165,7 +165,7 @@ def _oldest_need(connection: sa.Connection) -> tuple[str, datetime] | None:
 
 
 def _named(connection: sa.Connection, over: set[str], before: datetime) -> Iterator[str]:
-    """Every artifact id in a row that counts: of a run that is not ``over``, of a policy, of a sweep still young."""
+    """Every artifact id in a row that counts: of a run not ``over``, of a policy, of a young sweep."""
     columns = (
         (RUNS.c.id, RUNS.c.params),
         (STAGES.c.run_id, STAGES.c.summary),

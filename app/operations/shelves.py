@@ -10,7 +10,7 @@ import contextlib
 import os
 import re
 from collections.abc import Collection, Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
