@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -59,8 +59,7 @@ class Principal:
 
     def role_on(self, network: str) -> Role | None:
         """The highest role on a network; ``None`` where there is none."""
-        found = [self.roles[name] for name in (network, EVERY_NETWORK) if name in self.roles]
-        return max(found, key=lambda role: role.rank, default=None)
+        return max_role(self.roles.get(network), self.roles.get(EVERY_NETWORK))
 
     def may(self, needed: Role, network: str) -> bool:
         """Whether ``needed`` is covered on ``network``."""
@@ -80,3 +79,22 @@ class Principal:
     def networks(self, known: Iterable[str], needed: Role = Role.VIEWER) -> tuple[str, ...]:
         """Those of the ``known`` networks on which ``needed`` is covered."""
         return tuple(name for name in known if self.may(needed, name))
+
+
+def roles_of(grants: Iterable[tuple[str | None, str | None]]) -> dict[str, Role]:
+    """Roles by network, from rows of grants; a row of a user without any is empty."""
+    return {network: Role(role) for network, role in grants if network is not None and role is not None}
+
+
+def bounded(held: Mapping[str, Role], highest: Role, networks: Collection[str] | None) -> dict[str, Role]:
+    """What is left of ``held`` roles where at most ``highest`` is given, on ``networks`` (``None``: all) only."""
+    if networks is not None:
+        everywhere = held.get(EVERY_NETWORK)
+        found = {name: max_role(held.get(name), everywhere) for name in networks}
+        held = {name: role for name, role in found.items() if role is not None}
+    return {name: role if highest.covers(role) else highest for name, role in held.items()}
+
+
+def max_role(*roles: Role | None) -> Role | None:
+    """The highest of some roles; ``None`` where there is none."""
+    return max((role for role in roles if role is not None), key=lambda role: role.rank, default=None)

@@ -41,22 +41,25 @@ TOKENS = sa.Table(
     sa.Column("hash", _HASH, nullable=False, unique=True),
     sa.Column("role", sa.String(16), nullable=False),
     sa.Column("networks", sa.JSON),
+    sa.Column("parent", _ID),
     sa.Column("created", UtcDateTime, nullable=False),
     sa.Column("expires", UtcDateTime, nullable=False),
     sa.Column("revoked", UtcDateTime),
 )
-"""``role`` and ``networks`` (null: all) bound what the token may do, whatever its user may."""
+"""``role`` and ``networks`` (null: all) bound what the token may do, whatever its user may. ``parent`` is the token
+that made it, if one did: it goes when that one is revoked.
+"""
 
 SESSIONS = sa.Table(
     "web_sessions",
     METADATA,
     sa.Column("hash", _HASH, primary_key=True),
     sa.Column("user_id", _ID, sa.ForeignKey("users.id"), nullable=False, index=True),
-    sa.Column("csrf", _HASH, nullable=False),
     sa.Column("created", UtcDateTime, nullable=False),
     sa.Column("expires", UtcDateTime, nullable=False),
     sa.Column("ended", UtcDateTime),
 )
+"""``expires`` is the idle end, put off by use; the absolute one counts from ``created``."""
 
 TESTERS = sa.Table(
     "testers",

@@ -68,7 +68,7 @@ class WrittenIntent(Intent, Header):
 MERGED = ("applications", "classes", "link_efficiency")
 """Lists that an included file adds to."""
 
-_SHIPPED = f"qosforge:{LIBRARY}"
+SHIPPED = f"qosforge:{LIBRARY}"
 """What the folder of the shipped policies is called: the same wherever qosforge is installed."""
 
 
@@ -112,7 +112,7 @@ class Files:
         return read_document(self._path(name), name)
 
     def _path(self, name: str) -> Path:
-        shipped = name.removeprefix(_SHIPPED)
+        shipped = name.removeprefix(SHIPPED)
         return Path(name) if shipped == name else root() / LIBRARY / shipped.lstrip("/")
 
 
@@ -166,7 +166,7 @@ class Sheets:
         self.order.append((document, header))
 
     def _include(self, beside: str, entry: str, trail: tuple[str, ...]) -> None:
-        folders = (str(PurePosixPath(beside).parent), _SHIPPED)
+        folders = (str(PurePosixPath(beside).parent), SHIPPED)
         folder = next((f for f in folders if self.source.has(f, entry)), None)
         if folder is None:
             raise InputError(f"there is no {entry!r}", mend=f"it is looked for in {folders[0]} and in {LIBRARY}/")

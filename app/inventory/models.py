@@ -43,8 +43,13 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 _PORT_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9 /.:_-]{0,61}[A-Za-z0-9])?")
 
 
+def is_name(value: str) -> bool:
+    """Whether a text may name a device, a station or a network."""
+    return _NAME.fullmatch(value) is not None
+
+
 def _name(value: str) -> str:
-    if _NAME.fullmatch(value) is None:
+    if not is_name(value):
         raise ValueError(f"{shortened(value)} is not a name: letters, digits, '.', '-' and '_' only, at most 63")
     return value
 

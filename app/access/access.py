@@ -1,0 +1,87 @@
+"""Who calls: from a token or a web session to a principal, in one query each; and the log of calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import sqlalchemy as sa
+
+from app.access.calls import Call, record_call
+from app.access.credentials import matches, token_id
+from app.access.roles import NotAuthenticated, Principal, Role, bounded, roles_of
+from app.access.sessions import check_csrf, read_session
+from app.access.tables import GRANTS, TOKENS, USERS
+from app.database.connections import Database
+from app.settings import Settings
+
+_MEND = "make one with `qosforge token create`, and send it as `Authorization: Bearer qf_…`"
+
+
+class Access:
+    """Knows callers by their credentials; safe to share between threads.
+
+    Nothing is cached: what is revoked, expired or disabled no longer counts at the next call.
+    """
+
+    def __init__(
+        self, database: Database, settings: Settings, now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    ) -> None:
+        self.database = database
+        self.settings = settings
+        self.now = now
+
+    def authenticate(self, token: str) -> Principal:
+        """The principal of a bearer token.
+
+        Raises:
+            NotAuthenticated: it is no token, or an unknown, revoked or expired one, or its user is disabled.
+        """
+        known = token_id(token)
+        if known is None:
+            raise NotAuthenticated("this is no token of qosforge", mend=_MEND)
+        query = (
+            sa.select(
+                TOKENS, USERS.c.name.label("user"), USERS.c.disabled, GRANTS.c.network, GRANTS.c.role.label("held")
+            )
+            .join_from(TOKENS, USERS)
+            .outerjoin(GRANTS, GRANTS.c.user_id == USERS.c.id)
+            .where(TOKENS.c.id == known)
+        )
+        with self.database.read() as connection:
+            rows = connection.execute(query).mappings().all()
+        if not rows or not matches(token, rows[0]["hash"]):
+            raise NotAuthenticated("the token is not known", mend=_MEND)
+        first = rows[0]
+        if first["revoked"] is not None or first["disabled"]:
+            raise NotAuthenticated("the token was revoked", mend=_MEND)
+        if first["expires"] <= self.now():
+            raise NotAuthenticated(f"the token expired on {first['expires']:%Y-%m-%d %H:%M} UTC", mend=_MEND)
+        held = roles_of((row["network"], row["held"]) for row in rows)
+        return Principal(
+            user_id=first["user_id"],
+            name=first["user"],
+            credential=f"token:{known}",
+            roles=bounded(held, Role(first["role"]), first["networks"]),
+        )
+
+    def session(self, cookie: str) -> Principal:
+        """The principal of a web session; using it puts off its idle end.
+
+        Raises:
+            NotAuthenticated: it is unknown, has ended or expired, or its user is disabled.
+        """
+        return read_session(self.database, cookie, self.now())
+
+    def check_csrf(self, cookie: str, token: str | None) -> None:
+        """Make sure that a mutating call by a web session carries the session's own token (`CSRF_HEADER`).
+
+        Raises:
+            NotAllowed: it does not.
+        """
+        check_csrf(cookie, token)
+
+    def record(self, call: Call) -> None:
+        """Append a call to the log."""
+        at = self.now()
+        self.database.transact(lambda connection: record_call(connection, call, at))

@@ -1,0 +1,113 @@
+"""The log of calls: one row per call that would change something, also those that were refused.
+
+The database itself refuses to change or delete rows (triggers of the migration).
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Collection, Iterator
+from dataclasses import asdict, dataclass, field, fields
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from app.access.tables import CALLS
+from app.database.connections import Database
+
+_BATCH = 1000
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+@dataclass(frozen=True)
+class Call:
+    """What was asked, by whom, and what came of it.
+
+    ``actor`` is a user's name (empty: nobody was known), ``credential`` by what the actor was known, ``action``
+    what was asked (``POST /api/v1/runs``), ``network`` empty where none is meant, ``resource`` what it was done to,
+    ``status`` the HTTP status (commands: that of the same request), ``detail`` further facts, never a secret.
+    """
+
+    action: str
+    status: int
+    actor: str = ""
+    credential: str = ""
+    network: str = ""
+    resource: str = ""
+    request_id: str = ""
+    detail: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class LoggedCall(Call):
+    """A call in the log: its number there, and when it was."""
+
+    seq: int = field(kw_only=True)
+    at: datetime = field(kw_only=True)
+
+    def document(self) -> dict[str, Any]:
+        """As plain JSON; ``at`` in ISO 8601, UTC."""
+        return {**asdict(self), "at": self.at.isoformat()}
+
+
+def record_call(connection: sa.Connection, call: Call, at: datetime) -> None:
+    """Append one row; what callers send is cut to what a row holds."""
+    connection.execute(CALLS.insert().values(at=at, **{name: _cut(name, asdict(call)[name]) for name in _COLUMNS}))
+
+
+def calls_page(
+    database: Database, networks: Collection[str] | None, *, after: int = 0, limit: int = 100
+) -> list[LoggedCall]:
+    """The calls after number ``after``, oldest first; those of some networks only, unless ``None``."""
+    query = sa.select(CALLS).where(CALLS.c.seq > after).order_by(CALLS.c.seq).limit(limit)
+    if networks is not None:
+        query = query.where(CALLS.c.network.in_(networks))
+    with database.read() as connection:
+        return [LoggedCall(**row) for row in connection.execute(query).mappings()]
+
+
+def all_calls(database: Database, networks: Collection[str] | None, after: int = 0) -> Iterator[LoggedCall]:
+    """All calls after number ``after``, oldest first, read in pieces."""
+    while page := calls_page(database, networks, after=after, limit=_BATCH):
+        yield from page
+        after = page[-1].seq
+
+
+def as_json_lines(calls: Iterator[LoggedCall]) -> Iterator[str]:
+    """One JSON object a line."""
+    for call in calls:
+        yield json.dumps(call.document(), ensure_ascii=False, sort_keys=True) + "\n"
+
+
+def as_csv(calls: Iterator[LoggedCall]) -> Iterator[str]:
+    """Comma-separated values (RFC 4180) with a header line.
+
+    A cell that a spreadsheet would take for a formula begins with an apostrophe: callers choose what stands in it.
+    """
+    yield _csv_line(_EXPORTED)
+    for call in calls:
+        document = call.document() | {"detail": json.dumps(call.detail, ensure_ascii=False, sort_keys=True)}
+        yield _csv_line([_harmless(str(document[name])) for name in _EXPORTED])
+
+
+def _csv_line(cells: Collection[str]) -> str:
+    line = io.StringIO()
+    csv.writer(line).writerow(cells)
+    return line.getvalue()
+
+
+def _harmless(cell: str) -> str:
+    return f"'{cell}" if cell.startswith(_FORMULA) else cell
+
+
+def _cut(name: str, value: Any) -> Any:
+    length = getattr(CALLS.c[name].type, "length", None)
+    # PostgreSQL's text holds no NUL.
+    return value.replace("\0", "\N{REPLACEMENT CHARACTER}")[:length] if isinstance(value, str) else value
+
+
+_COLUMNS = tuple(column.name for column in fields(Call))
+_EXPORTED = ("seq", "at", *_COLUMNS)

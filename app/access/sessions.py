@@ -1,0 +1,114 @@
+"""Web sessions: a cookie's secret, stored as its hash, with an idle and an absolute end.
+
+A login always makes a new one, so nobody can be given a session beforehand (session fixation).
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import sqlalchemy as sa
+
+from app.access.credentials import derived, matches, new_secret, stored
+from app.access.roles import NotAllowed, NotAuthenticated, Principal, roles_of
+from app.access.tables import GRANTS, SESSIONS, USERS
+from app.database.connections import Database
+from app.settings import Settings
+
+IDLE = timedelta(hours=1)
+"""A session ends when it is not used for so long."""
+
+LONGEST = timedelta(hours=12)
+"""A session ends so long after the login, however much it is used."""
+
+CSRF_HEADER = "X-CSRF-Token"
+
+_PUT_OFF_AFTER = timedelta(minutes=1)  # so that not every call writes
+_LOGIN_MEND = "log in again"
+
+
+def cookie_name(settings: Settings) -> str:
+    """The name of the session's cookie.
+
+    Behind TLS browsers see to it that a ``__Host-`` cookie is secure and of this very host (RFC 6265bis, 4.1.3.2).
+    """
+    return "__Host-qosforge" if is_secure(settings) else "qosforge"
+
+
+def is_secure(settings: Settings) -> bool:
+    """Whether browsers reach the service by TLS."""
+    return (settings.public_url or "").startswith("https:")
+
+
+def open_session(connection: sa.Connection, user_id: str, at: datetime) -> str:
+    """Begin a session of a user; returns the secret for the cookie."""
+    secret = new_secret()
+    connection.execute(
+        SESSIONS.insert().values(hash=stored(secret), user_id=user_id, created=at, expires=at + IDLE)
+    )
+    return secret
+
+
+def read_session(database: Database, cookie: str, at: datetime) -> Principal:
+    """The principal of a session's cookie; its idle end is put off.
+
+    Raises:
+        NotAuthenticated: it is unknown, ended or expired, or its user is disabled.
+    """
+    query = (
+        sa.select(SESSIONS, USERS.c.name, USERS.c.disabled, GRANTS.c.network, GRANTS.c.role)
+        .join_from(SESSIONS, USERS)
+        .outerjoin(GRANTS, GRANTS.c.user_id == USERS.c.id)
+        .where(SESSIONS.c.hash == stored(cookie))
+    )
+    with database.read() as connection:
+        rows = connection.execute(query).mappings().all()
+    if not rows or rows[0]["ended"] is not None or rows[0]["disabled"]:
+        raise NotAuthenticated("there is no such session", mend=_LOGIN_MEND)
+    first = rows[0]
+    last = first["created"] + LONGEST
+    if at >= min(first["expires"], last):
+        raise NotAuthenticated("the session has expired", mend=_LOGIN_MEND)
+    if at + IDLE - first["expires"] > _PUT_OFF_AFTER:
+        with database.write() as connection:
+            connection.execute(SESSIONS.update().where(SESSIONS.c.hash == first["hash"]).values(expires=at + IDLE))
+    return Principal(
+        user_id=first["user_id"],
+        name=first["name"],
+        credential="session",
+        roles=roles_of((row["network"], row["role"]) for row in rows),
+    )
+
+
+def end_session(connection: sa.Connection, cookie: str, at: datetime) -> None:
+    """End a session; nothing happens where there is none."""
+    _end(connection, SESSIONS.c.hash == stored(cookie), at)
+
+
+def end_sessions(connection: sa.Connection, user_id: str, at: datetime) -> None:
+    """End every session of a user."""
+    _end(connection, SESSIONS.c.user_id == user_id, at)
+
+
+def csrf_token(cookie: str) -> str:
+    """The token that mutating calls of a session carry; a page of the session can show it, another site cannot
+    know it (OWASP: HMAC-based token pattern).
+    """
+    return derived(cookie, "csrf")
+
+
+def check_csrf(cookie: str, token: str | None) -> None:
+    """Make sure that a call carries its session's token.
+
+    Raises:
+        NotAllowed: it does not.
+    """
+    if token is None or not matches(token, stored(csrf_token(cookie))):
+        raise NotAllowed(
+            "the call does not carry its session's token",
+            mend=f"send the token that the login and `/me` give in the header {CSRF_HEADER}",
+        )
+
+
+def _end(connection: sa.Connection, which: sa.ColumnElement[bool], at: datetime) -> None:
+    connection.execute(SESSIONS.update().where(which, SESSIONS.c.ended.is_(None)).values(ended=at))

@@ -1,0 +1,94 @@
+"""The networks of an installation: the inventories in one folder, by name."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.errors import InputError, InputErrors, Place, StoreError
+from app.inventory.loader import load_network
+from app.inventory.models import Network, is_name
+
+
+@dataclass(eq=False)
+class NetworkUnknown(InputError):
+    """No network of this installation has the name."""
+
+
+@dataclass(eq=False)
+class InventoryBroken(StoreError):
+    """The installation's own files describe no network: nobody who asks for it can mend that."""
+
+
+Stamp = tuple[tuple[str, int, int, int], ...]
+"""Name, inode, size and time of change of every file of an inventory."""
+
+
+class Networks:
+    """Networks by the names of their folders below one folder; safe to share between threads.
+
+    A name is only ever compared with what the folder lists, never made a path. A network is read again when a file
+    of it was changed.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._lock = threading.Lock()
+        self._read: dict[str, tuple[Stamp, Network]] = {}
+
+    def names(self) -> tuple[str, ...]:
+        """The names, sorted: of the folders that have a ``hosts.yaml``."""
+        return tuple(self._listed())
+
+    def network(self, name: str) -> Network:
+        """The network of this name.
+
+        Raises:
+            NetworkUnknown: there is none.
+            InventoryBroken: its files describe no network; the message has the problems.
+        """
+        folder = self._listed().get(name)
+        if folder is None:
+            raise NetworkUnknown(
+                "there is no such network", Place(path="network"), "GET /api/v1/networks lists them"
+            )
+        stamp = _stamp(folder)
+        with self._lock:
+            kept = self._read.get(name)
+        if kept is not None and kept[0] == stamp:
+            return kept[1]
+        try:
+            network = load_network(folder)
+        except InputError as error:
+            raise InventoryBroken(
+                f"the inventory of {name} cannot be used: {_told(error, folder)}",
+                mend=f"correct it: qosforge lint POLICY --network …/{name} names every problem",
+            ) from error
+        with self._lock:
+            self._read[name] = (stamp, network)
+        return network
+
+    def _listed(self) -> dict[str, Path]:
+        try:
+            folders = sorted(self._folder.iterdir())
+        except OSError as error:
+            raise InventoryBroken(
+                f"the folder of the networks cannot be read: {error.strerror}",
+                mend="let QOSFORGE_INVENTORIES_DIR name the folder of the inventories",
+            ) from error
+        return {f.name: f for f in folders if is_name(f.name) and (f / "hosts.yaml").is_file()}
+
+
+def _stamp(folder: Path) -> Stamp:
+    try:
+        files = [(path.name, path.stat()) for path in sorted(folder.glob("*.yaml"))]
+    except OSError as error:
+        raise InventoryBroken(f"the inventory of {folder.name} cannot be read: {error.strerror}") from error
+    return tuple((name, found.st_ino, found.st_size, found.st_mtime_ns) for name, found in files)
+
+
+def _told(error: InputError, folder: Path) -> str:
+    """The problems, by files of the inventory and not by places of this machine."""
+    problems = error.errors if isinstance(error, InputErrors) else [error]
+    return "; ".join(str(problem) for problem in problems).replace(f"{folder}/", "")

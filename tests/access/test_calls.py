@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+import sqlalchemy as sa
+
+from app.access.access import Access
+from app.access.calls import Call, all_calls, as_csv, as_json_lines, calls_page
+from app.database.connections import Database
+from app.errors import StoreError
+
+
+def log(access: Access, *networks: str) -> None:
+    for number, network in enumerate(networks):
+        access.record(
+            Call("POST /api/v1/runs", 201, "ann", "session", network, f"run-{number}", "r", {"ticket": "CHG1"})
+        )
+
+
+def test_calls_are_read_in_pages(access: Access, database: Database) -> None:
+    log(access, "campus", "lab", "campus", "")
+    first = calls_page(database, None, limit=3)
+    rest = calls_page(database, None, after=first[-1].seq)
+    assert [call.resource for call in (*first, *rest)] == ["run-0", "run-1", "run-2", "run-3"]
+    assert (first[0].actor, first[0].at, first[0].detail) == ("ann", access.now(), {"ticket": "CHG1"})
+    assert [call.resource for call in calls_page(database, ["campus"])] == ["run-0", "run-2"]
+    assert calls_page(database, []) == []
+
+
+@pytest.mark.parametrize("change", [sa.text("UPDATE calls SET actor = 'bob'"), sa.text("DELETE FROM calls")])
+def test_the_database_refuses_to_change_the_log(access: Access, database: Database, change: sa.TextClause) -> None:
+    log(access, "campus")
+    before = calls_page(database, None)
+    with pytest.raises((StoreError, sa.exc.IntegrityError), match="append-only"), database.write() as connection:
+        connection.execute(change)
+    assert calls_page(database, None) == before
+
+
+def test_the_log_is_exported_as_json_lines(access: Access, database: Database) -> None:
+    log(access, "campus", "lab")
+    lines = "".join(as_json_lines(all_calls(database, None))).splitlines()
+    assert [json.loads(line) for line in lines] == [call.document() for call in calls_page(database, None)]
+
+
+def test_the_log_is_exported_as_csv_that_no_spreadsheet_computes(access: Access, database: Database) -> None:
+    access.record(Call('POST /"x",\n', 401, resource="=cmd|' /C calc'!A0", detail={"a": [1, "ä"]}))
+    (row,) = csv.DictReader(io.StringIO("".join(as_csv(all_calls(database, None)))))
+    assert row["action"] == 'POST /"x",\n'
+    assert row["resource"] == "'=cmd|' /C calc'!A0"
+    assert json.loads(row["detail"]) == {"a": [1, "ä"]}
+    assert row["at"] == access.now().isoformat()
+
+
+def test_what_callers_send_is_cut_to_what_a_row_holds(access: Access, database: Database) -> None:
+    access.record(Call("POST " + "x" * 500, 404, actor="y" * 500, resource="z\0" * 500, request_id="i" * 500))
+    (call,) = calls_page(database, None)
+    assert [len(text) for text in (call.action, call.actor, call.resource, call.request_id)] == [64, 128, 255, 64]
+    assert "\0" not in call.resource

@@ -1,0 +1,134 @@
+"""Markdown for comments, as a CommonMark reader with tables renders it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from app.findings import Finding, Severity
+from app.reports.checks import Check, DeviceCheck, FidelityLine
+from app.reports.markdown import LONGEST, check_markdown, prose, run_markdown
+
+from .test_run_report import NASTY, Page, report
+
+READER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+
+
+def render(text: str) -> Page:
+    return Page(READER.render(text))
+
+
+def check(text: str = "voice", configuration: str = "policy-map P", boxes: int = 1) -> Check:
+    finding = Finding(
+        code="scope-empty",
+        severity=Severity.ERROR,
+        message=text,
+        device=text,
+        traffic_class=text,
+        asked=text,
+        mend=text,
+    )
+    devices = tuple(
+        DeviceCheck(
+            text if number == 0 else f"box{number}",
+            "cisco_ios",
+            configuration,
+            (FidelityLine(text, "Serial0", "approximate", 50.0, 33.3), FidelityLine("web", "Serial0", "exact")),
+            (configuration, "end"),
+            ("no it",),
+            (text,),
+        )
+        for number in range(boxes)
+    )
+    return Check(text, "p.yaml", text, "ab12" * 16, (finding,), devices)
+
+
+def test_a_preview_shows_findings_fidelity_configuration_and_what_would_be_entered() -> None:
+    page = render(check_markdown(check()))
+    tags = [tag for tag, _ in page.tags]
+    assert page.open == []
+    assert (tags.count("table"), tags.count("details"), tags.count("pre")) == (2, 1, 3)
+    for text in ("scope-empty", "1 error, no warnings, no notes", "policy-map P", "Undone by", "no it", "33.3 %"):
+        assert text in page.text
+    assert "1 of 2 treatments are exact" in page.text
+
+
+def test_a_box_that_holds_it_already_says_so() -> None:
+    made = Check("voice", "p.yaml", devices=(DeviceCheck("r1", "cisco_ios", delta=()),))
+    assert "nothing would be entered" in render(check_markdown(made)).text
+
+
+@pytest.mark.parametrize(
+    "nasty",
+    [
+        NASTY,
+        "a | b",
+        "`code` ``more`` *bold* _it_ ~~gone~~ [link](http://evil.example) ![x](http://evil.example/p.png)",
+        "</details></summary><h1>gone",
+        "line\nbreak\n\n# heading\n- item",
+        "```\nout of the fence\n```` \n~~~",
+        "https://evil.example www.evil.example",
+    ],
+)
+def test_no_text_changes_how_the_rest_looks(nasty: str) -> None:
+    plain, page = render(check_markdown(check())), render(check_markdown(check(nasty, nasty)))
+
+    assert [tag for tag, _ in page.tags] == [tag for tag, _ in plain.tags]
+    assert page.open == []
+    assert " ".join(nasty.split()) in page.text
+    assert nasty in page.text  # in the configuration, as it is
+
+
+@given(st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Z"]), min_size=1, max_size=40))
+def test_prose_reads_as_it_was_written(text: str) -> None:
+    page = render(f"before {prose(text)} after")
+    assert page.text == f"before {text} after\n"
+    assert {tag for tag, _ in page.tags} == {"p"}
+
+
+def test_nobody_is_mentioned_and_no_issue_is_referred_to() -> None:
+    shown = check_markdown(check("@everyone fixes #12 and !7"))
+    assert not re.search(r"[@!]\w|#\d", shown.replace("`", " ").partition("<details>")[0])
+    assert "@everyone fixes #12 and !7" in render(shown).text
+
+
+def test_a_comment_is_bounded_and_says_what_is_left_out() -> None:
+    shown = check_markdown(check(configuration="line of a configuration\n" * 400, boxes=12))
+    assert len(shown) <= LONGEST
+    assert render(shown).open == []
+    assert re.search(r"\d+ boxes left out", shown)
+
+
+def test_many_findings_are_counted() -> None:
+    made = check("x" * 5000)
+    many = Check("voice", "p.yaml", findings=made.findings * 300)
+    shown = check_markdown(many)
+    assert len(shown) <= LONGEST
+    assert "300 errors" in shown
+    assert render(shown).open == []
+
+
+def test_a_run_shows_its_verdicts_and_boxes() -> None:
+    page = render(run_markdown(report()))
+    assert page.open == []
+    for text in ("kept", "✅ met", "❌ broken", "≤ 60 ms", "campus: changed", "+policy-map campus"):
+        assert text in page.text
+
+
+def test_a_run_with_markup_in_its_names_looks_the_same() -> None:
+    plain, page = (render(run_markdown(report(name, name))) for name in ("plain", NASTY))
+    assert [tag for tag, _ in page.tags] == [tag for tag, _ in plain.tags]
+
+
+def test_what_is_only_worth_knowing_is_folded_away() -> None:
+    note = Finding(code="class-replaced", severity=Severity.INFO, message="takes a place", device="r1")
+    shown = check_markdown(Check("voice", "p.yaml", findings=(note, *check().findings)))
+    visible, folded = shown.split("<details>")
+    assert "1 note</summary>" in folded
+    assert "takes a place" not in visible
+    assert "takes a place" in folded
+    assert render(shown).open == []
