@@ -24,6 +24,9 @@ COMMANDS = {
     "app.cli.lab": ("lab",),
     "app.cli.experiments": ("experiment",),
     "app.cli.openconfig": ("openconfig",),
+    "app.cli.user": ("user",),
+    "app.cli.token": ("token",),
+    "app.cli.tester": ("tester",),
     "app.cli.backup": ("backup",),
     "app.cli.retention": ("retention",),
 }
