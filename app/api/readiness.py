@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from app.api.backend import Backend
 from app.errors import StoreError
-from app.operations.revisions import held, known
+from app.operations.revision import held, known
 from app.runs.slots import executors
 
 _LOG = structlog.get_logger(__name__)

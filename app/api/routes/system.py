@@ -12,7 +12,7 @@ from app.access.roles import Role
 from app.api.dependencies import TheBackend
 from app.api.readiness import Check, checks
 from app.api.security import Needs
-from app.operations.revisions import held, known, release
+from app.operations.revision import held, known, release
 from app.runs.dbos_engine import WORKFLOW_VERSION
 from app.telemetry.metrics import CONTENT_TYPE
 
