@@ -118,8 +118,15 @@ UNAVAILABLE = Kind("unavailable", "Unavailable", 503)
 BUSY = Kind("busy", "Busy", 503)
 TIMED_OUT = Kind("timed-out", "Timed out", 504)
 
+
+@dataclass(eq=False)
+class TooLarge(InputError):
+    """A body longer than the service takes."""
+
+
 KINDS: dict[type[QosforgeError], Kind] = {
     InputError: WRONG_INPUT,
+    TooLarge: TOO_LARGE,
     ArtifactMissing: NOT_FOUND,
     NetworkUnknown: NOT_FOUND,
     PolicyUnknown: NOT_FOUND,
