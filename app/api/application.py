@@ -18,7 +18,7 @@ from app.api.headers import Door
 from app.api.limits import BoundConcurrency, BoundRate, BoundSizes, BoundTime
 from app.api.problems import install_handlers
 from app.api.recording import RecordCalls
-from app.api.routes import system
+from app.api.routes import run_artifacts, run_events, run_measurements, runs, system
 from app.api.shield import Shield
 
 PREFIX = "/api/v1"
@@ -26,7 +26,13 @@ PREFIX = "/api/v1"
 PROBES = frozenset({f"{PREFIX}/health", f"{PREFIX}/ready"})
 """What watches the service; always let in."""
 
-ROUTERS: tuple[APIRouter, ...] = (system.router,)
+ROUTERS: tuple[APIRouter, ...] = (
+    system.router,
+    runs.router,
+    run_events.router,
+    run_artifacts.router,
+    run_measurements.router,
+)
 
 
 @asynccontextmanager
@@ -61,6 +67,7 @@ def create_app(backend: Backend) -> FastAPI:
         ],
     )
     app.state.backend = backend
+    app.state.streams = run_events.Streams()
     for router in ROUTERS:
         app.include_router(router, prefix=PREFIX)
     install_handlers(app)

@@ -146,10 +146,9 @@ async def run_events(
     streams: Streams = request.app.state.streams
     begin = max(after, last_event_id)
     if "text/event-stream" in request.headers.get("accept", ""):
-        stopping: Callable[[], bool] = request.app.state.stopping.is_set
         await streams.read(backend.desk.run, run_id)
         streams.take()
-        return _Stream(watch(backend.desk, streams, run_id, begin, stopping), streams)
+        return _Stream(watch(backend.desk, streams, run_id, begin, backend.stopping.is_set), streams)
     run = await streams.read(backend.desk.run, run_id)
     found: list[Event] = await streams.read(backend.desk.events, run_id, begin, limit)
     return EventPage(
