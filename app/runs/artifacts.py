@@ -37,7 +37,8 @@ class ArtifactCorrupt(StoreError):
 class Artifacts(Protocol):
     """Bytes under their own hash: written once and whole, verified at every read.
 
-    Storing the same bytes twice gives the same id and keeps them once. Safe with several processes.
+    Storing the same bytes twice gives the same id and keeps them once; their time is that of the last storing: a
+    retention takes only what is old. Safe with several processes.
     """
 
     def put_bytes(self, data: bytes) -> str:
@@ -93,7 +94,7 @@ class ArtifactStore(Artifacts):
         artifact = hashlib.sha256(data).hexdigest()
         path = self._path(artifact)
         try:
-            if path.exists() and path.read_bytes() == data:
+            if _renewed(path, data):
                 return artifact
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             _write_whole(path, data)
@@ -174,6 +175,15 @@ def _verified(artifact: str, data: bytes, place: Place) -> bytes:
 def canonical_json(document: Any) -> str:
     """``document`` as JSON with sorted keys and no spare space: equal documents give equal bytes."""
     return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def _renewed(path: Path, data: bytes) -> bool:
+    """Make a file that holds ``data`` already as new as if it were written now."""
+    try:
+        os.utime(path)  # before the look at it: a retention may be taking it away
+        return path.read_bytes() == data
+    except FileNotFoundError:
+        return False
 
 
 def _write_whole(path: Path, data: bytes) -> None:
