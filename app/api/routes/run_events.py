@@ -42,7 +42,7 @@ class Streams:
 
     def __init__(self, most: int = MOST_STREAMS) -> None:
         self._most = most
-        self._open = 0
+        self.open = 0
         self._readers = CapacityLimiter(2)
 
     def take(self) -> None:
@@ -51,13 +51,13 @@ class Streams:
         Raises:
             EngineBusy: there are too many.
         """
-        if self._open >= self._most:
+        if self.open >= self._most:
             raise EngineBusy(f"{self._most} event streams are open", mend="ask for pages with ?after= meanwhile")
-        self._open += 1
+        self.open += 1
 
     def give_back(self) -> None:
         """Count one less."""
-        self._open -= 1
+        self.open -= 1
 
     async def read(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call a function of the store in one of the streams' own threads."""
