@@ -18,8 +18,9 @@ from app.api.headers import Door
 from app.api.limits import BoundConcurrency, BoundRate, BoundSizes, BoundTime
 from app.api.problems import install_handlers
 from app.api.recording import RecordCalls
-from app.api.routes import run_artifacts, run_events, run_measurements, runs, system
+from app.api.routes import reference, run_artifacts, run_events, run_measurements, runs, system
 from app.api.shield import Shield
+from app.api.text import ReadableText
 
 PREFIX = "/api/v1"
 
@@ -28,6 +29,7 @@ PROBES = frozenset({f"{PREFIX}/health", f"{PREFIX}/ready"})
 
 ROUTERS: tuple[APIRouter, ...] = (
     system.router,
+    reference.router,
     runs.router,
     run_events.router,
     run_artifacts.router,
@@ -62,6 +64,7 @@ def create_app(backend: Backend) -> FastAPI:
             Middleware(BoundRate, per_minute=settings.requests_per_minute, probes=PROBES),
             Middleware(BoundTime, seconds=settings.request_seconds),
             Middleware(BoundConcurrency, most=settings.requests_at_once, probes=PROBES),
+            Middleware(ReadableText),
             Middleware(RecordCalls, access=backend.access),
             Middleware(Shield),  # so that the log of calls sees how an unexpected one was answered
         ],

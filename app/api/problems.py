@@ -120,10 +120,17 @@ UNAVAILABLE = Kind("unavailable", "Unavailable", 503)
 BUSY = Kind("busy", "Busy", 503)
 TIMED_OUT = Kind("timed-out", "Timed out", 504)
 
+
+@dataclass(eq=False)
+class TooLarge(InputError):
+    """A body longer than the service takes."""
+
+
 KINDS: dict[type[QosforgeError], Kind] = {
     InputError: WRONG_INPUT,
     RunUnknown: NOT_FOUND,
     WrongState: WRONG_STATE,
+    TooLarge: TOO_LARGE,
     ArtifactMissing: NOT_FOUND,
     NetworkUnknown: NOT_FOUND,
     PolicyUnknown: NOT_FOUND,

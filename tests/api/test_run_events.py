@@ -10,9 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import httpx2
 import pytest
-import uvicorn
 from starlette.testclient import TestClient
 
 from app.access.roles import Role
@@ -21,7 +19,7 @@ from app.api.backend import Backend
 from app.api.routes import run_events
 from app.api.routes.run_events import Streams, watch
 from app.runs.tables import RunStatus, Verdict
-from tests.api.conftest import Headers, People
+from tests.api.conftest import Headers, People, served
 
 STREAM = {"Accept": "text/event-stream"}
 
@@ -183,24 +181,15 @@ def test_streams_are_bounded_and_give_their_places_back(backend: Backend, viewer
 def test_a_watcher_that_leaves_gives_its_place_back(backend: Backend, viewer: Headers, run_id: str) -> None:
     app = create_app(backend)
     app.state.streams = streams = Streams(most=1)
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, timeout_graceful_shutdown=5))
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    try:
-        _until(lambda: server.started)
-        port = server.servers[0].sockets[0].getsockname()[1]
-        path = f"http://127.0.0.1:{port}/api/v1/runs/{run_id}/events"
-        with httpx2.Client(headers=viewer | STREAM, timeout=5, trust_env=False) as http:
-            for _ in range(2):
-                with http.stream("GET", path) as answer:
-                    assert answer.status_code == 200
-                    lines = answer.iter_lines()  # kept: the connection ends with it
-                    assert next(line for line in lines if line.startswith("event")) == "event: status"
-                    assert http.get(path).status_code == 503
-                _until(lambda: streams.open == 0)
-    finally:
-        server.should_exit = True
-        thread.join()
+    path = f"/api/v1/runs/{run_id}/events"
+    with served(app) as http:
+        for _ in range(2):
+            with http.stream("GET", path, headers=viewer | STREAM) as answer:
+                assert answer.status_code == 200
+                lines = answer.iter_lines()  # kept: the connection ends with it
+                assert next(line for line in lines if line.startswith("event")) == "event: status"
+                assert http.get(path, headers=viewer | STREAM).status_code == 503
+            _until(lambda: streams.open == 0)
 
 
 def _until(true: Callable[[], bool], seconds: float = 5.0) -> None:
