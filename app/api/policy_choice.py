@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StrictInt
 
 from app.intent.loader import LoadedIntent
 from app.intent.written import LONGEST_FILE, Written, load_written
@@ -21,7 +21,7 @@ class NamedPolicy(BaseModel):
     model_config = _REQUEST
 
     name: str = Field(min_length=1, max_length=128, examples=["campus-collaboration"])
-    version: int | Literal["latest"] = Field(default=LATEST, examples=[3])
+    version: StrictInt | Literal["latest"] = Field(default=LATEST, examples=[3])
     parameters: Parameters = Field(default_factory=dict)
 
 
