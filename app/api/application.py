@@ -18,7 +18,7 @@ from app.api.headers import Door
 from app.api.limits import BoundConcurrency, BoundRate, BoundSizes, BoundTime
 from app.api.problems import install_handlers
 from app.api.recording import RecordCalls
-from app.api.routes import reference, system
+from app.api.routes import reference, run_artifacts, run_events, run_measurements, runs, system
 from app.api.shield import Shield
 from app.api.text import ReadableText
 
@@ -27,7 +27,14 @@ PREFIX = "/api/v1"
 PROBES = frozenset({f"{PREFIX}/health", f"{PREFIX}/ready"})
 """What watches the service; always let in."""
 
-ROUTERS: tuple[APIRouter, ...] = (system.router, reference.router)
+ROUTERS: tuple[APIRouter, ...] = (
+    system.router,
+    reference.router,
+    runs.router,
+    run_events.router,
+    run_artifacts.router,
+    run_measurements.router,
+)
 
 
 @asynccontextmanager
@@ -63,6 +70,7 @@ def create_app(backend: Backend) -> FastAPI:
         ],
     )
     app.state.backend = backend
+    app.state.streams = run_events.Streams()
     for router in ROUTERS:
         app.include_router(router, prefix=PREFIX)
     install_handlers(app)
