@@ -56,7 +56,8 @@ def error_of(status: int, body: bytes, url: str) -> QosforgeError:
         case 422 if str(problem.get("type", "")).endswith(":refused"):
             return RefusedThere(detail, where, mend)
         case 502:
-            errors = [_one(ServiceError, entry) for entry in entries] or [ServiceError(detail, where, mend)]
+            errors: list[QosforgeError] = [_one(ServiceError, entry) for entry in entries]
+            errors = errors or [ServiceError(detail, where, mend)]
             return DeviceErrors(detail, Place(path=url), "", errors)
         case _ if status < 500 and status not in (408, 429):
             if len(entries) > 1:

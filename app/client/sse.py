@@ -20,7 +20,8 @@ def sent_events(lines: Iterable[str]) -> Iterator[ServerSentEvent | None]:
 
     What a stream breaks off in the middle of is no event.
     """
-    kind, data, last = "", [], ""
+    kind, last = "", ""
+    data: list[str] = []
     for line in lines:
         name, _, value = line.partition(":")
         value = value.removeprefix(" ")
