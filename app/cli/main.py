@@ -24,6 +24,8 @@ COMMANDS = {
     "app.cli.lab": ("lab",),
     "app.cli.experiments": ("experiment",),
     "app.cli.openconfig": ("openconfig",),
+    "app.cli.backup": ("backup",),
+    "app.cli.retention": ("retention",),
 }
 """Which module has which commands. Only the one that is called is loaded: the drivers, the engine and the plots
 take seconds to import.

@@ -8,23 +8,54 @@ from typing import Any
 from app.findings import Finding
 from app.inventory.models import Network
 from app.reports.model import DeviceReport, RunReport, StageReport
-from app.runs.artifacts import ArtifactStore
-from app.runs.store import RunStore, Stage
+from app.runs.artifacts import ArtifactMissing, ArtifactStore
+from app.runs.stages import Stage
+from app.runs.store import Run, RunStore
 from app.tester.judging import ClassVerdict
 from app.tester.measurement import Measurement
 
 Json = dict[str, Any]
 
+RETENTION_STAGE = "retention"
+"""Stage that marks a run whose artifacts were given up, and when."""
+
 
 def run_report(store: RunStore, artifacts: ArtifactStore, run_id: str) -> RunReport:
-    """The report of a run, as far as it came.
+    """The report of a run, as far as it came; what the retention left of it, where that took its artifacts.
 
     Raises:
         InputError: there is no such run.
-        StoreError: an artifact of it is missing.
+        StoreError: an artifact of it is missing, and no retention took it.
     """
     run = store.get_run(run_id)
     stages = store.stages(run.id)
+    try:
+        return _whole(store, artifacts, run, stages)
+    except ArtifactMissing:
+        if not any(stage.name == RETENTION_STAGE for stage in stages):
+            raise
+        return _remains(store, run, stages)
+
+
+def _remains(store: RunStore, run: Run, stages: list[Stage]) -> RunReport:
+    """Who was touched and how that ended: the journal stays when the artifacts go."""
+    outcomes = {entry.device: entry.action.value for entry in store.journal.entries(run.id)}
+    return RunReport(
+        id=run.id,
+        network=run.network,
+        intent=run.policy,
+        status=run.status.value,
+        started=run.created,
+        finished=run.updated,
+        stages=tuple(_stage(stage) for stage in stages),
+        devices=tuple(
+            DeviceReport(name=device, platform="", outcome=action.replace("_", " "))
+            for device, action in sorted(outcomes.items())
+        ),
+    )
+
+
+def _whole(store: RunStore, artifacts: ArtifactStore, run: Run, stages: list[Stage]) -> RunReport:
     last = {stage.name: stage.summary for stage in stages if stage.outcome == "done"}
     network = Network.model_validate_json(artifacts.get_text(run.params["network"]))
     before, after = _measured(last, "before"), _measured(last, "after")
