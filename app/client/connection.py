@@ -118,13 +118,15 @@ class Connection:
         headers = {"Idempotency-Key": f'"{key}"'} if key is not None else {}
         given = {name: value for name, value in (query or {}).items() if value is not None}
         end = time.monotonic() + PATIENCE_SECONDS
+        if not path.startswith("/") or path.startswith("//"):
+            raise ServiceError("the service names another one", Place(path=self.url))
         repeatable = method == "GET" or key is not None
         met = False
         while True:
             try:
                 with (
                     self._reaching(),
-                    self._client.stream(method, path, params=given, json=body, headers=headers) as response,
+                    self._client.stream(method, path, params=given or None, json=body, headers=headers) as response,
                 ):
                     data = _read(response)
                     status, media_type = response.status_code, response.headers.get("content-type", "")

@@ -190,3 +190,14 @@ def test_the_token_does_not_follow_a_redirect() -> None:
         ):
             connection.get("/runs")
     assert elsewhere == []
+
+
+@pytest.mark.parametrize("path", ["http://elsewhere.example/x", "//elsewhere.example/x", "x"])
+def test_a_path_that_leads_elsewhere_is_not_followed(path: str) -> None:
+    with (
+        scripted(document({})) as (url, asked),
+        Connection(url, TOKEN) as connection,
+        pytest.raises(ServiceError, match="another one"),
+    ):
+        connection.get(path)
+    assert asked == []
