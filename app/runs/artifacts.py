@@ -37,8 +37,8 @@ class ArtifactCorrupt(StoreError):
 class Artifacts(Protocol):
     """Bytes under their own hash: written once and whole, verified at every read.
 
-    Storing the same bytes twice gives the same id and keeps them once, as new as the last storing: a retention
-    takes only what is old. Safe with several processes.
+    Storing the same bytes twice gives the same id and keeps them once; their time is that of the last storing: a
+    retention takes only what is old. Safe with several processes.
     """
 
     def put_bytes(self, data: bytes) -> str:

@@ -25,7 +25,8 @@ class Documents:
     """Where a run's beginnings are kept: artifact ids and settings, as plain JSON in its parameters.
 
     ``intent_included`` has the artifacts of the files that the intent includes, by name; ``intent_parameters`` are
-    the parameters set beside it, ``name=value``.
+    the parameters set beside it, ``name=value``. With the tester ``outside`` somebody else measures, before the
+    push only if ``before``. ``undo_of`` is the run that this one rolls back.
     """
 
     intent_file: str
@@ -40,6 +41,10 @@ class Documents:
     batfish_port: int = 9996
     intent_included: dict[str, str] = field(default_factory=dict)
     intent_parameters: tuple[str, ...] = ()
+    tester: str = "twin"
+    before: bool = False
+    timeout_seconds: float | None = None
+    undo_of: str | None = None
 
     def as_json(self) -> dict[str, Any]:
         """The parameters of a run."""

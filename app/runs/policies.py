@@ -16,7 +16,7 @@ from app.errors import InputError, Place
 from app.intent.differences import Change, meant_changes, text_changes
 from app.intent.loader import LoadedIntent
 from app.intent.written import Written, load_written, shipped_policies
-from app.runs.artifacts import ArtifactStore
+from app.runs.artifacts import Artifacts
 from app.runs.tables import POLICIES
 
 LIBRARY_VERSION = 0
@@ -77,7 +77,7 @@ class Policies:
     def __init__(
         self,
         database: Database,
-        artifacts: ArtifactStore,
+        artifacts: Artifacts,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._database = database

@@ -9,7 +9,8 @@ from app.findings import Finding
 from app.inventory.models import Network
 from app.reports.model import DeviceReport, RunReport, StageReport
 from app.runs.artifacts import ArtifactMissing, ArtifactStore
-from app.runs.store import Run, RunStore, Stage
+from app.runs.stages import Stage
+from app.runs.store import Run, RunStore
 from app.tester.judging import ClassVerdict
 from app.tester.measurement import Measurement
 

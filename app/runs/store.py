@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Collection, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any, Self
 
@@ -12,22 +13,58 @@ import sqlalchemy as sa
 
 from app.database.connections import Database
 from app.errors import InputError, StoreError
+from app.runs.decisions import Decision, Decisions
+from app.runs.events import EventKind, Events
+from app.runs.idempotency import Key
 from app.runs.ids import new_run_id
 from app.runs.journal import Journal
 from app.runs.leases import Leases
-from app.runs.tables import RUNS, SCHEMA_VERSION, STAGES, UNFINISHED, RunStatus, StageOutcome, Verdict
+from app.runs.stages import Stage, Stages
+from app.runs.tables import (
+    RUNS,
+    SCHEMA_VERSION,
+    UNFINISHED,
+    WAITING,
+    RunStatus,
+    StageOutcome,
+    Verdict,
+)
 
 EMBEDDED_EXECUTOR = "embedded"
 """Name of the one executor that a SQLite installation has."""
+
+_ID = re.compile(r"[0-9a-f-]{1,36}")
+_WHOLE_ID = 36
+
+
+@dataclass(eq=False)
+class RunUnknown(InputError):
+    """No run, or several, have this id."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewRun:
+    """What is recorded of a run when it is asked for; see `Run`."""
+
+    network: str
+    policy: str
+    policy_version: str
+    params: Mapping[str, Any]
+    requested_by: str = ""
+    ticket: str = ""
+    source: Mapping[str, str] | None = None
+    not_before: datetime | None = None
+    deadline: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
     """One run. ``policy_version`` is the hash of the policy's canonical form; ``params`` is plain JSON.
 
-    ``attempt`` counts from 1; ``source`` is the Git commit of its policy (``repository``, ``commit``, ``path``)
-    where it has one; ``not_before`` is when it may push at the earliest, ``deadline`` when it gives up. A run that
-    waits is looked at again when ``due`` has come, and ``waits_for`` says in words what for.
+    ``attempt`` counts from 1, and begins at the stage ``start``; ``source`` is the Git commit of its policy
+    (``repository``, ``commit``, ``path``) where it has one; ``not_before`` is when it may push at the earliest,
+    ``deadline`` when it gives up. A run that waits is looked at again when ``due`` has come, and ``waits_for`` says
+    in words what for. ``reason`` says why it ended as it did, where its stages do not.
     """
 
     id: str
@@ -49,25 +86,18 @@ class Run:
     due: datetime | None
     waits_for: str
     cancelled_by: str | None
+    start: str
+    reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """One attempt at one stage; ``summary`` is small plain JSON, large things are artifact ids in it."""
-
-    run_id: str
-    name: str
-    attempt: int
-    started: datetime
-    ended: datetime | None
-    outcome: StageOutcome | None
-    summary: dict[str, Any]
+Change = Callable[[Run, sa.Connection], Mapping[str, Any] | None]
+"""Given a run as it is, locked: the columns to set, or None to leave it. It may write beside, and may raise."""
 
 
 class RunStore:
     """Runs and stages, with their journal and leases, in one database.
 
-    Safe to share between threads, and between processes that open the same file.
+    Safe to share between threads, and between processes that open the same database.
     """
 
     def __init__(
@@ -83,10 +113,13 @@ class RunStore:
             InputError: ``url`` is neither.
             StoreError: it cannot be opened, or a newer release wrote it.
         """
-        self._database = Database(url)
-        self._now = now
-        self.journal = Journal(self._database, now)
-        self.leases = Leases(self._database, now, executor)
+        self.database = Database(url)
+        self.now = now
+        self.journal = Journal(self.database, now)
+        self.leases = Leases(self.database, now, executor)
+        self.events = Events(self.database, now)
+        self.decisions = Decisions(self.database)
+        self._stages = Stages(self.database, now, self.events)
 
     def __enter__(self) -> Self:
         return self
@@ -96,152 +129,255 @@ class RunStore:
 
     def close(self) -> None:
         """Close every connection."""
-        self._database.close()
+        self.database.close()
 
     def create_run(self, network: str, policy: str, policy_version: str, params: Mapping[str, Any]) -> Run:
         """Record a new run as pending and give it its id."""
-        now = self._now()
+        return self.add_run(NewRun(network, policy, policy_version, params))[0]
+
+    def add_run(self, new: NewRun, key: Key | None = None) -> tuple[Run, bool]:
+        """Record a new run as pending and give it its id; once for a ``key``, where there is one.
+
+        Returns the run, and whether it was newly made.
+
+        Raises:
+            KeyReused: the key stands for another request.
+        """
+        run_id = new_run_id()  # drawn here: a transaction that is repeated must not make a second run
+
+        def work(connection: sa.Connection) -> tuple[Run, bool]:
+            known = key.run_made(connection) if key else None
+            same = sa.select(RUNS).where(RUNS.c.id == (known or run_id))
+            made = connection.execute(same).one_or_none()
+            if made is not None:
+                return _run(made), made.id == run_id
+            run = self._insert(connection, run_id, new)
+            if key is not None:
+                key.take(connection, run_id, run.created)
+            return run, True
+
+        try:
+            return self.database.transact(work)
+        except sa.exc.IntegrityError:
+            # Another process took the key between our look and our row; its transaction has ended by now.
+            if key is None:
+                raise
+            return self.database.transact(work)
+
+    def _insert(self, connection: sa.Connection, run_id: str, new: NewRun) -> Run:
+        now = self.now()
         row = {
-            "id": new_run_id(),
-            "network": network,
-            "policy": policy,
-            "policy_version": policy_version,
+            **asdict(new),
+            "id": run_id,
             "status": RunStatus.PENDING.value,
             "created": now,
             "updated": now,
-            "params": dict(params),
             "schema_version": SCHEMA_VERSION,
         }
-        with self._database.write() as connection:
-            return _run(connection.execute(sa.insert(RUNS).values(row).returning(*RUNS.c)).one())
+        run = _run(connection.execute(sa.insert(RUNS).values(row).returning(*RUNS.c)).one())
+        self._tell(connection, run, new.requested_by)
+        return run
 
     def get_run(self, run_id: str) -> Run:
         """The run with this id, or with the only id that begins so.
 
         Raises:
-            InputError: no run, or several, have it.
+            RunUnknown: no run, or several, have it.
         """
-        query = sa.select(RUNS).where(RUNS.c.id.startswith(run_id.lower(), autoescape=True)).limit(2)
-        with self._database.read() as connection:
-            rows = connection.execute(query).all()
-        if len(rows) != 1 or not run_id:
+        wanted = run_id.lower()
+        rows: list[sa.Row[Any]] = []
+        if _ID.fullmatch(wanted):
+            same = RUNS.c.id == wanted if len(wanted) == _WHOLE_ID else RUNS.c.id.startswith(wanted)
+            with self.database.read() as connection:
+                rows = list(connection.execute(sa.select(RUNS).where(same).limit(2)))
+        if len(rows) != 1:
             found = "several runs begin with" if rows else "there is no run"
-            raise InputError(f"{found} {run_id!r}", mend="list the runs with `qosforge runs`")
+            raise RunUnknown(f"{found} {run_id[:64]!r}", mend="list the runs with `qosforge runs`")
         return _run(rows[0])
 
-    def list_runs(self, limit: int = 20, network: str | None = None) -> list[Run]:
-        """The newest runs (of one network), newest first."""
+    def list_runs(
+        self,
+        limit: int = 20,
+        network: str | None = None,
+        *,
+        networks: Collection[str] | None = None,
+        status: RunStatus | None = None,
+        policy: str | None = None,
+        verdict: Verdict | None = None,
+        requested_by: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        before: str | None = None,
+        after: str | None = None,
+    ) -> list[Run]:
+        """The newest runs, newest first: between the runs ``after`` and ``before``, and of what else is given.
+
+        ``since`` is the earliest moment at which a run was asked for, ``until`` the first that is too late.
+        """
         query = sa.select(RUNS).order_by(RUNS.c.id.desc()).limit(limit)
-        if network is not None:
-            query = query.where(RUNS.c.network == network)
-        with self._database.read() as connection:
+        wanted = {"network": network, "status": status, "policy": policy, "verdict": verdict}
+        for column, value in {**wanted, "requested_by": requested_by}.items():
+            if value is not None:
+                query = query.where(RUNS.c[column] == str(value))
+        if networks is not None:
+            query = query.where(RUNS.c.network.in_(sorted(networks)))
+        if since is not None:
+            query = query.where(RUNS.c.created >= since)
+        if until is not None:
+            query = query.where(RUNS.c.created < until)
+        if before is not None:
+            query = query.where(RUNS.c.id < before)
+        if after is not None:
+            query = query.where(RUNS.c.id > after)
+        with self.database.read() as connection:
             return [_run(row) for row in connection.execute(query)]
 
     def unfinished_runs(self) -> list[Run]:
         """Runs that are not over, oldest first."""
-        unfinished = [status.value for status in UNFINISHED]
-        query = sa.select(RUNS).where(RUNS.c.status.in_(unfinished)).order_by(RUNS.c.id)
-        with self._database.read() as connection:
+        return self.runs_in(UNFINISHED)
+
+    def runs_in(self, statuses: Collection[RunStatus]) -> list[Run]:
+        """Runs in one of these statuses, oldest first."""
+        query = sa.select(RUNS).where(RUNS.c.status.in_(sorted(statuses))).order_by(RUNS.c.id)
+        with self.database.read() as connection:
             return [_run(row) for row in connection.execute(query)]
 
-    def set_status(self, run_id: str, status: RunStatus, verdict: Verdict | None = None) -> Run:
+    def due_runs(self) -> list[Run]:
+        """Waiting runs whose moment has come, the longest due first."""
+        waiting = RUNS.c.status.in_(sorted(WAITING)) & (RUNS.c.due <= self.now())
+        with self.database.read() as connection:
+            return [_run(row) for row in connection.execute(sa.select(RUNS).where(waiting).order_by(RUNS.c.due))]
+
+    def change(self, run_id: str, change: Change, by: str = "") -> Run:
+        """Look at a run and set columns of it, in one transaction that nobody gets in between.
+
+        A change of status, attempt or what it waits for becomes an event, caused ``by`` somebody or by nobody.
+
+        Raises:
+            RunUnknown: there is no such run.
+        """
+
+        def work(connection: sa.Connection) -> Run:
+            locked = sa.select(RUNS).where(RUNS.c.id == run_id).with_for_update(key_share=True)
+            row = connection.execute(locked).one_or_none()
+            if row is None:
+                raise RunUnknown(f"there is no run {run_id[:64]!r}", mend="list the runs with `qosforge runs`")
+            run = _run(row)
+            values = change(run, connection)
+            if values is None:
+                return run
+            update = sa.update(RUNS).where(RUNS.c.id == run_id).values(**values, updated=self.now())
+            changed = _run(connection.execute(update.returning(*RUNS.c)).one())
+            if _standing(changed) != _standing(run):
+                self._tell(connection, changed, by)
+            return changed
+
+        return self.database.transact(work)
+
+    def set_status(
+        self,
+        run_id: str,
+        status: RunStatus,
+        verdict: Verdict | None = None,
+        *,
+        attempt: int | None = None,
+        reason: str = "",
+        waits_for: str = "",
+        due: datetime | None = None,
+    ) -> Run:
         """Move a run on; a verdict once given stays unless another is given.
 
-        Saying the same again changes nothing, so a repeated step may.
+        Saying the same again changes nothing, so a repeated step may; neither does what an ``attempt`` says that
+        is not the run's last.
 
         Raises:
-            InputError: there is no such run.
+            RunUnknown: there is no such run.
             StoreError: the run is over, and in another way.
         """
-        with self._database.write() as connection:
-            row = connection.execute(sa.select(RUNS).where(RUNS.c.id == run_id)).one_or_none()
-            if row is None:
-                raise InputError(f"there is no run {run_id!r}", mend="list the runs with `qosforge runs`")
-            run = _run(row)
-            if run.status == status and verdict in (None, run.verdict):
-                return run
+
+        def move(run: Run, _connection: sa.Connection) -> Mapping[str, Any] | None:
+            if attempt not in (None, run.attempt):
+                return None
+            if run.status == status and verdict in (None, run.verdict) and not status.waiting:
+                return None
             if run.status.final:
                 raise StoreError(f"run {run_id} is over ({run.status}) and cannot become {status}")
-            changed = (
-                sa.update(RUNS)
-                .where(RUNS.c.id == run_id)
-                .values(status=status.value, verdict=verdict or run.verdict, updated=self._now())
-                .returning(*RUNS.c)
-            )
-            return _run(connection.execute(changed).one())
+            values = {"status": status.value, "verdict": verdict or run.verdict}
+            return {**values, "reason": reason, "waits_for": waits_for, "due": due}
+
+        return self.change(run_id, move)
+
+    def begin_attempt(self, run_id: str, attempt: int) -> Run | None:
+        """Take a pending run up, or go on with it; ``None`` when this attempt at it is over."""
+
+        def begin(run: Run, _connection: sa.Connection) -> Mapping[str, Any] | None:
+            pending = run.attempt == attempt and run.status is RunStatus.PENDING
+            return {"status": RunStatus.RUNNING.value} if pending else None
+
+        run = self.change(run_id, begin)
+        return run if run.attempt == attempt and run.status is RunStatus.RUNNING else None
+
+    def next_attempt(self, run: Run) -> bool:
+        """Let a run, as it was seen, begin another attempt from the beginning; False when it has moved since."""
+        moved = False
+
+        def again(now: Run, _connection: sa.Connection) -> Mapping[str, Any] | None:
+            nonlocal moved
+            moved = (now.attempt, now.status) == (run.attempt, run.status)
+            return again_from("read", now) if moved else None
+
+        self.change(run.id, again)
+        return moved
 
     def begin_stage(self, run_id: str, name: str) -> Stage:
-        """Open the next attempt at a stage; an attempt that was still open becomes ``interrupted``.
-
-        Raises:
-            sqlalchemy.exc.IntegrityError: there is no such run.
-        """
-        now = self._now()
-        same = (STAGES.c.run_id == run_id) & (STAGES.c.name == name)
-        with self._database.write() as connection:
-            connection.execute(
-                sa.update(STAGES)
-                .where(same, STAGES.c.ended.is_(None))
-                .values(ended=now, outcome=StageOutcome.INTERRUPTED.value)
-            )
-            attempts = connection.scalar(sa.select(sa.func.max(STAGES.c.attempt)).where(same))
-            row: dict[str, Any] = {
-                "run_id": run_id,
-                "name": name,
-                "attempt": (attempts or 0) + 1,
-                "started": now,
-                "summary": {},
-            }
-            return _stage(connection.execute(sa.insert(STAGES).values(row).returning(*STAGES.c)).one())
+        """Open the next attempt at a stage; see `Stages.begin`."""
+        return self._stages.begin(run_id, name)
 
     def end_stage(self, stage: Stage, outcome: StageOutcome, summary: Mapping[str, Any]) -> Stage:
-        """Close an attempt with what came of it.
+        """Close an attempt with what came of it; see `Stages.end`."""
+        return self._stages.end(stage, outcome, summary)
 
-        Raises:
-            StoreError: it was closed before.
-        """
-        closed = (
-            sa.update(STAGES)
-            .where(
-                STAGES.c.run_id == stage.run_id,
-                STAGES.c.name == stage.name,
-                STAGES.c.attempt == stage.attempt,
-                STAGES.c.ended.is_(None),
-            )
-            .values(ended=self._now(), outcome=outcome.value, summary=dict(summary))
-            .returning(*STAGES.c)
-        )
-        with self._database.write() as connection:
-            row = connection.execute(closed).one_or_none()
-        if row is None:
-            raise StoreError(f"attempt {stage.attempt} at {stage.name} of run {stage.run_id} is not open")
-        return _stage(row)
-
-    @contextmanager
-    def stage(self, run_id: str, name: str) -> Iterator[dict[str, Any]]:
-        """One attempt at a stage around a block, which fills the summary it is given.
-
-        An exception closes it as failed, with its text under ``error``; when the process is stopped the
-        attempt stays open, and the next one marks it ``interrupted``.
-        """
-        attempt = self.begin_stage(run_id, name)
-        summary: dict[str, Any] = {}
-        try:
-            yield summary
-        except Exception as error:
-            self.end_stage(attempt, StageOutcome.FAILED, {**summary, "error": str(error)})
-            raise
-        self.end_stage(attempt, StageOutcome.DONE, summary)
+    def stage(self, run_id: str, name: str) -> AbstractContextManager[dict[str, Any]]:
+        """One attempt at a stage around a block; see `Stages.stage`."""
+        return self._stages.stage(run_id, name)
 
     def stages(self, run_id: str) -> list[Stage]:
         """Every attempt at every stage of a run, in the order they began."""
-        query = (
-            sa.select(STAGES)
-            .where(STAGES.c.run_id == run_id)
-            .order_by(STAGES.c.started, STAGES.c.name, STAGES.c.attempt)
-        )
-        with self._database.read() as connection:
-            return [_stage(row) for row in connection.execute(query)]
+        return self._stages.of(run_id)
+
+    def decide(self, connection: sa.Connection, decision: Decision) -> None:
+        """Write a decision and its event, in a transaction that changes the run."""
+        self.decisions.write(connection, decision)
+        data = {field: getattr(decision, field) for field in ("approved", "by", "candidate", "comment")}
+        self.events.write(connection, decision.run_id, EventKind.DECISION, data)
+
+    def _tell(self, connection: sa.Connection, run: Run, by: str) -> None:
+        data: dict[str, Any] = {
+            "status": run.status.value,
+            "verdict": run.verdict.value if run.verdict else None,
+            "attempt": run.attempt,
+            "waits_for": run.waits_for,
+            "reason": run.reason,
+        }
+        self.events.write(connection, run.id, EventKind.STATUS, data | ({"by": by} if by else {}))
+
+
+def again_from(start: str, run: Run) -> dict[str, Any]:
+    """Columns of a run that begins another attempt, at the stage ``start``."""
+    return {
+        "status": RunStatus.PENDING.value,
+        "attempt": run.attempt + 1,
+        "start": start,
+        "verdict": None,
+        "due": None,
+        "waits_for": "",
+        "reason": "",
+        "cancelled_by": None,
+    }
+
+
+def _standing(run: Run) -> tuple[object, ...]:
+    return run.status, run.verdict, run.attempt, run.waits_for
 
 
 def _run(row: sa.Row[Any]) -> Run:
@@ -254,9 +390,3 @@ def _run(row: sa.Row[Any]) -> Run:
             "verdict": None if verdict is None else Verdict(verdict),
         }
     )
-
-
-def _stage(row: sa.Row[Any]) -> Stage:
-    fields = dict(row._mapping)
-    outcome = fields["outcome"]
-    return Stage(**{**fields, "outcome": None if outcome is None else StageOutcome(outcome)})

@@ -43,6 +43,11 @@ class RunStatus(StrEnum):
         """Whether the run is over."""
         return self not in UNFINISHED
 
+    @property
+    def waiting(self) -> bool:
+        """Whether nothing is at work on the run until a decision or a moment."""
+        return self in WAITING
+
 
 UNFINISHED = frozenset(
     {
@@ -127,11 +132,14 @@ RUNS = sa.Table(
     sa.Column("due", UtcDateTime, index=True),
     sa.Column("waits_for", sa.Text, nullable=False, server_default=""),
     sa.Column("cancelled_by", NAME),
+    sa.Column("start", sa.String(24), nullable=False, server_default="read"),
+    sa.Column("reason", sa.Text, nullable=False, server_default=""),
     sa.Index("ix_runs_network_id", "network", "id"),
     sa.Index("ix_runs_policy_id", "policy", "id"),
 )
 """``attempt``: how often it was begun; ``source``: the Git commit of its policy, where it has one; ``due``: when a
-waiting run is looked at again; ``cancelled_by``: who asked that it stop.
+waiting run is looked at again; ``cancelled_by``: who asked that it stop; ``start``: the stage that this attempt
+begins at; ``reason``: why the run ended as it did, where its stages do not say so.
 """
 
 APPROVALS = sa.Table(
@@ -256,7 +264,9 @@ STAGES = sa.Table(
     sa.Column("ended", UtcDateTime),
     sa.Column("outcome", sa.String(16)),
     sa.Column("summary", sa.JSON, nullable=False),
+    sa.Column("run_attempt", sa.Integer, nullable=False, server_default="1"),
 )
+"""``attempt`` counts the tries at this stage, ``run_attempt`` says in which attempt of the run."""
 
 JOURNAL = sa.Table(
     "journal",

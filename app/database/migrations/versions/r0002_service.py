@@ -26,8 +26,11 @@ def upgrade() -> None:
         sa.Column("due", sa.String(32)),
         sa.Column("waits_for", sa.Text, nullable=False, server_default=""),
         sa.Column("cancelled_by", sa.String(128)),
+        sa.Column("start", sa.String(24), nullable=False, server_default="read"),
+        sa.Column("reason", sa.Text, nullable=False, server_default=""),
     ):
         op.add_column("runs", column)
+    op.add_column("stages", sa.Column("run_attempt", sa.Integer, nullable=False, server_default="1"))
     op.create_index("ix_runs_due", "runs", ["due"])
     op.create_index("ix_runs_network_id", "runs", ["network", "id"])
     op.create_index("ix_runs_policy_id", "runs", ["policy", "id"])
@@ -252,7 +255,9 @@ def downgrade() -> None:
             op.execute(f"DROP FUNCTION {table}_append_only()")
     for index in ("ix_runs_policy_id", "ix_runs_network_id", "ix_runs_due"):
         op.drop_index(index, "runs")
+    op.drop_column("stages", "run_attempt")
     for column in (
+        "reason", "start",
         "cancelled_by", "waits_for", "due", "deadline", "not_before", "source", "ticket", "requested_by", "attempt",
     ):  # fmt: skip
         op.drop_column("runs", column)

@@ -1,0 +1,373 @@
+"""The desk: what people and pipelines ask of runs. Everything asked is a row; executors act on the rows."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+import sqlalchemy as sa
+
+from app.emulation import state_folder
+from app.errors import InputError, Place
+from app.intent.loader import LoadedIntent
+from app.inventory.models import Network
+from app.reports.model import RunReport
+from app.runs.artifacts import ArtifactStore, canonical_json
+from app.runs.context import Documents
+from app.runs.decisions import Decision
+from app.runs.events import Event, EventKind
+from app.runs.idempotency import Key
+from app.runs.live import require_checks
+from app.runs.report import run_report
+from app.runs.store import NewRun, Run, RunStore, again_from
+from app.runs.tables import RunStatus, StageOutcome, Verdict
+from app.runs.undo import require_last
+from app.runs.wrong_state import WrongState
+from app.settings import Settings
+
+MOST_EVENTS = 500
+LONGEST_KEY = 255
+LONGEST_COMMENT = 2000
+FINISH = "finish it first: qosforge recover"
+
+STARTS = ("read", "measure-before", "push")
+"""Stages that a retry may begin at; later ones touch boxes and belong to their attempt."""
+
+RETRIED = frozenset({RunStatus.FAILED, RunStatus.CANCELLED, RunStatus.REFUSED, RunStatus.ROLLED_BACK})
+
+
+@dataclass(frozen=True)
+class Order:
+    """What a run is asked for.
+
+    ``tester`` is who judges: the ``twin``, or somebody ``outside`` who gives a measurement after the push (and
+    before it, if ``before``). ``not_before`` is the earliest moment of the push; ``timeout`` counts from there.
+    ``source`` is where the policy comes from: ``repository``, ``commit``, ``path``.
+    """
+
+    network: Network
+    intent: LoadedIntent
+    measure: bool = True
+    strict: bool = False
+    require_batfish: bool = False
+    seed: int = 1
+    tester: Literal["twin", "outside"] = "twin"
+    before: bool = False
+    ticket: str = ""
+    not_before: datetime | None = None
+    timeout: timedelta | None = None
+    source: dict[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class CandidateList:
+    """What a run would enter, by box; empty where a box holds its plan. ``id`` names exactly this list."""
+
+    id: str
+    devices: Mapping[str, str]
+
+
+class Desk:
+    """Asks for runs and decides on them. Needs no engine, and may be used from any thread and process."""
+
+    def __init__(self, settings: Settings, store: RunStore, artifacts: ArtifactStore) -> None:
+        self.settings = settings
+        self.store = store
+        self.artifacts = artifacts
+
+    def place(self, order: Order, who: str, key: str | None = None) -> tuple[Run, bool]:
+        """Record a run; the same ``key`` of the same person gives the same run.
+
+        Returns:
+            The run, and whether it was newly made.
+
+        Raises:
+            InputError: it should measure, and the intent says nothing to judge; or the order is wrong.
+            KeyReused: the key stands for another order.
+        """
+        if order.measure:
+            require_checks(order.intent)
+        elif order.tester == "outside":
+            raise InputError("an outside tester measures, and this run should not", mend="ask for one of the two")
+        if order.timeout is not None and order.timeout <= timedelta(0):
+            raise InputError("a timeout is longer than nothing", Place(path="timeout"), "give seconds above 0")
+        identity = hashlib.sha256(canonical_json(_identity(order)).encode()).hexdigest()
+        begins = max(self.store.now(), order.not_before or self.store.now())
+        new = NewRun(
+            network=order.network.name,
+            policy=order.intent.intent.intent,
+            policy_version=order.intent.version,
+            params=self._documents(order).as_json(),
+            requested_by=who,
+            ticket=order.ticket,
+            source=order.source,
+            not_before=order.not_before,
+            deadline=begins + order.timeout if order.timeout else None,
+        )
+        return self.store.add_run(new, None if key is None else _key(who, key, identity))
+
+    def _documents(self, order: Order) -> Documents:
+        loaded, put = order.intent, self.artifacts.put_text
+        return Documents(
+            intent_file=loaded.document.file,
+            intent_text=put(loaded.document.text),
+            network=put(order.network.model_dump_json(by_alias=True)),
+            lab=str(state_folder(self.settings.var_dir, order.network.name)),
+            seed=order.seed,
+            measure=order.measure,
+            strict=order.strict,
+            require_batfish=order.require_batfish,
+            batfish_host=self.settings.batfish_host,
+            batfish_port=self.settings.batfish_port,
+            intent_included={name: put(text) for name, text in loaded.included.items()},
+            intent_parameters=loaded.settings,
+            tester=order.tester,
+            before=order.before,
+            timeout_seconds=order.timeout.total_seconds() if order.timeout else None,
+        )
+
+    def runs(
+        self,
+        networks: Collection[str] | None,
+        *,
+        status: RunStatus | None = None,
+        policy: str | None = None,
+        verdict: Verdict | None = None,
+        requested_by: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        before: str | None = None,
+        limit: int = 50,
+    ) -> list[Run]:
+        """Runs on the networks (``None``: on all), newest first; ``before`` is the id that a page ended at."""
+        return self.store.list_runs(
+            limit,
+            networks=networks,
+            status=status,
+            policy=policy,
+            verdict=verdict,
+            requested_by=requested_by,
+            since=since,
+            until=until,
+            before=before,
+        )
+
+    def run(self, run_id: str) -> Run:
+        """The run with this id, or with the only id that begins so.
+
+        Raises:
+            RunUnknown: no run, or several, have it.
+        """
+        return self.store.get_run(run_id)
+
+    def detail(self, run_id: str) -> RunReport:
+        """The report of a run, as far as it came; errors as `run`."""
+        return run_report(self.store, self.artifacts, run_id)
+
+    def candidate(self, run_id: str) -> CandidateList | None:
+        """What a run would enter into the boxes; ``None`` before its last attempt has worked it out."""
+        run = self.run(run_id)
+        prepared = self._last_summary(run, "prepare")
+        if prepared is None or "candidate" not in prepared:
+            return None
+        artifact: str = prepared["candidate"]
+        return CandidateList(artifact, self.artifacts.get_json(artifact)["devices"])
+
+    def _last_summary(self, run: Run, name: str) -> dict[str, Any] | None:
+        done = [
+            stage.summary
+            for stage in self.store.stages(run.id)
+            if (stage.name, stage.outcome, stage.run_attempt) == (name, StageOutcome.DONE, run.attempt)
+        ]
+        return done[-1] if done else None
+
+    def events(self, run_id: str, after: int = 0, limit: int = MOST_EVENTS) -> list[Event]:
+        """Events of a run after the number ``after``, oldest first."""
+        return self.store.events.after(self.run(run_id).id, after, limit)
+
+    def decisions(self, run_id: str) -> list[Decision]:
+        """Who approved or refused what the run would do, oldest first."""
+        return self.store.decisions.on(self.run(run_id).id)
+
+    def approve(self, run_id: str, who: str, candidate: str, comment: str = "") -> Run:
+        """Approve the candidate that was looked at; the run goes on by itself.
+
+        Raises:
+            WrongState: the run does not wait for an approval, or it would do something else by now.
+        """
+        run = self._waiting_for_approval(run_id)
+        listed = self.candidate(run.id)
+        if listed is None or listed.id != candidate:
+            now = listed.id if listed else "none"
+            raise WrongState(
+                "this is not what the run would do now",
+                Place(path="candidate"),
+                f"look at its candidate again: {now}",
+            )
+        return self._decided(run, Decision(run.id, candidate, True, who, _bounded(comment), self.store.now()))
+
+    def refuse(self, run_id: str, who: str, comment: str = "") -> Run:
+        """Refuse what the run would do; it ends cancelled, untouched.
+
+        Raises:
+            WrongState: the run does not wait for an approval.
+        """
+        run = self._waiting_for_approval(run_id)
+        listed = self.candidate(run.id)
+        candidate = listed.id if listed else ""
+        return self._decided(run, Decision(run.id, candidate, False, who, _bounded(comment), self.store.now()))
+
+    def _waiting_for_approval(self, run_id: str) -> Run:
+        run = self.run(run_id)
+        _require(run, frozenset({RunStatus.NEEDS_APPROVAL}), "waits for no approval")
+        return run
+
+    def _decided(self, run: Run, decision: Decision) -> Run:
+        def decide(now: Run, connection: sa.Connection) -> Mapping[str, Any]:
+            _require(now, frozenset({RunStatus.NEEDS_APPROVAL}), "waits for no approval")
+            if now.attempt != run.attempt:
+                raise WrongState("the run moved on meanwhile", mend="look at its candidate again")
+            self.store.decide(connection, decision)
+            if decision.approved:
+                return again_from("read", now)
+            why = f"refused by {decision.by}" + (f": {decision.comment}" if decision.comment else "")
+            return _cancelled(decision.by, why)
+
+        return self.store.change(run.id, decide, decision.by)
+
+    def cancel(self, run_id: str, who: str) -> Run:
+        """Stop a run: one that no process is at ends at once, another at its next check point, undone.
+
+        Raises:
+            WrongState: it is over, or stopped between two states.
+        """
+
+        def stop(now: Run, connection: sa.Connection) -> Mapping[str, Any] | None:
+            if now.status is RunStatus.RUNNING:
+                if now.cancelled_by is not None:
+                    return None
+                self.store.events.write(connection, now.id, EventKind.CANCEL, {"by": who})
+                return {"cancelled_by": who}
+            if now.status is RunStatus.NEEDS_RECOVERY:
+                raise WrongState(f"run {now.id} stopped between two states", mend=FINISH)
+            if now.status.final:
+                raise WrongState(
+                    f"run {now.id} is over: {now.status}", mend="a run that was kept can be rolled back"
+                )
+            return _cancelled(who, f"cancelled by {who}")
+
+        return self.store.change(self.run(run_id).id, stop, who)
+
+    def roll_back(self, run_id: str, who: str, key: str | None = None) -> Run:
+        """Ask for a new run that brings the boxes of a kept one back to what they held before it.
+
+        Raises:
+            WrongState: it was not kept, or a later run's change stands on its boxes.
+            KeyReused: the key stands for another order.
+        """
+        run = self.run(run_id)
+        _require(run, frozenset({RunStatus.KEPT}), "has nothing to roll back")
+        require_last(self.store, run)
+        new = NewRun(
+            network=run.network,
+            policy=run.policy,
+            policy_version=run.policy_version,
+            params={**run.params, "undo_of": run.id, "measure": False, "timeout_seconds": None},
+            requested_by=who,
+            ticket=run.ticket,
+            source=run.source,
+        )
+        identity = hashlib.sha256(canonical_json({"undo_of": run.id}).encode()).hexdigest()
+        return self.store.add_run(new, None if key is None else _key(who, key, identity))[0]
+
+    def retry(self, run_id: str, who: str, start: str = "read") -> Run:
+        """Let an ended run that left nothing behind begin another attempt, at the stage ``start``.
+
+        From a later stage than ``read``, what its last attempt had read and prepared is used again. A box that
+        changed since is refused when it is touched.
+
+        Raises:
+            InputError: a retry cannot begin at this stage.
+            WrongState: the run did not end, was kept, or did not come as far as this stage.
+        """
+        if start not in STARTS:
+            raise InputError(
+                f"a retry cannot begin at {start[:64]!r}",
+                Place(path="start"),
+                f"begin at one of {', '.join(STARTS)}: what comes later belongs to the push before it",
+            )
+        run = self.run(run_id)
+        self._require_retried(run)
+        if start != "read":
+            _require(run, RETRIED - {RunStatus.REFUSED}, "can only begin at read")
+            self._require_reached(run, start)
+
+        def again(now: Run, _connection: sa.Connection) -> Mapping[str, Any]:
+            self._require_retried(now)
+            seconds = now.params.get("timeout_seconds")
+            deadline = self.store.now() + timedelta(seconds=seconds) if seconds else None
+            return {**again_from(start, now), "deadline": deadline}
+
+        return self.store.change(run.id, again, who)
+
+    def _require_retried(self, run: Run) -> None:
+        _require(run, RETRIED, "cannot be tried again")
+        if self.store.journal.open_touches(run.id):
+            raise WrongState(
+                f"run {run.id} left boxes between two states", mend="finish it first: qosforge recover"
+            )
+
+    def _require_reached(self, run: Run, start: str) -> None:
+        needed = ["read", "prepare"]
+        if start == "push" and run.params.get("measure", True):
+            needed.append("measure-before")
+        for name in needed:
+            if self._last_summary(run, name) is None:
+                raise WrongState(
+                    f"run {run.id} cannot begin at {start}: its last attempt did not finish {name}",
+                    Place(path="start"),
+                    "begin at read",
+                )
+
+
+def _cancelled(who: str, why: str) -> dict[str, Any]:
+    over = {"status": RunStatus.CANCELLED.value, "cancelled_by": who, "reason": why}
+    return {**over, "due": None, "waits_for": ""}
+
+
+def _require(run: Run, statuses: Collection[RunStatus], what: str) -> None:
+    if run.status not in statuses:
+        raise WrongState(f"run {run.id} {what}: it is {run.status.value.replace('_', ' ')}", mend="look at the run")
+
+
+def _key(who: str, key: str, identity: str) -> Key:
+    if not (0 < len(key) <= LONGEST_KEY and key.isprintable()):
+        raise InputError(f"an idempotency key has 1 to {LONGEST_KEY} printable characters", mend="draw a UUID")
+    return Key(who, key, identity)
+
+
+def _bounded(comment: str) -> str:
+    if len(comment) > LONGEST_COMMENT:
+        raise InputError("the comment is too long", Place(path="comment"), f"at most {LONGEST_COMMENT} characters")
+    return comment
+
+
+def _identity(order: Order) -> dict[str, Any]:
+    """What makes two orders the same. A network counts by its name: a repeated order may meet a newer inventory."""
+    return {
+        "network": order.network.name,
+        "intent": order.intent.version,
+        "measure": order.measure,
+        "strict": order.strict,
+        "require_batfish": order.require_batfish,
+        "seed": order.seed,
+        "tester": order.tester,
+        "before": order.before,
+        "ticket": order.ticket,
+        "not_before": order.not_before.isoformat() if order.not_before else None,
+        "timeout": order.timeout.total_seconds() if order.timeout else None,
+        "source": order.source,
+    }

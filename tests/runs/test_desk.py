@@ -1,0 +1,286 @@
+"""What is asked of runs: rows that bear repetition, races and every wrong moment."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from app.errors import InputError
+from app.intent.loader import load_intent
+from app.inventory.loader import load_network
+from app.resources import root
+from app.runs.artifacts import ArtifactStore
+from app.runs.desk import STARTS, Desk, Order
+from app.runs.events import EventKind
+from app.runs.idempotency import KeyReused
+from app.runs.store import Run, RunStore, RunUnknown
+from app.runs.tables import JournalAction, RunStatus, StageOutcome, Verdict
+from app.runs.wrong_state import WrongState
+from app.settings import Settings
+
+from .support import Clock
+
+ENDED = [RunStatus.FAILED, RunStatus.CANCELLED, RunStatus.REFUSED, RunStatus.ROLLED_BACK]
+
+
+@pytest.fixture(scope="module")
+def order() -> Order:
+    return Order(
+        load_network(root() / "inventories" / "campus"),
+        load_intent(root() / "policies" / "campus-collaboration.yaml"),
+    )
+
+
+@pytest.fixture
+def desk(store: RunStore, tmp_path: Path) -> Desk:
+    return Desk(Settings(var_dir=tmp_path), store, ArtifactStore(tmp_path / "artifacts"))
+
+
+def in_status(desk: Desk, order: Order, status: RunStatus) -> Run:
+    run, _ = desk.place(order, "ada")
+    return desk.store.set_status(run.id, status)
+
+
+def prepared(desk: Desk, run: Run, **deltas: str) -> str:
+    """Let a run have worked out its candidate, as the loop does."""
+    listed = desk.artifacts.put_json({"version": 1, "devices": deltas})
+    for name in ("read", "prepare", "measure-before"):
+        with desk.store.stage(run.id, name) as summary:
+            summary.update({"candidate": listed, "devices": {}} if name == "prepare" else {})
+    return listed
+
+
+def statuses(desk: Desk, run: Run) -> list[str]:
+    return [event.data["status"] for event in desk.events(run.id) if event.kind is EventKind.STATUS]
+
+
+def test_an_order_is_recorded_as_it_was_given(desk: Desk, order: Order, clock: Clock) -> None:
+    source = {"repository": "https://git.example/qos", "commit": "a" * 40, "path": "campus.yaml"}
+    later = clock.moment + timedelta(hours=1)
+    asked = replace(order, ticket="CHG1", source=source, not_before=later, timeout=timedelta(minutes=10))
+    run, new = desk.place(asked, "ada")
+    assert new
+    assert (run.status, run.requested_by, run.ticket, run.source) == (RunStatus.PENDING, "ada", "CHG1", source)
+    assert (run.not_before, run.deadline) == (later, later + timedelta(minutes=10))
+    assert (run.attempt, run.start) == (1, "read")
+    assert desk.run(run.id) == run
+    assert statuses(desk, run) == ["pending"]
+
+
+def test_the_same_key_gives_the_same_run(desk: Desk, order: Order) -> None:
+    first, new = desk.place(order, "ada", "key")
+    again, second = desk.place(order, "ada", "key")
+    assert (new, second, again) == (True, False, first)
+    assert desk.place(order, "grace", "key")[1], "a key is its owner's"
+    with pytest.raises(KeyReused, match="another request"):
+        desk.place(replace(order, seed=2), "ada", "key")
+    assert len(desk.runs(None)) == 2
+
+
+def test_the_same_key_at_once_gives_one_run(desk: Desk, order: Order) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        placed = list(pool.map(lambda _: desk.place(order, "ada", "key"), range(16)))
+    assert len({run.id for run, _ in placed}) == 1
+    assert sum(new for _, new in placed) == 1
+    assert len(desk.runs(None)) == 1
+
+
+@pytest.mark.parametrize("key", ["", "k" * 256, "a\nb"])
+def test_a_key_that_is_none_is_refused(desk: Desk, order: Order, key: str) -> None:
+    with pytest.raises(InputError, match="printable"):
+        desk.place(order, "ada", key)
+    assert desk.runs(None) == []
+
+
+def test_runs_are_listed_in_pages_and_by_what_they_are(desk: Desk, order: Order, clock: Clock) -> None:
+    made = []
+    for number in range(5):
+        made.append(desk.place(order, "ada" if number % 2 else "grace")[0])
+        clock.forward(60)
+    desk.store.set_status(made[0].id, RunStatus.KEPT, Verdict.MET)
+    ids = [run.id for run in made]
+    page = desk.runs(["campus"], limit=2)
+    assert [run.id for run in page] == ids[:2:-1]
+    assert [run.id for run in desk.runs(["campus"], before=page[-1].id)] == ids[2::-1]
+    assert [run.id for run in desk.runs(None, verdict=Verdict.MET)] == ids[:1]
+    assert [run.id for run in desk.runs(None, status=RunStatus.KEPT)] == ids[:1]
+    assert [run.id for run in desk.runs(None, requested_by="ada")] == [ids[3], ids[1]]
+    assert [run.id for run in desk.runs(None, since=made[1].created, until=made[3].created)] == [ids[2], ids[1]]
+    assert desk.runs([]) == desk.runs(["elsewhere"]) == desk.runs(None, policy="other") == []
+
+
+def test_an_unknown_run_is_told(desk: Desk) -> None:
+    for ask in (desk.run, desk.detail, desk.events, desk.candidate):
+        with pytest.raises(RunUnknown, match="there is no run"):
+            ask("0")
+    with pytest.raises(RunUnknown):
+        desk.cancel("\x00", "ada")
+
+
+def test_an_approval_lets_the_run_begin_again(desk: Desk, order: Order) -> None:
+    run = in_status(desk, order, RunStatus.NEEDS_APPROVAL)
+    listed = prepared(desk, run, r1="policy-map voice\n")
+    seen = desk.candidate(run.id)
+    assert seen is not None
+    assert (seen.id, dict(seen.devices)) == (listed, {"r1": "policy-map voice\n"})
+    approved = desk.approve(run.id, "grace", listed, "looks right")
+    assert (approved.status, approved.attempt) == (RunStatus.PENDING, 2)
+    (decision,) = desk.decisions(run.id)
+    assert (decision.by, decision.approved, decision.candidate) == ("grace", True, listed)
+    with pytest.raises(WrongState, match="waits for no approval"):
+        desk.approve(run.id, "grace", listed)
+    assert statuses(desk, run) == ["pending", "needs_approval", "pending"]
+    assert desk.candidate(run.id) is None, "the next attempt has to work it out anew"
+
+
+def test_only_what_was_looked_at_is_approved(desk: Desk, order: Order) -> None:
+    run = in_status(desk, order, RunStatus.NEEDS_APPROVAL)
+    with pytest.raises(WrongState, match="not what the run would do"):
+        desk.approve(run.id, "grace", "0" * 64)
+    prepared(desk, run, r1="a\n")
+    with pytest.raises(WrongState, match="not what the run would do"):
+        desk.approve(run.id, "grace", "0" * 64)
+    assert desk.decisions(run.id) == []
+
+
+def test_two_who_decide_at_once_are_not_both_heard(desk: Desk, order: Order) -> None:
+    run = in_status(desk, order, RunStatus.NEEDS_APPROVAL)
+    listed = prepared(desk, run, r1="a\n")
+
+    def decide(number: int) -> bool:
+        try:
+            desk.refuse(run.id, "ada") if number % 2 else desk.approve(run.id, "ada", listed)
+        except WrongState:
+            return False
+        return True
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(decide, range(8))) == 1
+    assert len(desk.decisions(run.id)) == 1
+
+
+def test_a_refusal_ends_the_run(desk: Desk, order: Order) -> None:
+    run = in_status(desk, order, RunStatus.NEEDS_APPROVAL)
+    prepared(desk, run, r1="a\n")
+    over = desk.refuse(run.id, "grace", "not in term time")
+    assert (over.status, over.reason) == (RunStatus.CANCELLED, "refused by grace: not in term time")
+
+
+@pytest.mark.parametrize("status", [RunStatus.PENDING, RunStatus.NEEDS_APPROVAL, RunStatus.SCHEDULED])
+def test_a_run_that_nobody_is_at_is_cancelled_at_once(desk: Desk, order: Order, status: RunStatus) -> None:
+    run = in_status(desk, order, status)
+    over = desk.cancel(run.id, "ada")
+    assert (over.status, over.cancelled_by, over.reason) == (RunStatus.CANCELLED, "ada", "cancelled by ada")
+    with pytest.raises(WrongState, match="is over"):
+        desk.cancel(run.id, "ada")
+    assert desk.store.begin_attempt(run.id, 1) is None, "a queued attempt finds it over"
+
+
+def test_a_running_run_is_asked_to_stop(desk: Desk, order: Order) -> None:
+    run = in_status(desk, order, RunStatus.RUNNING)
+    for _ in range(2):
+        asked = desk.cancel(run.id, "ada")
+        assert (asked.status, asked.cancelled_by) == (RunStatus.RUNNING, "ada")
+    assert [event.data for event in desk.events(run.id) if event.kind is EventKind.CANCEL] == [{"by": "ada"}]
+
+
+@pytest.mark.parametrize("status", [s for s in RunStatus if s not in ENDED])
+def test_what_has_not_ended_or_stands_is_not_tried_again(desk: Desk, order: Order, status: RunStatus) -> None:
+    run = in_status(desk, order, status)
+    with pytest.raises(WrongState, match="cannot be tried again"):
+        desk.retry(run.id, "ada")
+
+
+@pytest.mark.parametrize("status", ENDED)
+def test_an_ended_run_begins_another_attempt(desk: Desk, order: Order, clock: Clock, status: RunStatus) -> None:
+    run, _ = desk.place(replace(order, timeout=timedelta(minutes=5)), "ada")
+    desk.store.set_status(run.id, status, Verdict.BROKEN)
+    clock.forward(3600)
+    again = desk.retry(run.id, "ada")
+    assert (again.status, again.attempt, again.verdict) == (RunStatus.PENDING, 2, None)
+    assert again.deadline == clock.moment + timedelta(minutes=5), "its time counts anew"
+
+
+@pytest.mark.parametrize("start", STARTS[1:])
+def test_a_retry_from_a_later_stage_needs_what_came_before(desk: Desk, order: Order, start: str) -> None:
+    run = in_status(desk, order, RunStatus.FAILED)
+    with pytest.raises(WrongState, match="did not finish read"):
+        desk.retry(run.id, "ada", start)
+    prepared(desk, run, r1="a\n")
+    assert desk.retry(run.id, "ada", start).start == start
+
+
+def test_a_refused_run_can_only_begin_at_its_beginning(desk: Desk, order: Order) -> None:
+    run = in_status(desk, order, RunStatus.REFUSED)
+    prepared(desk, run)
+    with pytest.raises(WrongState, match="can only begin at read"):
+        desk.retry(run.id, "ada", "push")
+
+
+@pytest.mark.parametrize("start", ["keep", "", "x" * 1000])
+def test_a_retry_begins_nowhere_else(desk: Desk, order: Order, start: str) -> None:
+    run = in_status(desk, order, RunStatus.FAILED)
+    with pytest.raises(InputError, match="cannot begin at"):
+        desk.retry(run.id, "ada", start)
+
+
+def test_a_run_that_left_a_box_open_is_not_tried_again(desk: Desk, order: Order) -> None:
+    run = in_status(desk, order, RunStatus.FAILED)
+    desk.store.journal.append(run.id, "r1", JournalAction.TOUCHING)
+    with pytest.raises(WrongState, match="between two states"):
+        desk.retry(run.id, "ada")
+
+
+def kept(desk: Desk, order: Order, *devices: str) -> Run:
+    run, _ = desk.place(order, "ada")
+    for device in devices:
+        desk.store.journal.append(run.id, device, JournalAction.TOUCHING, before="b" * 64)
+        desk.store.journal.append(run.id, device, JournalAction.CONFIRMED)
+    return desk.store.set_status(run.id, RunStatus.KEPT)
+
+
+def test_a_kept_run_is_rolled_back_by_a_new_one(desk: Desk, order: Order) -> None:
+    run = kept(desk, order, "r1")
+    undoing = desk.roll_back(run.id, "grace", "key")
+    assert undoing.id != run.id
+    assert (undoing.params["undo_of"], undoing.params["measure"]) == (run.id, False)
+    assert undoing.requested_by == "grace"
+    assert desk.roll_back(run.id, "grace", "key") == undoing
+    assert desk.run(run.id) == run, "history is not rewritten"
+
+
+def test_what_a_later_run_built_upon_is_not_rolled_back(desk: Desk, order: Order) -> None:
+    first, second = kept(desk, order, "r1", "r3"), kept(desk, order, "r3")
+    elsewhere = kept(desk, order, "r2")
+    with pytest.raises(WrongState, match=f"{second.id} changed r3 since"):
+        desk.roll_back(first.id, "ada")
+    desk.store.set_status(desk.roll_back(second.id, "ada").id, RunStatus.KEPT)
+    assert desk.roll_back(first.id, "ada").params["undo_of"] == first.id
+    assert desk.roll_back(elsewhere.id, "ada").params["undo_of"] == elsewhere.id
+
+
+@pytest.mark.parametrize("status", [s for s in RunStatus if s is not RunStatus.KEPT])
+def test_only_what_was_kept_is_rolled_back(desk: Desk, order: Order, status: RunStatus) -> None:
+    with pytest.raises(WrongState, match="nothing to roll back"):
+        desk.roll_back(in_status(desk, order, status).id, "ada")
+
+
+def test_events_are_read_on_from_the_last_one_seen(desk: Desk, order: Order) -> None:
+    run, _ = desk.place(order, "ada")
+    other, _ = desk.place(order, "ada")
+    with desk.store.stage(run.id, "read"):
+        desk.store.events.progress(run.id, "read", "5 boxes over SSH")
+    desk.store.set_status(other.id, RunStatus.RUNNING)
+    told = desk.events(run.id)
+    assert [(event.kind, event.data.get("outcome")) for event in told] == [
+        (EventKind.STATUS, None),
+        (EventKind.STAGE, None),
+        (EventKind.PROGRESS, None),
+        (EventKind.STAGE, StageOutcome.DONE),
+    ]
+    assert desk.events(run.id, told[1].seq) == told[2:]
+    assert desk.events(run.id, limit=1) == told[:1]
