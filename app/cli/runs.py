@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -44,8 +45,9 @@ from app.reports.model import RunReport
 from app.reports.run_report import render_run_report
 from app.runs import live
 from app.runs.artifacts import ArtifactStore
+from app.runs.desk import Order
 from app.runs.report import run_report
-from app.runs.service import Finished, Request, open_service
+from app.runs.service import Finished, open_service
 from app.runs.store import RunStore
 from app.settings import load_settings
 from app.tester.export import measured_packets, require_format, write_packets
@@ -69,8 +71,8 @@ def run(
 ) -> None:
     """The whole loop: compile, validate, measure, push, measure again, judge, keep or roll back."""
     loaded, net = load(policy, network, parameters)
-    request = Request(loaded, net, True, strict, require_batfish, seed)
-    _carry_out(request, as_json)
+    order = Order(net, loaded, strict=strict, require_batfish=require_batfish, seed=seed)
+    _carry_out(order, as_json)
 
 
 def push(
@@ -83,14 +85,13 @@ def push(
 ) -> None:
     """Push an intent without measuring: compile, validate, push, read back, save."""
     loaded, net = load(policy, network, parameters)
-    request = Request(loaded, net, False, strict, require_batfish)
-    _carry_out(request, as_json)
+    _carry_out(Order(net, loaded, measure=False, strict=strict, require_batfish=require_batfish), as_json)
 
 
-def _carry_out(request: Request, as_json: bool) -> None:
+def _carry_out(order: Order, as_json: bool) -> None:
     with open_service(load_settings(), progress) as service:
         _report_recovered(service.recover())
-        finished = service.run(request)
+        finished = service.run(order, getpass.getuser())
         report = run_report(service.store, service.artifacts, finished.run_id)
     if as_json:
         print_json(_run_json(finished, report))

@@ -24,7 +24,7 @@ from app.runs import records
 from app.runs.engine import JsonObject, Recovered, RunStranded, Workflow
 from app.runs.store import EMBEDDED_EXECUTOR
 
-WORKFLOW_VERSION = "1"
+WORKFLOW_VERSION = "2"
 """Version of the order of phases; raise it when recorded runs can no longer be replayed by the code."""
 
 _UNFINISHED = ["PENDING", "ENQUEUED", "DELAYED"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from datetime import datetime
 from typing import Any
 
 from app.findings import Finding
@@ -18,7 +19,7 @@ Json = dict[str, Any]
 
 
 def run_report(store: RunStore, artifacts: ArtifactStore, run_id: str) -> RunReport:
-    """The report of a run, as far as it came.
+    """The report of a run, as far as its last attempt came; the stages are those of all attempts.
 
     Raises:
         InputError: there is no such run.
@@ -26,7 +27,9 @@ def run_report(store: RunStore, artifacts: ArtifactStore, run_id: str) -> RunRep
     """
     run = store.get_run(run_id)
     stages = store.stages(run.id)
-    last = {stage.name: stage.summary for stage in stages if stage.outcome == "done"}
+    shown = max((stage.run_attempt for stage in stages), default=run.attempt)
+    last = {s.name: s.summary for s in stages if s.outcome == "done" and s.run_attempt == shown}
+    begun = min((stage.started for stage in stages if stage.run_attempt == shown), default=run.created)
     network = Network.model_validate_json(artifacts.get_text(run.params["network"]))
     before, after = _measured(last, "before"), _measured(last, "after")
     findings = _findings(artifacts, last)
@@ -38,7 +41,7 @@ def run_report(store: RunStore, artifacts: ArtifactStore, run_id: str) -> RunRep
         started=run.created,
         finished=run.updated if run.status.final else None,
         stages=tuple(_stage(stage) for stage in stages),
-        devices=_devices(store, artifacts, run.id, network=network, last=last, findings=findings),
+        devices=_devices(store, artifacts, run.id, network=network, last=last, findings=findings, since=begun),
         findings=findings,
         before=_measurement(artifacts, before),
         after=_measurement(artifacts, after),
@@ -92,6 +95,7 @@ def _devices(
     network: Network,
     last: dict[str, Json],
     findings: tuple[Finding, ...],
+    since: datetime,
 ) -> tuple[DeviceReport, ...]:
     held = last.get("read", {}).get("running", {})
     prepared = last.get("prepare", {}).get("devices", {})
@@ -102,7 +106,7 @@ def _devices(
         entry = prepared.get(device.name)
         if entry is None:
             continue
-        actions = [row.action.value for row in store.journal.entries(run_id, device.name)]
+        actions = [row.action.value for row in store.journal.entries(run_id, device.name) if row.at >= since]
         original = artifacts.get_text(held[device.name])
         after = artifacts.get_text(pushed[device.name]) if device.name in pushed else ""
         final = restored.get(device.name)
