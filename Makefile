@@ -58,7 +58,10 @@ bench: setup
 clean:
 	rm -rf .venv var build twin/target
 
-# Resolve the dependencies anew; hashes are kept, addresses are not.
+# Resolve the dependencies anew; hashes are kept, addresses are not. The image takes its parts from the same pins.
 lock: setup
 	@$(BIN)/uv pip compile --quiet pyproject.toml --group build --group dev --universal --python-version 3.11 \
 	  --generate-hashes --no-emit-index-url --no-header --output-file requirements.lock
+	@for wanted in "runtime pyproject.toml" "build --group build"; do set -- $$wanted; name=$$1; shift; \
+	  $(BIN)/uv pip compile --quiet "$$@" --universal --python-version 3.11 --generate-hashes --no-annotate \
+	    --no-emit-index-url --no-header --constraint requirements.lock --output-file requirements-$$name.lock || exit 1; done

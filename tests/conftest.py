@@ -7,6 +7,10 @@ from importlib.util import find_spec
 
 import pytest
 
+from tests.postgres import empty_postgres_url, postgres, postgres_url
+
+__all__ = ["empty_postgres_url", "postgres", "postgres_url"]
+
 DESELECTED = pytest.StashKey[list[tuple[str, str]]]()
 
 

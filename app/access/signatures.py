@@ -36,12 +36,23 @@ _MEND = "sign as docs/rest-runs.md says"
 
 
 @dataclass(frozen=True)
-class Purpose:
-    """What a signature has to be for: one side (``before`` or ``after``) of one run on one network."""
+class Signer:
+    """An outside tester, known by its signature; ``networks`` is ``None`` for one of every network."""
 
-    run_id: str
-    side: str
-    network: str
+    name: str
+    networks: tuple[str, ...] | None
+
+    def require(self, network: str) -> None:
+        """Make sure that it is registered for a network.
+
+        Raises:
+            NotAllowed: it is not.
+        """
+        if self.networks is not None and network not in self.networks:
+            raise NotAllowed(
+                f"tester {self.name} is not registered for network {network}",
+                mend="ask an admin to register it for this network",
+            )
 
 
 class _Registry(jws.JWSRegistry):
@@ -75,13 +86,12 @@ class Signatures:
         self._database = database
         self._now = now
 
-    def verify(self, signature: str, body: bytes, purpose: Purpose) -> str:
-        """The name of the tester that signed exactly ``body``, now, for exactly ``purpose``.
+    def verify(self, signature: str, body: bytes, run_id: str, side: str) -> Signer:
+        """The tester that signed exactly ``body``, now, for one side (``before`` or ``after``) of one run.
 
         Raises:
             NotAuthenticated: it is no signature, not of a known tester, not of this body, for another run or side,
                 or too old.
-            NotAllowed: the tester is not registered for the network.
         """
         if len(parts := signature.split(".")) != 3 or parts[1]:
             raise NotAuthenticated("this is not a detached signature: header..signature", mend=_MEND)
@@ -94,13 +104,8 @@ class Signatures:
             raise NotAuthenticated(f"this is no measurement's signature: {_told(error)}", mend=_MEND) from error
         tester = self._tester(header["kid"])
         self._check_bytes(found, tester.public_key)
-        self._check_purpose(header, purpose)
-        if tester.networks is not None and purpose.network not in tester.networks:
-            raise NotAllowed(
-                f"tester {tester.name} is not registered for network {purpose.network}",
-                mend="ask an admin to register it for this network",
-            )
-        return str(tester.name)
+        self._check_purpose(header, run_id, side)
+        return Signer(tester.name, None if tester.networks is None else tuple(tester.networks))
 
     def _tester(self, name: str) -> sa.Row[Any]:
         with self._database.read() as connection:
@@ -122,12 +127,12 @@ class Signatures:
                 mend="sign the bytes that are sent, with the key whose public half is registered",
             )
 
-    def _check_purpose(self, header: dict[str, Any], purpose: Purpose) -> None:
+    def _check_purpose(self, header: dict[str, Any], run_id: str, side: str) -> None:
         if header["typ"] != TYPE:
             raise NotAuthenticated(f"the signature is for something else: its type is not {TYPE}", mend=_MEND)
-        if header["run"] != purpose.run_id:
+        if header["run"] != run_id:
             raise NotAuthenticated("the signature is for another run", mend="sign for this one")
-        if header["side"] != purpose.side:
+        if header["side"] != side:
             raise NotAuthenticated("the signature is for the other side of the push", mend="sign for this one")
         now, signed = self._now().timestamp(), header["iat"]
         if not now - OLDEST.total_seconds() <= signed <= now + AHEAD.total_seconds():

@@ -6,6 +6,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -24,6 +25,8 @@ BUSY_SECONDS = 30
 OUTAGE_SECONDS = 60
 """How long a transaction is tried again while a database server is away: it may be restarted underneath."""
 
+_RETRY_SECONDS = 0.5
+
 _MIGRATE_SECONDS = 60
 _MIGRATION_LOCK = 0x716F73666F726765  # "qosforge": one migration at a time on a server
 
@@ -37,8 +40,10 @@ class Database:
     snapshot and block nobody. On PostgreSQL both are the server's own transactions.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, patience: float = OUTAGE_SECONDS) -> None:
         """Open the database, creating and migrating it as needed; safe with several processes at once.
+
+        ``patience`` is how many seconds a transaction waits for a server that is away.
 
         Raises:
             InputError: ``url`` is neither a SQLite file nor a PostgreSQL database.
@@ -46,13 +51,17 @@ class Database:
         """
         self.url = database_url(url)
         self.path = Path(str(self.url.database)) if self.is_embedded else None
+        self._patience = patience
         if self.path is not None:
             self._engine = sa.create_engine(self.url)
             event.listen(self._engine, "connect", _on_connect)
             event.listen(self._engine, "begin", _on_begin)
+            self._reader = self._engine.execution_options(qosforge_begin="DEFERRED")
         else:
             self._engine = sa.create_engine(self.url, pool_pre_ping=True, pool_size=10, max_overflow=20)
-        self._reader = self._engine.execution_options(qosforge_begin="DEFERRED")
+            self._reader = self._engine.execution_options(
+                isolation_level="REPEATABLE READ", postgresql_readonly=True
+            )
         try:
             self._prepare()
         except OSError as error:
@@ -69,13 +78,13 @@ class Database:
     @contextmanager
     def write(self) -> Iterator[sa.Connection]:
         """A transaction that may write; committed at the end, rolled back on any exception."""
-        with self._told(), self._engine.begin() as connection:
+        with self._told(), self._begun(self._engine) as connection:
             yield connection
 
     @contextmanager
     def read(self) -> Iterator[sa.Connection]:
         """One consistent snapshot to read from."""
-        with self._told(), self._reader.connect() as connection:
+        with self._told(), self._begun(self._reader) as connection:
             yield connection
 
     def transact(self, work: Callable[[sa.Connection], T]) -> T:
@@ -83,21 +92,60 @@ class Database:
 
         ``work`` may have been committed by an attempt whose answer was lost: it must bear to be repeated.
         """
-        deadline = time.monotonic() + OUTAGE_SECONDS
-        while True:
-            try:
-                with self._engine.begin() as connection:
-                    return work(connection)
-            except sa.exc.DBAPIError as error:
-                away = not self.is_embedded and (error.connection_invalidated or _is_away(error))
-                if not away or time.monotonic() >= deadline:
-                    with self._told():
-                        raise
-            time.sleep(0.5)
+        return self._repeated(self._engine, work)
+
+    def query(self, work: Callable[[sa.Connection], T]) -> T:
+        """Read in one transaction, and again as long as the server is away in between."""
+        return self._repeated(self._reader, work)
+
+    def serialize(self, connection: sa.Connection, what: str) -> None:
+        """Let one transaction at a time go on that names ``what``, over all processes, until it ends.
+
+        SQLite has one writing transaction at a time anyway.
+        """
+        if not self.is_embedded:
+            connection.execute(sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtextextended(what, 0))))
+
+    def now(self, connection: sa.Connection) -> datetime:
+        """The moment by the database's clock, which all machines share; on SQLite by this machine's."""
+        if self.is_embedded:
+            return datetime.now(UTC)
+        moment: datetime = connection.execute(sa.select(sa.func.clock_timestamp())).scalar_one()
+        return moment.astimezone(UTC)
 
     def close(self) -> None:
         """Close every connection."""
         self._engine.dispose()
+
+    @contextmanager
+    def _begun(self, engine: sa.Engine) -> Iterator[sa.Connection]:
+        deadline = time.monotonic() + self._patience
+        while True:
+            try:
+                connection = engine.connect()
+                break
+            except sa.exc.DBAPIError as error:
+                if not self._worth_waiting(error, deadline):
+                    raise
+            time.sleep(_RETRY_SECONDS)
+        with connection, connection.begin():
+            yield connection
+
+    def _repeated(self, engine: sa.Engine, work: Callable[[sa.Connection], T]) -> T:
+        deadline = time.monotonic() + self._patience
+        while True:
+            try:
+                with engine.begin() as connection:
+                    return work(connection)
+            except sa.exc.DBAPIError as error:
+                if not self._worth_waiting(error, deadline):
+                    with self._told():
+                        raise
+            time.sleep(_RETRY_SECONDS)
+
+    def _worth_waiting(self, error: sa.exc.DBAPIError, deadline: float) -> bool:
+        away = not self.is_embedded and (error.connection_invalidated or _is_away(error))
+        return away and time.monotonic() < deadline
 
     def _prepare(self) -> None:
         if self.path is None:

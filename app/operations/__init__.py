@@ -1,1 +1,1 @@
-"""Keeping an installation well: checks, backup and restore, retention."""
+"""Keeping an installation: backup and restore, retention, and checks of everything it depends on."""

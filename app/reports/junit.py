@@ -1,7 +1,7 @@
 """Reports as JUnit XML, which every pipeline shows as tests.
 
-There is no standard for it; elements and attributes are those that Jenkins' and GitLab's readers share. Of an intent
-each box is a test case; of a run each bound of a verdict is one too.
+There is no standard for it; elements and attributes are those that Jenkins' and GitLab's readers share. Of an
+intent each box is a test case; of a run each bound of a verdict is one too.
 """
 
 from __future__ import annotations

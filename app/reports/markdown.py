@@ -78,10 +78,12 @@ def _shortened(text: str, longest: int) -> str:
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
-def _counts(findings: Iterable[Finding]) -> str:
+def _counts(findings: Iterable[Finding], *, only: bool = False) -> str:
+    """How many of each severity; with ``only`` those that there are."""
     found = [finding.severity for finding in findings]
     words = ((Severity.ERROR, "error"), (Severity.WARNING, "warning"), (Severity.INFO, "note"))
-    return ", ".join(f"{found.count(s) or 'no'} {word}{'' if found.count(s) == 1 else 's'}" for s, word in words)
+    counts = [(found.count(severity), word) for severity, word in words]
+    return ", ".join(f"{n or 'no'} {word}{'' if n == 1 else 's'}" for n, word in counts if n or not only)
 
 
 def _table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
@@ -90,16 +92,25 @@ def _table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 
 
 def _finding_table(findings: Sequence[Finding]) -> list[str]:
+    """What stands against the change or is to be looked at; what is only worth knowing is folded away."""
     ordered = sorted(findings, key=lambda f: _ORDER.index(f.severity))
+    shown = [finding for finding in ordered[:ROWS] if finding.severity is not Severity.INFO]
+    notes = [finding for finding in ordered[:ROWS] if finding.severity is Severity.INFO]
+    lines = _rows(shown)
+    if notes:
+        lines += [_details(_counts(notes, only=True), ["\n".join(_rows(notes))])]
+    more = len(ordered) - ROWS
+    return [*lines, f"… and {more} more findings.", ""] if more > 0 else lines
+
+
+def _rows(findings: Iterable[Finding]) -> list[str]:
     rows = []
-    for finding in ordered[:ROWS]:
+    for finding in findings:
         sides = [f"{what} {t}" for what, t in (("asked", finding.asked), ("will be", finding.will_be)) if t]
         said = f"{finding.message} ({', '.join(sides)})" if sides else finding.message
         row = (finding.code, finding.where, said, finding.mend or "")
         rows.append((_SIGNS[finding.severity], *map(prose, row)))
-    lines = _table(("", "code", "where", "what", "mend"), rows)
-    more = len(ordered) - ROWS
-    return [*lines, f"… and {more} more findings.", ""] if more > 0 else lines
+    return _table(("", "code", "where", "what", "mend"), rows)
 
 
 def _fidelity_table(devices: Sequence[DeviceCheck]) -> list[str]:
@@ -145,7 +156,7 @@ def _verdict_table(report: RunReport) -> list[str]:
 def _device(device: DeviceCheck, findings: Sequence[Finding]) -> str:
     title = f"{device.name} ({device.platform})"
     if findings:
-        title += f": {_counts(findings)}"
+        title += f": {_counts(findings, only=True)}"
     parts = []
     if device.delta is not None:
         if device.delta:
@@ -161,9 +172,8 @@ def _device(device: DeviceCheck, findings: Sequence[Finding]) -> str:
 
 def _details(title: str, parts: Sequence[str]) -> str:
     # HTML up to the empty line: escaped as such; Markdown is not read there.
-    shown = _REFERENCE.sub(
-        lambda m: f"{html.escape(m.group())}<!-- -->", html.escape(_shortened(" ".join(title.split()), CELL))
-    )
+    line = html.escape(_shortened(" ".join(title.split()), CELL))
+    shown = _REFERENCE.sub(lambda match: f"{match.group()}<!-- -->", line)
     body = "\n".join(parts) if parts else "Nothing to show.\n"
     return f"<details><summary>{shown}</summary>\n\n{body}\n</details>\n"
 

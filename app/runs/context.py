@@ -13,7 +13,7 @@ from app.intent.loader import LoadedIntent, parse_intent
 from app.inventory.changes import Approval
 from app.inventory.models import Network
 from app.inventory.overlay import read_overlay
-from app.runs.artifacts import ArtifactStore
+from app.runs.artifacts import Artifacts
 from app.runs.store import RunStore
 from app.runs.tables import JournalAction
 
@@ -61,7 +61,7 @@ class Context:
     run_id: str
     documents: Documents
     store: RunStore
-    artifacts: ArtifactStore
+    artifacts: Artifacts
     watch: Observer
     attempt: int = 1
 

@@ -16,7 +16,7 @@ from app.errors import InputError, Place
 from app.intent.loader import LoadedIntent
 from app.inventory.models import Network
 from app.reports.model import RunReport
-from app.runs.artifacts import ArtifactStore, canonical_json
+from app.runs.artifacts import Artifacts, canonical_json
 from app.runs.context import Documents
 from app.runs.decisions import Decision
 from app.runs.events import Event, EventKind
@@ -77,7 +77,7 @@ class CandidateList:
 class Desk:
     """Asks for runs and decides on them. Needs no engine, and may be used from any thread and process."""
 
-    def __init__(self, settings: Settings, store: RunStore, artifacts: ArtifactStore) -> None:
+    def __init__(self, settings: Settings, store: RunStore, artifacts: Artifacts) -> None:
         self.settings = settings
         self.store = store
         self.artifacts = artifacts

@@ -50,6 +50,8 @@ class Journal:
     def __init__(self, database: Database, now: Callable[[], datetime]) -> None:
         self._database = database
         self._now = now
+        self.guard: Callable[[sa.Connection], None] = lambda _connection: None
+        """Called in every writing transaction: it may refuse a process that others have taken for dead."""
 
     def append(
         self,
@@ -80,24 +82,29 @@ class Journal:
             "note": note,
             "at": self._now(),
         }
-        with self._database.write() as connection:
-            inserted = connection.execute(sa.insert(JOURNAL).values(row).returning(*JOURNAL.c)).one()
-        return _entry(inserted)
+        # Repeated after an outage it may stand there twice, which says nothing else than once.
+        statement = sa.insert(JOURNAL).values(row).returning(*JOURNAL.c)
+
+        def write(connection: sa.Connection) -> JournalEntry:
+            self.guard(connection)
+            return _entry(connection.execute(statement).one())
+
+        return self._database.transact(write)
 
     def entries(self, run_id: str, device: str | None = None) -> list[JournalEntry]:
         """The rows of one run (of one of its boxes), oldest first."""
         query = sa.select(JOURNAL).where(JOURNAL.c.run_id == run_id).order_by(JOURNAL.c.seq)
         if device is not None:
             query = query.where(JOURNAL.c.device == device)
-        with self._database.read() as connection:
-            return [_entry(row) for row in connection.execute(query)]
+        return self._database.query(lambda connection: [_entry(row) for row in connection.execute(query)])
 
     def open_touches(self, run_id: str | None = None) -> list[OpenTouch]:
         """Boxes that were touched and neither confirmed nor undone since, by run and name."""
-        with self._database.read() as connection:
-            query = unsettled()
-            if run_id is not None:
-                query = query.where(JOURNAL.c.run_id == run_id)
+        query = unsettled()
+        if run_id is not None:
+            query = query.where(JOURNAL.c.run_id == run_id)
+
+        def find(connection: sa.Connection) -> list[OpenTouch]:
             touches = []
             for row in connection.execute(query.order_by(JOURNAL.c.run_id, JOURNAL.c.device)):
                 since = (
@@ -109,6 +116,8 @@ class Journal:
                 entries = [_entry(entry) for entry in connection.execute(since)]
                 touches.append(_open_touch(row.network, entries))
             return touches
+
+        return self._database.query(find)
 
 
 def unsettled() -> sa.Select[tuple[str, str, str, int]]:

@@ -55,11 +55,10 @@ class Leases:
             LeaseHeld: another run has one of them.
             StoreError: there is no such run.
         """
-        now = self._now()
-        with self._database.write() as connection:
-            network = connection.scalar(sa.select(RUNS.c.network).where(RUNS.c.id == run_id))
-            if network is None:
-                raise StoreError(f"there is no run {run_id}", mend="record the run before it takes boxes")
+
+        def take(connection: sa.Connection) -> list[Lease]:
+            network = self._network(connection, run_id)
+            now = self._now()
             self._refuse_held(connection, run_id, network, devices, now)
             leases = [
                 Lease(network, device, run_id, self._executor, os.getpid(), now + timedelta(seconds=seconds))
@@ -68,7 +67,9 @@ class Leases:
             connection.execute(sa.delete(LEASES).where(_of(network, devices)))
             if leases:
                 connection.execute(sa.insert(LEASES), [_row(lease) for lease in leases])
-        return leases
+            return leases
+
+        return self._database.transact(take)
 
     def renew(self, run_id: str, devices: Sequence[str], seconds: float) -> list[Lease]:
         """Hold ``devices`` for ``seconds`` from now; one that ran out but went to nobody is held again.
@@ -77,7 +78,9 @@ class Leases:
             LeaseLost: the run does not hold all of them any more; none was renewed.
         """
         mine = (LEASES.c.run_id == run_id) & LEASES.c.device.in_(devices)
-        with self._database.write() as connection:
+
+        def extend(connection: sa.Connection) -> list[Lease]:
+            self._network(connection, run_id)
             connection.execute(
                 sa.update(LEASES)
                 .where(mine)
@@ -91,20 +94,29 @@ class Leases:
                     Place(device=lost[0]),
                     "touch nothing more there; finish the run with `qosforge recover`",
                 )
-        return leases
+            return leases
+
+        return self._database.transact(extend)
 
     def release(self, run_id: str) -> None:
         """Give back every box of the run; nothing happens when it holds none."""
-        with self._database.write() as connection:
-            connection.execute(sa.delete(LEASES).where(LEASES.c.run_id == run_id))
+        mine = sa.delete(LEASES).where(LEASES.c.run_id == run_id)
+        self._database.transact(lambda connection: connection.execute(mine))
 
     def held(self, network: str | None = None) -> list[Lease]:
         """Leases that have not run out (of one network), by network and device."""
         wanted = LEASES.c.expires > self._now()
         if network is not None:
             wanted &= LEASES.c.network == network
-        with self._database.read() as connection:
-            return _leases(connection, wanted)
+        return self._database.query(lambda connection: _leases(connection, wanted))
+
+    def _network(self, connection: sa.Connection, run_id: str) -> str:
+        """The run's network, whose leases no other transaction changes until this one ends."""
+        network: str | None = connection.scalar(sa.select(RUNS.c.network).where(RUNS.c.id == run_id))
+        if network is None:
+            raise StoreError(f"there is no run {run_id}", mend="record the run before it takes boxes")
+        self._database.serialize(connection, f"leases of {network}")
+        return network
 
     @staticmethod
     def _refuse_held(

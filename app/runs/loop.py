@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.runs import phases, waiting
-from app.runs.artifacts import ArtifactStore
+from app.runs.artifacts import Artifacts
 from app.runs.context import Context, Documents, Observer
 from app.runs.course import Course
 from app.runs.engine import Engine, JsonObject
@@ -25,7 +25,7 @@ class Loop:
     """Runs the workflow in this process."""
 
     store: RunStore
-    artifacts: ArtifactStore
+    artifacts: Artifacts
     engine: Engine
     observe: Observer
 

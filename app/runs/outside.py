@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from app.errors import InputError, Place, TesterError
 from app.intent.loader import LoadedIntent
 from app.inventory.models import Network
-from app.runs.artifacts import ArtifactStore
+from app.runs.artifacts import Artifacts
 from app.runs.events import EventKind
 from app.runs.store import Run, RunStore
 from app.runs.tables import OUTSIDE_MEASUREMENTS, RunStatus
@@ -41,7 +41,7 @@ def judged(loaded: LoadedIntent, network: Network, measurement: Measurement) -> 
 
 
 def receive(
-    store: RunStore, artifacts: ArtifactStore, run: Run, side: When, *, tester: str, document: Measurement
+    store: RunStore, artifacts: Artifacts, run: Run, side: When, *, tester: str, document: Measurement
 ) -> None:
     """Take in a measurement; the same one again changes nothing.
 

@@ -9,24 +9,56 @@ from typing import Any
 from app.findings import Finding
 from app.inventory.models import Network
 from app.reports.model import DeviceReport, RunReport, StageReport
-from app.runs.artifacts import ArtifactStore
+from app.runs.artifacts import ArtifactMissing, Artifacts
 from app.runs.stages import Stage
-from app.runs.store import RunStore
+from app.runs.store import Run, RunStore
 from app.tester.judging import ClassVerdict
 from app.tester.measurement import Measurement
 
 Json = dict[str, Any]
 
+RETENTION_STAGE = "retention"
+"""Stage that marks a run whose artifacts were given up, and when."""
 
-def run_report(store: RunStore, artifacts: ArtifactStore, run_id: str) -> RunReport:
+
+def run_report(store: RunStore, artifacts: Artifacts, run_id: str) -> RunReport:
     """The report of a run, as far as its last attempt came; the stages are those of all attempts.
+
+    Of a run whose artifacts the retention took, it is what was left.
 
     Raises:
         InputError: there is no such run.
-        StoreError: an artifact of it is missing.
+        StoreError: an artifact of it is missing, and no retention took it.
     """
     run = store.get_run(run_id)
     stages = store.stages(run.id)
+    try:
+        return _whole(store, artifacts, run, stages)
+    except ArtifactMissing:
+        if not any(stage.name == RETENTION_STAGE for stage in stages):
+            raise
+        return _remains(store, run, stages)
+
+
+def _remains(store: RunStore, run: Run, stages: list[Stage]) -> RunReport:
+    """Who was touched and how that ended: the journal stays when the artifacts go."""
+    outcomes = {entry.device: entry.action.value for entry in store.journal.entries(run.id)}
+    return RunReport(
+        id=run.id,
+        network=run.network,
+        intent=run.policy,
+        status=run.status.value,
+        started=run.created,
+        finished=run.updated,
+        stages=tuple(_stage(stage) for stage in stages),
+        devices=tuple(
+            DeviceReport(name=device, platform="", outcome=action.replace("_", " "))
+            for device, action in sorted(outcomes.items())
+        ),
+    )
+
+
+def _whole(store: RunStore, artifacts: Artifacts, run: Run, stages: list[Stage]) -> RunReport:
     shown = max((stage.run_attempt for stage in stages), default=run.attempt)
     last = {s.name: s.summary for s in stages if s.outcome == "done" and s.run_attempt == shown}
     begun = min((stage.started for stage in stages if stage.run_attempt == shown), default=run.created)
@@ -56,17 +88,17 @@ def _measured(last: dict[str, Json], when: str) -> Json | None:
     return last[names[-1]] if names else None
 
 
-def _measurement(artifacts: ArtifactStore, summary: Json | None) -> Measurement | None:
+def _measurement(artifacts: Artifacts, summary: Json | None) -> Measurement | None:
     return Measurement.model_validate_json(artifacts.get_text(summary["measurement"])) if summary else None
 
 
-def _verdicts(artifacts: ArtifactStore, summary: Json | None) -> tuple[ClassVerdict, ...]:
+def _verdicts(artifacts: Artifacts, summary: Json | None) -> tuple[ClassVerdict, ...]:
     if summary is None:
         return ()
     return tuple(ClassVerdict.model_validate(entry) for entry in artifacts.get_json(summary["verdicts"]))
 
 
-def _findings(artifacts: ArtifactStore, last: dict[str, Json]) -> tuple[Finding, ...]:
+def _findings(artifacts: Artifacts, last: dict[str, Json]) -> tuple[Finding, ...]:
     summary = last.get("validate")
     if summary is None:
         return ()
@@ -89,7 +121,7 @@ def _stage(stage: Stage) -> StageReport:
 
 def _devices(
     store: RunStore,
-    artifacts: ArtifactStore,
+    artifacts: Artifacts,
     run_id: str,
     *,
     network: Network,

@@ -10,7 +10,7 @@ from typing import Any
 
 from app.errors import QosforgeError
 from app.reports.run_report import render_run_report
-from app.runs.artifacts import ArtifactStore
+from app.runs.artifacts import open_artifacts
 from app.runs.context import Observer
 from app.runs.dbos_engine import DbosEngine
 from app.runs.desk import Desk, Order
@@ -50,8 +50,8 @@ class Service:
         """
         settings.make_var_dir()
         self.settings = settings
-        self.artifacts = ArtifactStore(settings.artifacts_dir)
         self.store = RunStore(settings.database_url)
+        self.artifacts = open_artifacts(settings, self.store.database)
         self.desk = Desk(settings, self.store, self.artifacts)
         self.engine = DbosEngine(settings.var_dir)
         self.loop = Loop(self.store, self.artifacts, self.engine, observe)

@@ -15,14 +15,13 @@ from joserfc.jwk import OKPKey
 from joserfc.util import urlsafe_b64encode
 
 from app.access.roles import NotAllowed, NotAuthenticated
-from app.access.signatures import TYPE, Purpose, Signatures
+from app.access.signatures import TYPE, Signatures, Signer
 from app.access.tables import TESTERS
 from app.database.connections import Database
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 RUN = "019a0000-0000-7000-8000-000000000001"
 OTHER_RUN = "019a0000-0000-7000-8000-000000000002"
-PURPOSE = Purpose(RUN, "after", "campus")
 BODY = json.dumps({"measured": "ΔQ"}).encode()
 KEY = OKPKey.generate_key("Ed25519")
 
@@ -76,13 +75,13 @@ def sign(body: bytes = BODY, *, alg: str = "Ed25519", signed: datetime = NOW, **
 @pytest.mark.parametrize("alg", ["Ed25519", "EdDSA"])
 @pytest.mark.parametrize("tester", ["probe1", "everywhere"])
 def test_a_good_signature_names_its_tester(signatures: Signatures, tester: str, alg: str) -> None:
-    assert signatures.verify(sign(kid=tester, alg=alg), BODY, PURPOSE) == tester
+    assert signatures.verify(sign(kid=tester, alg=alg), BODY, RUN, "after").name == tester
 
 
 @pytest.mark.parametrize("size", [200_000, 5_000_000])
 def test_long_measurements_can_be_signed(signatures: Signatures, size: int) -> None:
     body = b"x" * size
-    assert signatures.verify(sign(body), body, PURPOSE) == "probe1"
+    assert signatures.verify(sign(body), body, RUN, "after").name == "probe1"
 
 
 @pytest.mark.parametrize(
@@ -116,21 +115,25 @@ def test_long_measurements_can_be_signed(signatures: Signatures, size: int) -> N
 )
 def test_what_is_wrong_with_a_signature_is_told(signatures: Signatures, signature: str, reason: str) -> None:
     with pytest.raises(NotAuthenticated, match=reason) as refused:
-        signatures.verify(signature, BODY, PURPOSE)
+        signatures.verify(signature, BODY, RUN, "after")
     assert refused.value.mend
 
 
 def test_a_signer_brings_no_key_of_its_own(signatures: Signatures) -> None:
     with pytest.raises(NotAuthenticated, match="jwk"):
-        signatures.verify(sign(jwk=KEY.as_dict(private=False)), BODY, PURPOSE)
+        signatures.verify(sign(jwk=KEY.as_dict(private=False)), BODY, RUN, "after")
 
 
 @pytest.mark.parametrize("alg", ["none", "HS256", "ES256"])
 def test_other_algorithms_are_refused(signatures: Signatures, alg: str) -> None:
     with pytest.raises(NotAuthenticated, match=alg):
-        signatures.verify(sign(alg=alg), BODY, PURPOSE)
+        signatures.verify(sign(alg=alg), BODY, RUN, "after")
 
 
-def test_a_tester_of_another_network_may_not(signatures: Signatures) -> None:
+def test_a_tester_is_of_some_networks_or_of_all(signatures: Signatures) -> None:
+    signatures.verify(sign(), BODY, RUN, "after").require("campus")
+    signatures.verify(sign(kid="everywhere"), BODY, RUN, "after").require("campus")
+    elsewhere = signatures.verify(sign(kid="elsewhere"), BODY, RUN, "after")
+    assert elsewhere == Signer("elsewhere", ("itesm",))
     with pytest.raises(NotAllowed, match="not registered for network campus"):
-        signatures.verify(sign(kid="elsewhere"), BODY, PURPOSE)
+        elsewhere.require("campus")

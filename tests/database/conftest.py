@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.runs.conftest import spawn, store_url
+from tests.runs.conftest import spawn, sqlite_url, store_url
 
-__all__ = ["spawn", "store_url"]
+__all__ = ["spawn", "sqlite_url", "store_url"]

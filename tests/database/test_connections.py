@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import signal
 import sqlite3
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -17,6 +20,7 @@ from app.database.connections import Database
 from app.database.schema import METADATA
 from app.errors import InputError, StoreError
 from app.runs.store import RunStore
+from tests.postgres import PostgresServer
 from tests.runs.support import Spawn, finish
 
 OPEN = """
@@ -43,7 +47,9 @@ def test_migrating_twice_changes_nothing(store_url: str) -> None:
         assert store.list_runs() == [made]
 
 
-def test_two_processes_open_a_new_store_at_once(store_url: str, spawn: Spawn) -> None:
+@pytest.mark.parametrize("name", ["sqlite_url", "empty_postgres_url"])
+def test_two_processes_open_a_new_store_at_once(name: str, request: pytest.FixtureRequest, spawn: Spawn) -> None:
+    store_url = request.getfixturevalue(name)
     children = [spawn(OPEN, store_url) for _ in range(2)]
     for child in children:
         assert child.stdout is not None
@@ -67,8 +73,8 @@ def test_the_migration_can_be_written_as_sql(capsys: pytest.CaptureFixture[str])
         assert plain.execute("SELECT count(*) FROM journal").fetchone() == (0,)
 
 
-def test_connections_are_durable_and_check_references(store_url: str) -> None:
-    database = Database(store_url)
+def test_connections_are_durable_and_check_references(sqlite_url: str) -> None:
+    database = Database(sqlite_url)
     with database.read() as connection:
         pragma = {
             name: connection.exec_driver_sql(f"PRAGMA {name}").scalar()
@@ -81,7 +87,7 @@ def test_connections_are_durable_and_check_references(store_url: str) -> None:
 def test_a_reader_does_not_wait_for_a_writer(store_url: str) -> None:
     database = Database(store_url)
     with database.write() as writer:
-        writer.exec_driver_sql("CREATE TABLE scratch (x)")
+        writer.exec_driver_sql("CREATE TABLE scratch (x INTEGER)")
         with database.read() as reader:
             assert reader.exec_driver_sql("SELECT count(*) FROM runs").scalar() == 0
             assert not sa.inspect(reader).has_table("scratch")
@@ -93,7 +99,7 @@ def test_a_failed_write_leaves_nothing(store_url: str) -> None:
 
     def fail_half_way() -> None:
         with database.write() as connection:
-            connection.exec_driver_sql("CREATE TABLE scratch (x)")
+            connection.exec_driver_sql("CREATE TABLE scratch (x INTEGER)")
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
@@ -123,6 +129,58 @@ def test_a_file_that_is_no_database_is_told(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="not a database"):
         Database(f"sqlite:///{tmp_path / 'runs.sqlite'}")
     assert (tmp_path / "runs.sqlite").read_text().startswith("hostname")
+
+
+def test_a_transaction_outlives_a_restart_of_the_server(postgres: PostgresServer, postgres_url: str) -> None:
+    database = Database(postgres_url)
+    attempts: list[int] = []
+
+    def work(connection: sa.Connection) -> int:
+        attempts.append(1)
+        connection.execute(sa.text("CREATE TABLE scratch (x INTEGER)"))
+        if len(attempts) == 1:
+            postgres.restart(signal.SIGQUIT)  # a crash, with the transaction open
+        connection.execute(sa.text("INSERT INTO scratch VALUES (1)"))
+        return len(attempts)
+
+    assert database.transact(work) == 2
+    postgres.restart()
+    assert database.query(lambda connection: connection.scalar(sa.text("SELECT sum(x) FROM scratch"))) == 1
+    database.close()
+
+
+def test_a_transaction_waits_for_a_server_that_is_away(postgres: PostgresServer, postgres_url: str) -> None:
+    database, hasty = Database(postgres_url), Database(postgres_url, patience=0)
+    postgres.stop()
+    with pytest.raises(StoreError, match="check that the server runs"), hasty.read():
+        pass
+    start = threading.Timer(1, postgres.start)
+    start.start()
+    with database.write() as connection:
+        assert connection.scalar(sa.text("SELECT 1")) == 1
+    start.join()
+    hasty.close()
+    database.close()
+
+
+def test_one_transaction_at_a_time_names_a_thing(postgres_url: str) -> None:
+    database = Database(postgres_url)
+    order: list[str] = []
+    with database.write() as first, ThreadPoolExecutor(1) as pool:
+        database.serialize(first, "leases of campus")
+
+        def second(connection: sa.Connection) -> None:
+            database.serialize(connection, "leases of campus")
+            order.append("second")
+
+        waiting = pool.submit(database.transact, second)
+        with database.write() as other:
+            database.serialize(other, "leases of cern")
+        order.append("first")
+        first.rollback()
+        waiting.result(timeout=10)
+    assert order == ["first", "second"]
+    database.close()
 
 
 def test_a_place_that_is_no_directory_is_told(tmp_path: Path) -> None:

@@ -122,3 +122,13 @@ def test_a_run_shows_its_verdicts_and_boxes() -> None:
 def test_a_run_with_markup_in_its_names_looks_the_same() -> None:
     plain, page = (render(run_markdown(report(name, name))) for name in ("plain", NASTY))
     assert [tag for tag, _ in page.tags] == [tag for tag, _ in plain.tags]
+
+
+def test_what_is_only_worth_knowing_is_folded_away() -> None:
+    note = Finding(code="class-replaced", severity=Severity.INFO, message="takes a place", device="r1")
+    shown = check_markdown(Check("voice", "p.yaml", findings=(note, *check().findings)))
+    visible, folded = shown.split("<details>")
+    assert "1 note</summary>" in folded
+    assert "takes a place" not in visible
+    assert "takes a place" in folded
+    assert render(shown).open == []

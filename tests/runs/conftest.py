@@ -22,8 +22,16 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def store_url(tmp_path: Path) -> str:
+def sqlite_url(tmp_path: Path) -> str:
     return f"sqlite:///{tmp_path / 'runs.sqlite'}"
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store_url(request: pytest.FixtureRequest) -> str:
+    """A store of its own in each of the databases."""
+    name = {"sqlite": "sqlite_url", "postgresql": "postgres_url"}[request.param]
+    url: str = request.getfixturevalue(name)
+    return url
 
 
 @pytest.fixture

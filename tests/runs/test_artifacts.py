@@ -1,15 +1,27 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.database.connections import Database
 from app.errors import InputError, StoreError
-from app.runs.artifacts import ArtifactCorrupt, ArtifactMissing, ArtifactStore, canonical_json
+from app.runs.artifacts import (
+    ArtifactCorrupt,
+    ArtifactMissing,
+    ArtifactStore,
+    DatabaseArtifacts,
+    canonical_json,
+    open_artifacts,
+)
+from app.runs.tables import ARTIFACTS
+from app.settings import Settings
 
 
 @pytest.fixture
@@ -81,3 +93,55 @@ def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     (tmp_path / "artifacts").write_text("a file where the directory should be")
     with pytest.raises(StoreError, match="cannot write artifact"):
         ArtifactStore(tmp_path / "artifacts").put_text("x")
+
+
+@pytest.fixture
+def database(postgres_url: str) -> Iterator[Database]:
+    opened = Database(postgres_url)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def shared(database: Database) -> DatabaseArtifacts:
+    return DatabaseArtifacts(database)
+
+
+def kept(database: Database) -> int:
+    return database.query(lambda connection: len(connection.execute(sa.select(ARTIFACTS.c.id)).all()))
+
+
+def test_machines_share_artifacts_by_their_hash(shared: DatabaseArtifacts, database: Database) -> None:
+    data = bytes(range(256)) * 1000
+    with ThreadPoolExecutor(4) as pool:
+        assert set(pool.map(shared.put_bytes, [data] * 16)) == {hashlib.sha256(data).hexdigest()}
+    assert kept(database) == 1
+    assert DatabaseArtifacts(database).get_bytes(hashlib.sha256(data).hexdigest()) == data
+    document = shared.put_json({"b": 1, "a": [1.5, "ΔQ"]})
+    assert shared.get_json(document) == {"a": [1.5, "ΔQ"], "b": 1}
+    assert shared.get_text(shared.put_text("hostname R1\r\n")) == "hostname R1\r\n"
+
+
+def test_a_changed_row_is_noticed_and_mended(shared: DatabaseArtifacts, database: Database) -> None:
+    artifact = shared.put_text("no shutdown")
+    with database.write() as connection:
+        connection.execute(sa.update(ARTIFACTS).values(data=b"shutdown"))
+    with pytest.raises(ArtifactCorrupt, match="does not hold what was stored"):
+        shared.get_text(artifact)
+    assert shared.put_text("no shutdown") == artifact
+    assert shared.get_text(artifact) == "no shutdown"
+
+
+def test_a_row_that_is_gone_has_a_name(shared: DatabaseArtifacts) -> None:
+    with pytest.raises(ArtifactMissing, match="a" * 64):
+        shared.get_bytes("a" * 64)
+    with pytest.raises(InputError, match="not an artifact id"):
+        shared.get_bytes("../../etc/passwd")
+
+
+def test_the_database_says_where_artifacts_are(database: Database, tmp_path: Path) -> None:
+    settings = Settings(var_dir=tmp_path)
+    assert isinstance(open_artifacts(settings, database), DatabaseArtifacts)
+    embedded = Database(settings.database_url)
+    assert isinstance(open_artifacts(settings, embedded), ArtifactStore)
+    embedded.close()

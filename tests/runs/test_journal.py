@@ -1,12 +1,9 @@
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
-from pathlib import Path
-
 import pytest
 import sqlalchemy as sa
 
+from app.database.connections import database_url
 from app.runs.journal import JournalEntry
 from app.runs.store import Run, RunStore
 from app.runs.tables import JournalAction as Did
@@ -32,13 +29,12 @@ def test_rows_come_back_in_order_with_their_artifacts(store: RunStore, run: Run,
 
 
 @pytest.mark.parametrize("verb", ["UPDATE journal SET note = 'x'", "DELETE FROM journal"])
-def test_the_database_itself_refuses_a_change(store: RunStore, run: Run, tmp_path: Path, verb: str) -> None:
+def test_the_database_itself_refuses_a_change(store: RunStore, run: Run, store_url: str, verb: str) -> None:
     touch(store, run, "r1", Did.TOUCHING)
-    with (
-        closing(sqlite3.connect(tmp_path / "runs.sqlite")) as plain,
-        pytest.raises(sqlite3.IntegrityError, match="append-only"),
-    ):
-        plain.execute(verb)
+    engine = sa.create_engine(database_url(store_url))
+    with pytest.raises(sa.exc.DBAPIError, match="append-only"), engine.begin() as plain:
+        plain.execute(sa.text(verb))
+    engine.dispose()
 
 
 def test_a_row_belongs_to_a_run(store: RunStore) -> None:

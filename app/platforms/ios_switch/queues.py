@@ -202,26 +202,40 @@ def _groups(request: DeviceRequest, names: list[str], queues: int, kept: _Kept, 
         return [[name] for name in names]
     asked = [asked_shares(request.classes, rate) for rate in scheduled_rates(request)]
 
-    def mixed(groups: Sequence[Sequence[str]]) -> int:
-        return sum(len(g) > 1 and not kept.apart.isdisjoint(g) for g in groups)
-
-    def errors(groups: Sequence[Sequence[str]]) -> list[float]:
-        # What the others in a queue ask for may go to any one class in it.
-        sums = [(g, at, sum(at[n] for n in g)) for at in asked for g in groups]
-        return [100 * (total - at[name]) for g, at, total in sums for name in g]
-
-    def cost(groups: Sequence[Sequence[str]]) -> tuple[int, int, float, int, float]:
-        found = errors(groups)
-        at = {name: number for number, g in enumerate(groups) for name in g}
-        split = sum(one in at and other in at and at[one] != at[other] for one, other in kept.twins)
-        demoted = sum(_DEFAULT in g and not kept.routing.isdisjoint(g) for g in groups)
-        return mixed(groups), split, round(max(found), 9), demoted, round(sum(found), 9)
-
     heaviest = sorted(names, key=lambda name: -max(at[name] for at in asked))
+    placed = {n: {*heaviest[:n]} for n in range(len(heaviest) + 1)}
+    pairs = {n: sum(one in there and other in there for one, other in kept.twins) for n, there in placed.items()}
+    known: dict[tuple[str, ...], tuple[bool, int, float, bool, float]] = {}
+
+    def of_group(group: tuple[str, ...]) -> tuple[bool, int, float, bool, float]:
+        """What `cost` makes of one group; of the pairs that cannot be told apart, those that it has together."""
+        # What the others in a queue ask for may go to any one class in it.
+        sums = [(at, sum(at[n] for n in group)) for at in asked]
+        found = [100 * (total - at[name]) for at, total in sums for name in group]
+        mixed = len(group) > 1 and not kept.apart.isdisjoint(group)
+        together = sum(one in group and other in group for one, other in kept.twins)
+        demoted = _DEFAULT in group and not kept.routing.isdisjoint(group)
+        return mixed, together, max(found), demoted, sum(found)
+
+    def cost(groups: Sequence[tuple[str, ...]]) -> tuple[int, int, float, int, float]:
+        mixed = together = demoted = count = 0
+        worst = errors = 0.0
+        for group in groups:  # each is part of many ways
+            found = known.get(group)
+            if found is None:
+                found = known[group] = of_group(group)
+            mixed += found[0]
+            together += found[1]
+            worst = found[2] if found[2] > worst else worst
+            demoted += found[3]
+            errors += found[4]
+            count += len(group)
+        return mixed, pairs[count] - together, round(worst, 9), demoted, round(errors, 9)
+
     found = best_groups(heaviest, queues, cost)
     best = sorted((sorted(group, key=names.index) for group in found), key=lambda group: names.index(group[0]))
-    error = max(errors(best))
-    bearable = error <= 100 * request.tolerance and not mixed(best)
+    mixed, _, error, _, _ = cost(found)
+    bearable = error <= 100 * request.tolerance and not mixed
     notes.add(
         Severity.WARNING if bearable else Severity.ERROR,
         "classes-merged" if bearable else "queues-exceeded",

@@ -6,6 +6,7 @@ Units are what must be in one queue; every unit has the shares (parts of the lin
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
 from math import inf
@@ -122,22 +123,56 @@ def _merged(
     return error, _traced(costs, fixed, _steps(costs, fixed, spare, np.add), len(units))
 
 
+@dataclass(frozen=True)
+class _Ways:
+    """Ways to make sets of units (``targets``) of a part for the next queue, at a cost, and the rest before it."""
+
+    targets: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    rest: NDArray[np.int64]
+    costs: Floats
+
+    @classmethod
+    def of(cls, wholes: NDArray[np.int64], parts: NDArray[np.int64], cost: Floats) -> _Ways:
+        """Those of pairs of sets and parts, sorted by set."""
+        starts = np.flatnonzero(np.diff(wholes, prepend=-1))
+        return cls(wholes[starts], starts, wholes ^ parts, cost[parts])
+
+    def into(self, found: Floats, before: Floats, combine: np.ufunc) -> None:
+        """Lower what is found for each set to the best of these ways, from what was found for the rest."""
+        if len(self.starts):
+            best = np.minimum.reduceat(combine(before[self.rest], self.costs), self.starts)
+            found[self.targets] = np.minimum(found[self.targets], best)
+
+
 def _steps(costs: list[Floats], fixed: NDArray[np.bool_], spare: int, combine: np.ufunc) -> list[list[Floats]]:
-    """The least combined errors of every set of units after each queue, by the queues that hold unbound units."""
+    """The least combined errors of every set of units after each queue, by the queues that hold unbound units.
+
+    After the last queue only that of all units together is made: no other is asked for.
+    """
     size = len(fixed)
-    wholes, parts, starts = _pairs(size.bit_length() - 1)
-    rest = wholes ^ parts
+    wholes, parts, _ = _pairs(size.bit_length() - 1)
+    bound = fixed[parts]
     nothing: Floats = np.full(size, inf)
     start = nothing.copy()
     start[0] = 0.0
     steps: list[list[Floats]] = [[start, *(nothing for _ in range(spare))]]
-    for cost in costs:
-        made: list[Floats] = []
+    for number, cost in enumerate(costs):
+        useful = (cost < inf)[parts]
+        if number == 0:
+            useful &= wholes == parts
+        if number == len(costs) - 1:
+            useful &= wholes == size - 1
+        kinds = [(0, useful & bound), (1, useful & ~bound)]
+        ways = [(taken, _Ways.of(wholes[kept], parts[kept], cost)) for taken, kept in kinds]
+        made = []
         for used in range(spare + 1):
-            unbound = steps[-1][used - 1] if used else nothing
-            before = np.where(fixed[parts], steps[-1][used][rest], unbound[rest])
-            found = combine(before, cost[parts])
-            made.append(np.concatenate(([inf], np.minimum.reduceat(found, starts))))
+            found = nothing
+            for taken, way in ways:
+                if used >= taken and steps[-1][used - taken] is not nothing:
+                    found = nothing.copy() if found is nothing else found
+                    way.into(found, steps[-1][used - taken], combine)
+            made.append(found)
         steps.append(made)
     return steps
 

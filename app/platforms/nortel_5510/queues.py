@@ -103,8 +103,25 @@ def best(classes: Sequence[ClassRequest], rate: int, tolerance: float) -> Choice
 
     Within the tolerance one that keeps more classes apart is better than one with a smaller error.
     """
-    choices = [choose(classes, queue_set, rate) for queue_set in queue_sets()]
-    return min((c for c in choices if c.fits), key=lambda c: (c.badness(tolerance), c.queue_set), default=None)
+    asked = asked_shares(classes, rate)
+    units = _units([c.name for c in classes if not c.treatment.priority], _priorities_first(classes))
+    wanted = sorted(sum(asked[name] for name in unit) for unit in units)
+    apart: dict[int, list[int]] = {}
+    for queue_set in queue_sets():
+        weighted = sum(not q.priority for q in scheduler(queue_set).queues)
+        apart.setdefault(min(len(units), max(weighted, 1)), []).append(queue_set)
+    found: Choice | None = None
+    # From the sets that keep most classes apart on: another one is better only if it is within the tolerance.
+    for queues in sorted(apart, reverse=True):
+        together = -(-len(units) // queues)
+        if found is not None and sum(wanted[: together - 1]) > tolerance:
+            break  # one queue holds so many at least, and each of them may take what the others ask for
+        choices = [c for c in (choose(classes, n, rate) for n in apart[queues]) if c.fits]
+        here = min(choices, key=lambda c: (c.badness(tolerance), c.queue_set), default=None)
+        if here is not None and here.error <= tolerance:
+            return here
+        found = found or here
+    return found
 
 
 def _priorities_first(classes: Sequence[ClassRequest]) -> dict[str, tuple[int, ...]]:

@@ -1,0 +1,82 @@
+"""The application: routes, the errors' handlers and what stands before them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import cache
+from importlib.metadata import version
+
+import anyio.to_thread
+from fastapi import APIRouter, FastAPI
+from fastapi.routing import APIRoute
+from starlette.middleware import Middleware
+
+from app.api import docs
+from app.api.backend import Backend
+from app.api.headers import Door
+from app.api.limits import BoundConcurrency, BoundRate, BoundSizes, BoundTime
+from app.api.problems import install_handlers
+from app.api.recording import RecordCalls
+from app.api.routes import reference, run_artifacts, run_events, run_measurements, runs, system
+from app.api.shield import Shield
+from app.api.text import ReadableText
+
+PREFIX = "/api/v1"
+
+PROBES = frozenset({f"{PREFIX}/health", f"{PREFIX}/ready"})
+"""What watches the service; always let in."""
+
+ROUTERS: tuple[APIRouter, ...] = (
+    system.router,
+    reference.router,
+    runs.router,
+    run_events.router,
+    run_artifacts.router,
+    run_measurements.router,
+)
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    # As many threads as requests that are let in: none waits for a thread.
+    settings = app.state.backend.settings
+    anyio.to_thread.current_default_thread_limiter().total_tokens = settings.requests_at_once
+    yield
+
+
+def create_app(backend: Backend) -> FastAPI:
+    """The interface over the parts of one service."""
+    settings = backend.settings
+    app = FastAPI(
+        title="qosforge",
+        version=version("qosforge"),
+        description="One QoS intent for many boxes: compiled, checked, pushed, measured, kept or undone.",
+        openapi_url=f"{PREFIX}/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        lifespan=_lifespan,
+        generate_unique_id_function=_operation_id,
+        middleware=[  # the first one stands outermost
+            Middleware(Door),
+            Middleware(Shield),
+            Middleware(BoundSizes, body_bytes=settings.request_bytes),
+            Middleware(BoundRate, per_minute=settings.requests_per_minute, probes=PROBES),
+            Middleware(BoundTime, seconds=settings.request_seconds),
+            Middleware(BoundConcurrency, most=settings.requests_at_once, probes=PROBES),
+            Middleware(ReadableText),
+            Middleware(RecordCalls, access=backend.access),
+            Middleware(Shield),  # so that the log of calls sees how an unexpected one was answered
+        ],
+    )
+    app.state.backend = backend
+    app.state.streams = run_events.Streams()
+    for router in ROUTERS:
+        app.include_router(router, prefix=PREFIX)
+    install_handlers(app)
+    app.openapi = cache(lambda: docs.document(app))  # type: ignore[method-assign]
+    return app
+
+
+def _operation_id(route: APIRoute) -> str:
+    return route.name

@@ -1,0 +1,60 @@
+"""How a request says which policy it means: a stored one by name and version, or a text that it brings."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StrictInt
+
+from app.intent.loader import LoadedIntent
+from app.intent.written import LONGEST_FILE, Written, load_written
+from app.runs.policies import LATEST, Policies
+
+_REQUEST = ConfigDict(extra="forbid")
+
+Parameters = dict[str, Any]
+
+
+class NamedPolicy(BaseModel):
+    """A policy that the service has, the latest unless a version is given, with values for its parameters."""
+
+    model_config = _REQUEST
+
+    name: str = Field(min_length=1, max_length=128, examples=["campus-collaboration"])
+    version: StrictInt | Literal["latest"] = Field(default=LATEST, examples=[3])
+    parameters: Parameters = Field(default_factory=dict)
+
+
+class InlinePolicy(BaseModel):
+    """A policy as text: ``included`` has what it includes by name, ``file`` is what messages call it."""
+
+    model_config = _REQUEST
+
+    text: str
+    included: dict[str, str] = Field(default_factory=dict)
+    parameters: Parameters = Field(default_factory=dict)
+    file: str = Field(default="policy.yaml", max_length=LONGEST_FILE, examples=["policies/campus.yaml"])
+
+
+PolicyChoice = NamedPolicy | InlinePolicy
+
+
+def chosen(policies: Policies, choice: PolicyChoice) -> LoadedIntent:
+    """The policy that a request means.
+
+    Raises:
+        PolicyUnknown: there is no such policy, or not this version.
+        InputError, InputErrors: it is no valid intent.
+    """
+    return load_written(written(policies, choice))
+
+
+def written(policies: Policies, choice: PolicyChoice) -> Written:
+    """The texts and parameters of the policy that a request means, unchecked.
+
+    Raises:
+        PolicyUnknown: there is no such policy, or not this version.
+    """
+    if isinstance(choice, NamedPolicy):
+        return policies.get(choice.name, choice.version).written(choice.parameters)
+    return Written(choice.text, choice.file, choice.included, choice.parameters)

@@ -1,0 +1,247 @@
+"""Problem details (RFC 9457): what the interface answers instead of a result.
+
+Every error of `app/errors.py` becomes one; anything else becomes a 500 that tells nothing but the request's id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.exceptions import HTTPException
+
+from app.access.roles import NotAllowed, NotAuthenticated
+from app.access.tokens import TokenUnknown
+from app.access.users import LastAdmin, NameTaken, UserUnknown
+from app.api.compute import TooBusy, TookTooLong
+from app.errors import (
+    DeviceError,
+    DeviceErrors,
+    EngineBusy,
+    InputError,
+    QosforgeError,
+    RefusedError,
+    ServiceError,
+    StoreError,
+    TesterError,
+)
+from app.inventory.catalogue import NetworkUnknown
+from app.runs.artifacts import ArtifactMissing
+from app.runs.policies import PolicyUnknown
+from app.runs.store import RunUnknown
+from app.runs.wrong_state import WrongState
+
+MEDIA_TYPE = "application/problem+json"
+RETRY_SECONDS = 2
+"""When a caller may come again after a refusal that passes by itself."""
+
+_TYPE = "urn:qosforge:problem:"
+
+
+class Mistake(BaseModel):
+    """One of the errors behind a problem: what is wrong, where, and the mend; the place as far as it is known."""
+
+    model_config = ConfigDict(extra="allow")
+
+    message: str
+    mend: str = ""
+    device: str = ""
+    file: str | None = None
+    line: int | None = None
+    column: int | None = None
+    path: str | None = None
+    interface: str | None = None
+    direction: str | None = None
+    traffic_class: str | None = None
+
+
+class Problem(BaseModel):
+    """A problem by RFC 9457: ``type`` is stable and names the kind, ``instance`` is the request's id."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "type": _TYPE + "wrong-input",
+                    "title": "Wrong input",
+                    "status": 422,
+                    "detail": "there is no network 'campsu'",
+                    "instance": "urn:qosforge:request:0f8fad5bd9cb469fa16570867728950e",
+                    "errors": [
+                        {"message": "there is no network 'campsu'", "mend": "list the networks", "device": ""}
+                    ],
+                    "findings": [],
+                }
+            ]
+        }
+    )
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    instance: str
+    errors: list[Mistake] = Field(default_factory=list, description="Every single error behind it.")
+    findings: list[dict[str, Any]] = Field(
+        default_factory=list,
+        description="The compiler's and the validators' findings, where they stand against it.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of problem: the last part of its type, its title and its status."""
+
+    name: str
+    title: str
+    status: int
+
+
+MALFORMED = Kind("malformed", "Malformed request", 400)
+NOT_AUTHENTICATED = Kind("not-authenticated", "Not authenticated", 401)
+NOT_ALLOWED = Kind("not-allowed", "Not allowed", 403)
+NOT_FOUND = Kind("not-found", "Not found", 404)
+WRONG_STATE = Kind("wrong-state", "Wrong state", 409)
+TOO_LARGE = Kind("too-large", "Request too large", 413)
+TOO_LONG = Kind("too-long", "Address too long", 414)
+WRONG_INPUT = Kind("wrong-input", "Wrong input", 422)
+REFUSED = Kind("refused", "Refused by findings", 422)
+TOO_MANY = Kind("too-many-requests", "Too many requests", 429)
+HEADERS_TOO_LARGE = Kind("headers-too-large", "Request headers too large", 431)
+INTERNAL = Kind("internal", "Internal error", 500)
+DEVICE_FAILED = Kind("device-failed", "A device or tester failed", 502)
+UNAVAILABLE = Kind("unavailable", "Unavailable", 503)
+BUSY = Kind("busy", "Busy", 503)
+TIMED_OUT = Kind("timed-out", "Timed out", 504)
+
+
+@dataclass(eq=False)
+class TooLarge(InputError):
+    """A body longer than the service takes."""
+
+
+KINDS: dict[type[QosforgeError], Kind] = {
+    InputError: WRONG_INPUT,
+    RunUnknown: NOT_FOUND,
+    WrongState: WRONG_STATE,
+    TooLarge: TOO_LARGE,
+    ArtifactMissing: NOT_FOUND,
+    NetworkUnknown: NOT_FOUND,
+    PolicyUnknown: NOT_FOUND,
+    TokenUnknown: NOT_FOUND,
+    UserUnknown: NOT_FOUND,
+    LastAdmin: WRONG_STATE,
+    NameTaken: WRONG_STATE,
+    RefusedError: REFUSED,
+    NotAuthenticated: NOT_AUTHENTICATED,
+    NotAllowed: NOT_ALLOWED,
+    DeviceError: DEVICE_FAILED,
+    DeviceErrors: DEVICE_FAILED,
+    TesterError: DEVICE_FAILED,
+    StoreError: UNAVAILABLE,
+    EngineBusy: UNAVAILABLE,
+    TooBusy: BUSY,
+    TookTooLong: TIMED_OUT,
+    ServiceError: UNAVAILABLE,
+}
+"""The nearest class of an error's own line decides."""
+
+
+def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """What a route declares of problems beyond those that every route may answer (``responses=`` of FastAPI)."""
+    return {
+        status: {
+            "description": HTTPStatus(status).phrase,
+            "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+        }
+        for status in statuses
+    }
+
+
+def problem_response(
+    request_id: str,
+    kind: Kind,
+    detail: str,
+    *,
+    errors: Sequence[Mapping[str, Any]] = (),
+    findings: Sequence[Mapping[str, Any]] = (),
+    headers: Mapping[str, str] | None = None,
+) -> JSONResponse:
+    """The answer that tells one problem."""
+    problem = {
+        "type": _TYPE + kind.name,
+        "title": kind.title,
+        "status": kind.status,
+        "detail": detail,
+        "instance": f"urn:qosforge:request:{request_id}",
+        "errors": list(errors),
+        "findings": list(findings),
+    }
+    more = dict(headers or {})
+    if kind.status == NOT_AUTHENTICATED.status:
+        more.setdefault("WWW-Authenticate", 'Bearer realm="qosforge"')
+    if kind.status in (TOO_MANY.status, BUSY.status):
+        more.setdefault("Retry-After", str(RETRY_SECONDS))
+    return JSONResponse(problem, kind.status, more, media_type=MEDIA_TYPE)
+
+
+def error_response(request_id: str, error: QosforgeError) -> JSONResponse:
+    """The answer for an error of the tree, with every single problem it carries and its findings."""
+    kind = next(KINDS[base] for base in type(error).__mro__ if base in KINDS or base is QosforgeError)
+    documents = [problem.document() for problem in error.problems()]
+    findings = [finding.document() for finding in getattr(error, "findings", ())]
+    return problem_response(request_id, kind, error.message, errors=documents, findings=findings)
+
+
+def install_handlers(app: FastAPI) -> None:
+    """Make every error of an application's routes a problem."""
+    app.add_exception_handler(QosforgeError, _tell)
+    app.add_exception_handler(RequestValidationError, _tell_invalid)
+    app.add_exception_handler(HTTPException, _tell_http)
+
+
+def request_id_of(request: Request) -> str:
+    """The id of a request, given to it at the door."""
+    return str(request.state.request_id)
+
+
+async def _tell(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, QosforgeError)
+    return error_response(request_id_of(request), error)
+
+
+async def _tell_invalid(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError)
+    # Never the input itself: it may hold a secret, or what JSON cannot say.
+    faults = error.errors()
+    documents = [
+        {
+            "device": "",
+            "path": _location(fault["loc"]),
+            "message": str(fault["msg"]),
+            "mend": "see the interface's document",
+        }
+        for fault in faults
+    ]
+    malformed = any(fault["type"] == "json_invalid" for fault in faults)
+    kind = MALFORMED if malformed else WRONG_INPUT
+    detail = f"{documents[0]['path']}: {documents[0]['message']}"
+    return problem_response(request_id_of(request), kind, detail, errors=documents)
+
+
+async def _tell_http(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    known = {kind.status: kind for kind in (MALFORMED, NOT_FOUND, TOO_LARGE)}
+    phrase = HTTPStatus(error.status_code).phrase
+    kind = known.get(error.status_code) or Kind(phrase.lower().replace(" ", "-"), phrase, error.status_code)
+    return problem_response(request_id_of(request), kind, str(error.detail), headers=error.headers)
+
+
+def _location(parts: Sequence[int | str]) -> str:
+    return ".".join(str(part) for part in parts)

@@ -1,0 +1,80 @@
+"""Every call that would change something goes into the log of calls, refused ones too, before it is answered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import anyio
+from starlette.concurrency import run_in_threadpool
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.access.access import Access
+from app.access.calls import Call
+from app.api.problems import TIMED_OUT, error_response
+from app.errors import QosforgeError
+
+
+@dataclass
+class CallNote:
+    """What the log will say of a call; `Needs` begins it, and a route may add to it. Never a secret."""
+
+    action: str
+    actor: str = ""
+    credential: str = ""
+    network: str = ""
+    resource: str = ""
+    detail: dict[str, Any] = field(default_factory=dict)
+
+
+class RecordCalls:
+    """Holds the answer to a call that has a `CallNote` back until the log has its row.
+
+    Where the log cannot be written the caller is told so instead: nobody hears of a change that the log has not.
+    A call that was given up while it was at work is in the log, too, as timed out.
+    """
+
+    def __init__(self, app: ASGIApp, access: Access) -> None:
+        self._app = app
+        self._access = access
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        answered = failed = False
+
+        async def recorded(message: Message) -> None:
+            nonlocal answered, failed
+            if message["type"] == "http.response.start":
+                answered = True
+                try:
+                    await self._record(scope, message["status"])
+                except QosforgeError as error:
+                    failed = True
+                    await error_response(scope["state"]["request_id"], error)(scope, receive, send)
+            if not failed:
+                await send(message)
+
+        try:
+            await self._app(scope, receive, recorded)
+        finally:
+            if not answered:
+                with anyio.CancelScope(shield=True):
+                    await self._record(scope, TIMED_OUT.status)
+
+    async def _record(self, scope: Scope, status: int) -> None:
+        note: CallNote | None = scope["state"].get("note")
+        if note is None:
+            return
+        call = Call(
+            action=note.action,
+            status=status,
+            actor=note.actor,
+            credential=note.credential,
+            network=note.network,
+            resource=note.resource,
+            request_id=scope["state"]["request_id"],
+            detail=note.detail,
+        )
+        await run_in_threadpool(self._access.record, call)

@@ -1,0 +1,142 @@
+"""What a run left: its artifacts, and its report in the forms that people and pipelines read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Depends, Query
+from fastapi import Path as InPath
+from fastapi.responses import Response
+from starlette.exceptions import HTTPException
+
+from app.access.roles import NotAllowed, Role
+from app.api.dependencies import Caller, TheBackend
+from app.api.run_models import ARTIFACT_EXAMPLE, RUNS, ArtifactEntry, ArtifactList, without_secrets
+from app.api.security import Needs
+from app.reports.junit import run_junit
+from app.reports.markdown import run_markdown
+from app.reports.model import RunReport
+from app.reports.run_report import render_run_report
+from app.reports.sarif import sarif
+from app.runs.contents import Content, contents
+from app.runs.store import Run
+
+router = APIRouter(tags=["runs"])
+
+_PAGE_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+)
+"""The report is one page with its styles inside, and needs nothing else."""
+
+Form = Literal["html", "json", "junit", "sarif", "markdown"]
+
+_MEDIA_TYPES: dict[Form, str] = {
+    "html": "text/html; charset=utf-8",
+    "json": "application/json",
+    "junit": "application/xml",
+    "sarif": "application/sarif+json",
+    "markdown": "text/markdown; charset=utf-8",
+}
+
+
+@router.get("/runs/{run_id}/artifacts", dependencies=[Depends(Needs(Role.VIEWER))])
+def run_artifacts(backend: TheBackend, run_id: str) -> ArtifactList:
+    """Every artifact of a run so far, by name."""
+    return ArtifactList(artifacts=[_entry(run_id, content) for content in contents(backend.desk.store, run_id)])
+
+
+@router.get(
+    "/runs/{run_id}/artifacts/{artifact}",
+    dependencies=[Depends(Needs(Role.VIEWER))],
+    response_class=Response,
+    responses={
+        200: {
+            "description": "The bytes as they were stored: their SHA-256 is the id.",
+            "content": {
+                "application/json": {},
+                "application/yaml": {"schema": {"type": "string"}},
+                "text/plain": {"schema": {"type": "string"}},
+            },
+        }
+    },
+)
+def run_artifact(
+    caller: Caller,
+    backend: TheBackend,
+    run_id: str,
+    artifact: Annotated[str, InPath(pattern="^[0-9a-f]{64}$", examples=[ARTIFACT_EXAMPLE])],
+) -> Response:
+    """One artifact of a run. What a box said it holds may carry secrets, and takes an operator."""
+    found = [content for content in contents(backend.desk.store, run_id) if content.id == artifact]
+    if not found:
+        raise HTTPException(404, "the run has no such artifact")
+    readable = [content for content in found if not content.kind.restricted]
+    if not readable:
+        network = backend.desk.run(run_id).network
+        if not caller.may(Role.OPERATOR, network):
+            raise NotAllowed(
+                f"what a box holds may carry secrets, and {caller.name} is no operator of network {network}",
+                mend="ask an operator, or read the report",
+            )
+    kind = (readable or found)[0].kind
+    data = backend.desk.artifacts.get_bytes(artifact)
+    return Response(data, media_type=kind.media_type, headers={"ETag": f'"{artifact}"'})
+
+
+@router.get(
+    "/runs/{run_id}/report",
+    dependencies=[Depends(Needs(Role.VIEWER))],
+    response_class=Response,
+    responses={
+        200: {
+            "description": "The report in the form that was asked for.",
+            "model": RunReport,
+            "content": {
+                "text/html": {"schema": {"type": "string"}},
+                "application/xml": {"schema": {"type": "string"}},
+                "application/sarif+json": {"schema": {"type": "object"}},
+                "text/markdown": {"schema": {"type": "string"}},
+            },
+        }
+    },
+)
+def run_report(
+    caller: Caller,
+    backend: TheBackend,
+    run_id: str,
+    form: Annotated[Form, Query(alias="format", description="`sarif` and `junit` are for pipelines.")] = "html",
+) -> Response:
+    """The report of a run, as far as it came. A viewer's has no line of a box that the run did not change."""
+    run = backend.desk.run(run_id)
+    report = backend.desk.detail(run_id)
+    if not caller.may(Role.OPERATOR, run.network):
+        report = without_secrets(report)
+    headers = {"Content-Security-Policy": _PAGE_POLICY} if form == "html" else {}
+    return Response(_rendered(report, form, run), media_type=_MEDIA_TYPES[form], headers=headers)
+
+
+def _entry(run_id: str, content: Content) -> ArtifactEntry:
+    return ArtifactEntry(
+        name=content.name,
+        kind=content.kind,
+        id=content.id,
+        media_type=content.kind.media_type,
+        restricted=content.kind.restricted,
+        link=f"{RUNS}/{run_id}/artifacts/{content.id}",
+    )
+
+
+def _rendered(report: RunReport, form: Form, run: Run) -> str:
+    if form == "html":
+        return render_run_report(report)
+    if form == "junit":
+        return run_junit(report)
+    if form == "markdown":
+        return run_markdown(report)
+    if form == "sarif":
+        # Findings without a file are about the policy, known to its own repository by this path.
+        policy = (run.source or {}).get("path") or f"{run.policy}.yaml"
+        return json.dumps(sarif(report.findings, policy, Path.cwd()))
+    return report.model_dump_json()

@@ -1,0 +1,73 @@
+"""Measurements that an outside tester gives to a run, known by its signature."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Header, Request
+
+from app.access.roles import NotAuthenticated
+from app.access.signatures import Signatures, Signer
+from app.api.dependencies import TheBackend
+from app.api.problems import responses
+from app.api.recording import CallNote
+from app.api.run_models import Received
+from app.errors import InputError, Place
+from app.tester.measurement import Measurement, When
+
+router = APIRouter(tags=["runs"])
+
+
+async def _raw(request: Request) -> bytes:
+    return await request.body()  # kept by the request: the same bytes that the document is read from
+
+
+def _signer(
+    *,
+    request: Request,
+    backend: TheBackend,
+    run_id: str,
+    side: When,
+    raw: Annotated[bytes, Depends(_raw)],
+    x_jws_signature: Annotated[
+        str | None, Header(description="Detached JWS over the body: `header..signature`.", max_length=4096)
+    ] = None,
+) -> Signer:
+    path = request.url.path
+    note = request.state.note = CallNote(f"{request.method} {path}", resource=path)
+    if x_jws_signature is None:
+        raise NotAuthenticated("the measurement is not signed", mend="send the header X-JWS-Signature")
+    tester = Signatures(backend.database).verify(x_jws_signature, raw, run_id, side)
+    note.actor, note.credential = tester.name, f"tester:{tester.name}"[:64]
+    return tester
+
+
+@router.put(
+    "/runs/{run_id}/measurements/{side}",
+    responses=responses(401, 403, 409),
+    openapi_extra={"x-signed": True},
+)
+def put_measurement(
+    *,
+    request: Request,
+    backend: TheBackend,
+    tester: Annotated[Signer, Depends(_signer)],
+    run_id: str,
+    side: When,
+    document: Measurement,
+) -> Received:
+    """Give a run, which was asked to be measured by an outside tester, what was measured on one side of its push.
+
+    The signature takes the place of a token. The same measurement may be sent again; another is refused.
+    """
+    run = backend.desk.run(run_id)
+    note: CallNote = request.state.note
+    note.network = run.network
+    tester.require(run.network)
+    if document.when != side:
+        raise InputError(f"this is a measurement of the side {document.when}", Place(path="when"), f"say {side}")
+    if document.evidence != "measured":
+        mend = "an outside tester measures packets on a wire: say measured"
+        raise InputError(f"the evidence of this measurement is {document.evidence}", Place(path="evidence"), mend)
+    backend.desk.receive(run.id, side, tester.name, document)
+    return Received(run=run.id, side=side, tester=tester.name)
