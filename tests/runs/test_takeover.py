@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from app.runs.slots import executors
+from app.runs.slots import TIMES, SlotTimes, executors
 from app.runs.store import Run, RunStore
 from app.runs.tables import RunStatus
 from tests.postgres import PostgresServer
 
-from .executor_process import work
+from .executor_process import HASTY, work
 from .support import wait_for
 
 Start = Callable[..., ForkServerProcess]
@@ -37,9 +37,9 @@ def start(tmp_path: Path, postgres_url: str) -> Iterator[Start]:
     context.set_forkserver_preload(["tests.runs.executor_process"])
     children: list[ForkServerProcess] = []
 
-    def begin(version: str = "1") -> ForkServerProcess:
+    def begin(version: str = "1", times: SlotTimes = HASTY) -> ForkServerProcess:
         ours, theirs = context.Pipe()
-        child = context.Process(target=work, args=(tmp_path, postgres_url, version, theirs))
+        child = context.Process(target=work, args=(tmp_path, postgres_url, version, times, theirs))
         child.start()
         children.append(child)
         theirs.close()
@@ -128,7 +128,7 @@ def test_a_graceful_stop_hands_over_at_once(store: RunStore, start: Start, tmp_p
 def test_the_server_may_be_restarted_underneath(
     store: RunStore, start: Start, tmp_path: Path, postgres: PostgresServer
 ) -> None:
-    children = [start(), start()]
+    children = [start(times=TIMES), start(times=TIMES)]  # the server is away for longer than a hasty slot lasts
     before = [place(store, wait=True) for _ in range(3)]
     wait_for(lambda: count(tmp_path, "touch ") == 3, "the runs to touch their boxes")
     postgres.restart(signal.SIGQUIT)
