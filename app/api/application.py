@@ -18,7 +18,7 @@ from app.api.headers import Door
 from app.api.limits import BoundConcurrency, BoundRate, BoundSizes, BoundTime
 from app.api.problems import install_handlers
 from app.api.recording import RecordCalls
-from app.api.routes import reference, system
+from app.api.routes import calls, login, me, reference, system, testers, tokens, users
 from app.api.shield import Shield
 from app.api.text import ReadableText
 
@@ -27,7 +27,16 @@ PREFIX = "/api/v1"
 PROBES = frozenset({f"{PREFIX}/health", f"{PREFIX}/ready"})
 """What watches the service; always let in."""
 
-ROUTERS: tuple[APIRouter, ...] = (system.router, reference.router)
+ROUTERS: tuple[APIRouter, ...] = (
+    system.router,
+    reference.router,
+    login.router,
+    me.router,
+    users.router,
+    tokens.router,
+    testers.router,
+    calls.router,
+)
 
 
 @asynccontextmanager

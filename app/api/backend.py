@@ -7,6 +7,7 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 
 from app.access.access import Access
+from app.access.oidc import Provider, open_provider
 from app.api.compute import Compute
 from app.database.connections import Database
 from app.inventory.catalogue import Networks
@@ -25,6 +26,7 @@ class Backend:
     settings: Settings
     database: Database
     access: Access
+    provider: Provider | None
     networks: Networks
     artifacts: Artifacts
     policies: Policies
@@ -48,6 +50,7 @@ def open_backend(settings: Settings) -> Iterator[Backend]:
             settings=settings,
             database=database,
             access=Access(database, settings),
+            provider=open_provider(settings),
             networks=Networks(settings.inventories_dir),
             artifacts=artifacts,
             policies=Policies(database, artifacts),
