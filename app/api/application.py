@@ -18,7 +18,20 @@ from app.api.headers import Door
 from app.api.limits import BoundConcurrency, BoundRate, BoundSizes, BoundTime
 from app.api.problems import install_handlers
 from app.api.recording import RecordCalls
-from app.api.routes import calls, login, me, reference, system, testers, tokens, users
+from app.api.routes import (
+    calls,
+    login,
+    me,
+    reference,
+    run_artifacts,
+    run_events,
+    run_measurements,
+    runs,
+    system,
+    testers,
+    tokens,
+    users,
+)
 from app.api.shield import Shield
 from app.api.text import ReadableText
 
@@ -36,6 +49,10 @@ ROUTERS: tuple[APIRouter, ...] = (
     tokens.router,
     testers.router,
     calls.router,
+    runs.router,
+    run_events.router,
+    run_artifacts.router,
+    run_measurements.router,
 )
 
 
@@ -72,6 +89,7 @@ def create_app(backend: Backend) -> FastAPI:
         ],
     )
     app.state.backend = backend
+    app.state.streams = run_events.Streams()
     for router in ROUTERS:
         app.include_router(router, prefix=PREFIX)
     install_handlers(app)

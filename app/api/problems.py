@@ -36,6 +36,8 @@ from app.errors import (
 from app.inventory.catalogue import NetworkUnknown
 from app.runs.artifacts import ArtifactMissing
 from app.runs.policies import PolicyUnknown
+from app.runs.store import RunUnknown
+from app.runs.wrong_state import WrongState
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_SECONDS = 2
@@ -128,6 +130,8 @@ class TooLarge(InputError):
 
 KINDS: dict[type[QosforgeError], Kind] = {
     InputError: WRONG_INPUT,
+    RunUnknown: NOT_FOUND,
+    WrongState: WRONG_STATE,
     TooLarge: TOO_LARGE,
     ArtifactMissing: NOT_FOUND,
     NetworkUnknown: NOT_FOUND,
