@@ -18,7 +18,20 @@ from app.api.headers import Door
 from app.api.limits import BoundConcurrency, BoundRate, BoundSizes, BoundTime
 from app.api.problems import install_handlers
 from app.api.recording import RecordCalls
-from app.api.routes import reference, run_artifacts, run_events, run_measurements, runs, system
+from app.api.routes import (
+    calls,
+    login,
+    me,
+    reference,
+    run_artifacts,
+    run_events,
+    run_measurements,
+    runs,
+    system,
+    testers,
+    tokens,
+    users,
+)
 from app.api.shield import Shield
 from app.api.text import ReadableText
 
@@ -30,6 +43,12 @@ PROBES = frozenset({f"{PREFIX}/health", f"{PREFIX}/ready"})
 ROUTERS: tuple[APIRouter, ...] = (
     system.router,
     reference.router,
+    login.router,
+    me.router,
+    users.router,
+    tokens.router,
+    testers.router,
+    calls.router,
     runs.router,
     run_events.router,
     run_artifacts.router,

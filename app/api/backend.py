@@ -8,6 +8,7 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 
 from app.access.access import Access
+from app.access.oidc import Provider, open_provider
 from app.api.compute import Compute
 from app.database.connections import Database
 from app.inventory.catalogue import Networks
@@ -28,6 +29,7 @@ class Backend:
     settings: Settings
     database: Database
     access: Access
+    provider: Provider | None
     networks: Networks
     artifacts: Artifacts
     policies: Policies
@@ -55,6 +57,7 @@ def open_backend(settings: Settings) -> Iterator[Backend]:
             settings=settings,
             database=database,
             access=Access(database, settings),
+            provider=open_provider(settings),
             networks=Networks(settings.inventories_dir),
             artifacts=artifacts,
             policies=Policies(database, artifacts),
