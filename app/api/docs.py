@@ -9,7 +9,7 @@ from fastapi.dependencies.models import Dependant
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute, iter_route_contexts
 
-from app.api.problems import MEDIA_TYPE, Problem, responses
+from app.api.problems import Problem, responses
 from app.api.security import Needs
 
 _ALWAYS = (429, 431, 500, 503, 504)
@@ -77,6 +77,11 @@ def _complete(operation: dict[str, Any], needs: Needs | None, *, in_path: bool) 
         statuses.append(422)
     declared = operation["responses"]
     for status, response in responses(*statuses).items():
-        if str(status) not in declared or MEDIA_TYPE not in declared[str(status)].get("content", {}):
+        if str(status) not in declared or _is_fastapis_own(declared[str(status)]):
             declared[str(status)] = response
     operation["responses"] = dict(sorted(declared.items()))
+
+
+def _is_fastapis_own(response: dict[str, Any]) -> bool:
+    schema = response.get("content", {}).get("application/json", {}).get("schema", {})
+    return str(schema.get("$ref", "")).endswith("/HTTPValidationError")
