@@ -12,7 +12,7 @@ from fastapi.routing import APIRoute, iter_route_contexts
 from app.api.problems import Problem, responses
 from app.api.security import Needs
 
-_ALWAYS = (429, 431, 500, 503, 504)
+_ALWAYS = (422, 429, 431, 500, 503, 504)
 _WITH_ROLE = (401, 403)
 _WITH_BODY = (400, 413)
 
@@ -73,8 +73,6 @@ def _complete(operation: dict[str, Any], needs: Needs | None, *, in_path: bool) 
         statuses += _WITH_BODY
     if in_path:
         statuses.append(404)
-    if operation.get("parameters") or "requestBody" in operation:
-        statuses.append(422)
     declared = operation["responses"]
     for status, response in responses(*statuses).items():
         if str(status) not in declared or _is_fastapis_own(declared[str(status)]):
