@@ -18,7 +18,18 @@ from app.api.headers import Door
 from app.api.limits import BoundConcurrency, BoundRate, BoundSizes, BoundTime
 from app.api.problems import install_handlers
 from app.api.recording import RecordCalls
-from app.api.routes import reference, run_artifacts, run_events, run_measurements, runs, system
+from app.api.routes import (
+    devices,
+    networks,
+    policies,
+    previews,
+    reference,
+    run_artifacts,
+    run_events,
+    run_measurements,
+    runs,
+    system,
+)
 from app.api.shield import Shield
 from app.api.text import ReadableText
 
@@ -30,6 +41,10 @@ PROBES = frozenset({f"{PREFIX}/health", f"{PREFIX}/ready"})
 ROUTERS: tuple[APIRouter, ...] = (
     system.router,
     reference.router,
+    networks.router,
+    devices.router,
+    policies.router,
+    previews.router,
     runs.router,
     run_events.router,
     run_artifacts.router,

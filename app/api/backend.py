@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from app.access.access import Access
 from app.api.compute import Compute
+from app.api.previews import Previews
 from app.database.connections import Database
 from app.inventory.catalogue import Networks
 from app.runs.artifacts import Artifacts, open_artifacts
@@ -17,7 +18,7 @@ from app.runs.policies import Policies
 from app.runs.store import RunStore
 from app.settings import Settings
 
-_PRELOAD = ("app.compiler.compile", "app.validation")
+_PRELOAD = ("app.api.preview_job",)
 """What computing processes import before their first call."""
 
 
@@ -33,6 +34,7 @@ class Backend:
     policies: Policies
     desk: Desk
     compute: Compute
+    previews: Previews
     stopping: threading.Event = field(default_factory=threading.Event)
     """Set when the service is to end: what lasts, such as an event stream, ends then."""
 
@@ -51,13 +53,15 @@ def open_backend(settings: Settings) -> Iterator[Backend]:
         artifacts = open_artifacts(settings, database)
         store = opened.enter_context(RunStore(settings.database_url))
         compute = opened.enter_context(closing(Compute(settings.compute_processes, _PRELOAD)))
+        networks = Networks(settings.inventories_dir)
         yield Backend(
             settings=settings,
             database=database,
             access=Access(database, settings),
-            networks=Networks(settings.inventories_dir),
+            networks=networks,
             artifacts=artifacts,
             policies=Policies(database, artifacts),
             desk=Desk(settings, store, artifacts),
             compute=compute,
+            previews=Previews(settings, networks, compute),
         )
