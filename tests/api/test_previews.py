@@ -88,7 +88,8 @@ def test_an_inline_policy_is_told_by_its_own_lines(client: TestClient, viewer: H
 
 
 def test_findings_against_a_push_make_it_no_error(client: TestClient, viewer: Headers) -> None:
-    text = "version: 1\nintent: nowhere\ninclude: [classes/rfc4594-4.yaml]\napply: [{interfaces: cable, direction: output}]\n"
+    scope = "apply: [{interfaces: cable, direction: output}]"
+    text = f"version: 1\nintent: nowhere\ninclude: [classes/rfc4594-4.yaml]\n{scope}\n"
     order = {"network": "campus", "policy": {"text": text}}
     answer = client.post(f"{V1}/validate", headers=viewer, json=order)
     assert answer.status_code == 200
