@@ -21,7 +21,7 @@ from app.runs.store import RunStore
 from app.settings import Settings
 from app.telemetry.metrics import Metrics
 
-_PRELOAD = ("app.api.previews",)
+_PRELOAD = ("app.api.preview_job",)
 """What computing processes import before their first call."""
 
 
