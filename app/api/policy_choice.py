@@ -46,6 +46,15 @@ def chosen(policies: Policies, choice: PolicyChoice) -> LoadedIntent:
         PolicyUnknown: there is no such policy, or not this version.
         InputError, InputErrors: it is no valid intent.
     """
+    return load_written(written(policies, choice))
+
+
+def written(policies: Policies, choice: PolicyChoice) -> Written:
+    """The texts and parameters of the policy that a request means, unchecked.
+
+    Raises:
+        PolicyUnknown: there is no such policy, or not this version.
+    """
     if isinstance(choice, NamedPolicy):
-        return load_written(policies.get(choice.name, choice.version).written(choice.parameters))
-    return load_written(Written(choice.text, choice.file, choice.included, choice.parameters))
+        return policies.get(choice.name, choice.version).written(choice.parameters)
+    return Written(choice.text, choice.file, choice.included, choice.parameters)

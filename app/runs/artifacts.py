@@ -136,10 +136,8 @@ class DatabaseArtifacts(Artifacts):
         """See :meth:`Artifacts.put_bytes`."""
         artifact = hashlib.sha256(data).hexdigest()
         row = insert(ARTIFACTS).values(id=artifact, data=data, at=datetime.now(UTC))
-        whole = row.on_conflict_do_update(
-            index_elements=[ARTIFACTS.c.id],
-            set_={"data": row.excluded.data},
-            where=ARTIFACTS.c.data != row.excluded.data,  # storing again mends what was damaged
+        whole = row.on_conflict_do_update(  # storing again mends what was damaged
+            index_elements=[ARTIFACTS.c.id], set_={"data": row.excluded.data, "at": row.excluded.at}
         )
         self._database.transact(lambda connection: connection.execute(whole))
         return artifact

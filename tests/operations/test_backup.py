@@ -15,12 +15,14 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from sqlalchemy import make_url
 
-from app.errors import InputError, StoreError
-from app.operations import backup
-from app.runs.artifacts import ArtifactStore
+from app.database.connections import Database
+from app.errors import InputError, ServiceError, StoreError
+from app.operations import backup, embedded, server
+from app.runs.artifacts import ArtifactStore, DatabaseArtifacts
 from app.runs.store import RunStore
-from app.runs.tables import RunStatus
+from app.runs.tables import JournalAction, RunStatus
 from app.settings import Settings
 
 ROOT = Path(__file__).parents[2]
@@ -234,11 +236,20 @@ def busy(tmp_path: Path) -> Iterator[Path]:
     child.communicate(timeout=10)
 
 
-def test_the_store_and_the_engine_are_of_one_moment(busy: Path, tmp_path: Path) -> None:
+def test_the_store_and_the_engine_are_of_one_moment(
+    busy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     settings = Settings(var_dir=busy)
+    copy = embedded._copy
+
+    def on_a_slow_disk(source: Path, target: Path) -> Path:
+        time.sleep(0.1)
+        return copy(source, target)
+
+    monkeypatch.setattr(embedded, "_copy", on_a_slow_disk)
     seen = 0
-    for number in range(6):
-        time.sleep(0.13)
+    for number in range(4):
+        time.sleep(0.1)
         place = tmp_path / f"restored{number}"
         backup.create(settings, tmp_path / f"b{number}")
         backup.restore(tmp_path / f"b{number}", str(place))
@@ -258,7 +269,7 @@ def test_the_store_and_the_engine_are_of_one_moment(busy: Path, tmp_path: Path) 
             finished = done.get(run, 0) + (run in over)
             assert steps <= finished <= steps + 1
         seen += len(recorded)
-    assert seen > 6
+    assert seen > 4
     # What the last one holds goes on from there, every run to its end.
     restored = subprocess.run(
         [sys.executable, "-c", WORKLOAD, str(place), "0"],
@@ -274,3 +285,61 @@ def test_the_store_and_the_engine_are_of_one_moment(busy: Path, tmp_path: Path) 
     for run in unknown:
         assert run not in recorded
         assert run not in done
+
+
+# -- PostgreSQL --------------------------------------------------------------------------------------------
+def test_a_server_is_dumped_and_comes_back(postgres_url: str, empty_postgres_url: str, tmp_path: Path) -> None:
+    settings = Settings(var_dir=tmp_path / "var", database_url=postgres_url)
+    database = Database(postgres_url)
+    artifact = DatabaseArtifacts(database).put_text("network")
+    with database.write() as connection:  # the engine's own tables stand in a schema of their own
+        connection.exec_driver_sql("CREATE SCHEMA dbos")
+        connection.exec_driver_sql("CREATE TABLE dbos.workflow_status (id text PRIMARY KEY)")
+        connection.exec_driver_sql("INSERT INTO dbos.workflow_status VALUES ('w')")
+    database.close()
+    with RunStore(postgres_url) as store:
+        run = store.create_run("campus", "policy", "f" * 64, {"network": artifact})
+        store.journal.append(run.id, "r1", JournalAction.TOUCHING, before=artifact)
+        touches = store.journal.open_touches()
+    manifest = backup.create(settings, tmp_path / "b")
+    assert (manifest.kind, list(manifest.files)) == ("postgresql", ["database.dump"])
+    restored = backup.restore(tmp_path / "b", empty_postgres_url)
+    assert (restored.runs, restored.unfinished) == (1, (run.id,))
+    with RunStore(empty_postgres_url) as store:
+        assert store.journal.open_touches() == touches
+    database = Database(empty_postgres_url)
+    with pytest.raises(StoreError, match="append-only"), database.write() as connection:
+        connection.exec_driver_sql("DELETE FROM journal")
+    assert DatabaseArtifacts(database).get_text(artifact) == "network"
+    with database.read() as connection:
+        assert connection.exec_driver_sql("SELECT id FROM dbos.workflow_status").scalar_one() == "w"
+    database.close()
+    with pytest.raises(InputError, match="not empty"):
+        backup.restore(tmp_path / "b", empty_postgres_url)
+    with pytest.raises(InputError, match="backup of postgresql"):
+        backup.restore(tmp_path / "b", str(tmp_path / "new"))
+
+
+def _program(folder: Path, name: str, prints: str) -> None:
+    path = folder / name
+    path.write_text(f"#!/bin/sh\necho '{prints}'\n")
+    path.chmod(0o755)
+
+
+@pytest.mark.parametrize(("prints", "told"), [("", "pg_dump is missing"), ("pg_dump (PostgreSQL) 9.6", "too old")])
+def test_a_client_that_will_not_do_is_named(
+    postgres_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, prints: str, told: str
+) -> None:
+    (tmp_path / "bin").mkdir()
+    if prints:
+        _program(tmp_path / "bin", "pg_dump", prints)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    with pytest.raises(ServiceError, match=told) as caught:
+        backup.create(Settings(var_dir=tmp_path / "var", database_url=postgres_url), tmp_path / "b")
+    assert "postgresql-client" in caught.value.mend
+    assert not (tmp_path / "b").exists()
+
+
+def test_a_password_is_not_an_argument() -> None:
+    url = make_url("postgresql+psycopg://ann:s3cret@db/qosforge")
+    assert server._address(url) == "postgresql://ann@db/qosforge"

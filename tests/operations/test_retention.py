@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from app.database.connections import Database
 from app.errors import InputError
 from app.operations.retention import duration, retain
-from app.operations.shelves import FileShelf
-from app.runs.artifacts import ArtifactMissing, ArtifactStore
+from app.operations.shelves import FileShelf, RowShelf
+from app.runs.artifacts import ArtifactMissing, ArtifactStore, DatabaseArtifacts
 from app.runs.report import run_report
 from app.runs.store import RunStore
-from app.runs.tables import EVENTS, IDEMPOTENCY_KEYS, UNFINISHED, JournalAction, RunStatus
+from app.runs.tables import ARTIFACTS, EVENTS, IDEMPOTENCY_KEYS, UNFINISHED, JournalAction, RunStatus
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 KEEP = timedelta(days=90)
@@ -196,3 +196,23 @@ def test_nothing_goes_that_a_run_may_still_need(migrated: Path, made: list) -> N
         for touch in house.store.journal.open_touches():
             assert house.artifacts.get_text(touch.before)
         house.close()
+
+
+def test_rows_of_a_server_are_tidied_as_files_are(postgres_url: str) -> None:
+    database = Database(postgres_url)
+    artifacts = DatabaseArtifacts(database)
+    with RunStore(postgres_url, now=lambda: NOW - timedelta(days=200)) as store:
+        ids = [artifacts.put_text(text) for text in ("a", "b", "c")]
+        over = store.create_run("campus", "policy", "f" * 64, {"network": ids[0]})
+        store.set_status(over.id, RunStatus.FAILED)
+    with RunStore(postgres_url, now=lambda: NOW) as store:
+        store.create_run("campus", "policy", "f" * 64, {"network": ids[1]})
+    with database.write() as connection:
+        connection.execute(sa.update(ARTIFACTS).values(at=NOW - timedelta(days=200)))
+    artifacts.put_text("c")
+    done = retain(database, RowShelf(database), KEEP, NOW)
+    assert (done.runs, done.artifacts, done.bytes) == ((over.id,), 1, 1)
+    assert [artifacts.get_text(artifact) for artifact in ids[1:]] == ["b", "c"]
+    with pytest.raises(ArtifactMissing):
+        artifacts.get_text(ids[0])
+    database.close()

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from app.lab import control
+from app.runs.store import RunStore
 from app.runs.tables import SETTLING, JournalAction, RunStatus, StageOutcome
 
 from .campus import IMPOSSIBLE, POLICY, Campus, with_checks
@@ -184,6 +185,38 @@ def test_killed_while_rolling_back(fresh: Campus, states: States, tmp_path: Path
     finish(fresh, "recover", policy, "run")
     assert settled(fresh, states, run_id, "roll-back") is RunStatus.ROLLED_BACK
     assert fresh.all_running() == states.delivered
+
+
+# -- the whole machine ------------------------------------------------------------------------------------
+@pytest.mark.parametrize("went_on", [False, True])
+def test_a_backup_taken_half_way_is_finished_where_it_is_restored(
+    fresh: Campus, states: States, tmp_path: Path, went_on: bool
+) -> None:
+    slow(fresh, 0.2, "r3")
+    watched = Watched(fresh, "push", POLICY)
+    watched.command.wait_for(lambda: len(watched.boxes(JournalAction.TOUCHED)) >= 3, "three boxes")
+    saved = fresh.command("backup", "create", tmp_path / "backup")
+    assert saved.code == 0, saved.text
+    if went_on:
+        quick(fresh)
+        assert watched.command.wait().code == 0
+    else:
+        watched.command.kill()
+    place = tmp_path / "restored"
+    assert fresh.command("backup", "restore", tmp_path / "backup", "--into", place).code == 0
+    quick(fresh)
+    ended = fresh.command("recover", environment={"QOSFORGE_VAR_DIR": str(place)})
+    assert (ended.code, "Traceback" in ended.text) == (0, False), ended.text
+    assert watched.run_id is not None
+    with RunStore(f"sqlite:///{place / 'runs.sqlite'}") as store:
+        assert store.unfinished_runs() == []
+        assert store.journal.open_touches() == []
+        status = store.get_run(watched.run_id).status
+    assert status in (RunStatus.KEPT, RunStatus.ROLLED_BACK)
+    expected = states.planned if status is RunStatus.KEPT else states.delivered
+    assert fresh.all_running() == expected
+    assert fresh.timers() == []
+    finish(fresh, "recover", POLICY, "push")  # where it was lost: other tests share that store
 
 
 # -- boxes that hang up ----------------------------------------------------------------------------------
