@@ -25,6 +25,7 @@ COMMANDS = {
     "app.cli.experiments": ("experiment",),
     "app.cli.openconfig": ("openconfig",),
     "app.cli.backup": ("backup",),
+    "app.cli.doctor": ("doctor",),
     "app.cli.retention": ("retention",),
 }
 """Which module has which commands. Only the one that is called is loaded: the drivers, the engine and the plots
