@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from datetime import UTC, datetime
 
@@ -9,9 +10,11 @@ import sqlalchemy as sa
 
 from app.access.calls import Call, record_call
 from app.access.credentials import matches, token_id
+from app.access.passwords import check_password
 from app.access.roles import NotAuthenticated, Principal, Role, bounded, roles_of
-from app.access.sessions import check_csrf, read_session
+from app.access.sessions import check_csrf, end_session, open_session, read_session
 from app.access.tables import GRANTS, TOKENS, USERS
+from app.access.throttle import Throttle
 from app.database.connections import Database
 from app.settings import Settings
 
@@ -30,6 +33,7 @@ class Access:
         self.database = database
         self.settings = settings
         self.now = now
+        self._throttle = Throttle()
 
     def authenticate(self, token: str) -> Principal:
         """The principal of a bearer token.
@@ -80,6 +84,40 @@ class Access:
             NotAllowed: it does not.
         """
         check_csrf(cookie, token)
+
+    def log_in(self, name: str, password: str, address: str) -> str:
+        """Begin a web session by name and password; returns its cookie. ``address`` is the caller's.
+
+        Raises:
+            NotAuthenticated: there is no such user, or the password is wrong: which of both is not told.
+            TooManyAttempts: too many logins of this name or address failed.
+        """
+        with self._throttle.attempt(name, address, self.now()):
+            user_id = check_password(self.database, name, password)
+            if user_id is None:
+                raise NotAuthenticated("name or password is wrong", mend="ask an admin for another password")
+        return self.database.transact(lambda connection: open_session(connection, user_id, self.now()))
+
+    def log_in_by_provider(self, issuer: str, subject: str) -> tuple[str, str]:
+        """Begin a web session of the user whom a provider knows; returns the user's name and the cookie.
+
+        Raises:
+            NotAuthenticated: no user has this subject, or the user is disabled.
+        """
+        query = sa.select(USERS).where(USERS.c.issuer == issuer, USERS.c.subject == subject)
+        with self.database.read() as connection:
+            row = connection.execute(query).one_or_none()
+        if row is None or row.disabled:
+            raise NotAuthenticated(
+                f"subject {subject!r} of the provider is no user here",
+                mend=f"an admin can make one: qosforge user add NAME --subject {shlex.quote(subject)}",
+            )
+        cookie = self.database.transact(lambda connection: open_session(connection, row.id, self.now()))
+        return row.name, cookie
+
+    def log_out(self, cookie: str) -> None:
+        """End a web session; nothing happens where there is none."""
+        self.database.transact(lambda connection: end_session(connection, cookie, self.now()))
 
     def record(self, call: Call) -> None:
         """Append a call to the log."""

@@ -59,12 +59,7 @@ def add_user(
         NameTaken: the name, or the provider's subject, is another user's.
         InputError: the name cannot be one.
     """
-    if not _NAME.fullmatch(name):
-        raise InputError(
-            "a user's name has up to 64 small letters, digits and . _ @ -",
-            Place(path="name"),
-            "begin with a letter or a digit",
-        )
+    check_name(name)
     user_id = str(uuid.uuid4())
     values = {"id": user_id, "name": name, "issuer": issuer, "subject": subject, "disabled": False, "created": at}
     try:
@@ -146,6 +141,20 @@ def enable(connection: sa.Connection, name: str) -> None:
     """
     user = find_user(connection, name)
     connection.execute(USERS.update().where(USERS.c.id == user.id).values(disabled=False))
+
+
+def check_name(name: str) -> None:
+    """Make sure that ``name`` can be one of a user or tester.
+
+    Raises:
+        InputError: it cannot.
+    """
+    if not _NAME.fullmatch(name):
+        raise InputError(
+            "a name has up to 64 small letters, digits and . _ @ -",
+            Place(path="name"),
+            "begin with a letter or a digit",
+        )
 
 
 def check_networks(names: Collection[str]) -> None:

@@ -18,15 +18,23 @@ from app.api.headers import Door
 from app.api.limits import BoundConcurrency, BoundRate, BoundSizes, BoundTime
 from app.api.problems import install_handlers
 from app.api.recording import RecordCalls
-from app.api.routes import system
+from app.api.routes import reference, run_artifacts, run_events, run_measurements, runs, system
 from app.api.shield import Shield
+from app.api.text import ReadableText
 
 PREFIX = "/api/v1"
 
 PROBES = frozenset({f"{PREFIX}/health", f"{PREFIX}/ready"})
 """What watches the service; always let in."""
 
-ROUTERS: tuple[APIRouter, ...] = (system.router,)
+ROUTERS: tuple[APIRouter, ...] = (
+    system.router,
+    reference.router,
+    runs.router,
+    run_events.router,
+    run_artifacts.router,
+    run_measurements.router,
+)
 
 
 @asynccontextmanager
@@ -56,11 +64,13 @@ def create_app(backend: Backend) -> FastAPI:
             Middleware(BoundRate, per_minute=settings.requests_per_minute, probes=PROBES),
             Middleware(BoundTime, seconds=settings.request_seconds),
             Middleware(BoundConcurrency, most=settings.requests_at_once, probes=PROBES),
+            Middleware(ReadableText),
             Middleware(RecordCalls, access=backend.access),
             Middleware(Shield),  # so that the log of calls sees how an unexpected one was answered
         ],
     )
     app.state.backend = backend
+    app.state.streams = run_events.Streams()
     for router in ROUTERS:
         app.include_router(router, prefix=PREFIX)
     install_handlers(app)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from app.access.access import Access
 from app.api.compute import Compute
 from app.database.connections import Database
 from app.inventory.catalogue import Networks
 from app.runs.artifacts import Artifacts, open_artifacts
+from app.runs.desk import Desk
 from app.runs.policies import Policies
+from app.runs.store import RunStore
 from app.settings import Settings
 
 _PRELOAD = ("app.compiler.compile", "app.validation")
@@ -28,7 +31,10 @@ class Backend:
     networks: Networks
     artifacts: Artifacts
     policies: Policies
+    desk: Desk
     compute: Compute
+    stopping: threading.Event = field(default_factory=threading.Event)
+    """Set when the service is to end: what lasts, such as an event stream, ends then."""
 
 
 @contextmanager
@@ -43,6 +49,7 @@ def open_backend(settings: Settings) -> Iterator[Backend]:
     with ExitStack() as opened:
         database = opened.enter_context(closing(Database(settings.database_url)))
         artifacts = open_artifacts(settings, database)
+        store = opened.enter_context(RunStore(settings.database_url))
         compute = opened.enter_context(closing(Compute(settings.compute_processes, _PRELOAD)))
         yield Backend(
             settings=settings,
@@ -51,5 +58,6 @@ def open_backend(settings: Settings) -> Iterator[Backend]:
             networks=Networks(settings.inventories_dir),
             artifacts=artifacts,
             policies=Policies(database, artifacts),
+            desk=Desk(settings, store, artifacts),
             compute=compute,
         )

@@ -1,4 +1,4 @@
-"""The interface's own document (OpenAPI 3.1), and a page that shows it without any other host."""
+"""The interface's own document (OpenAPI 3.1): FastAPI's, with roles and with the problems of every route."""
 
 from __future__ import annotations
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import anyio
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.access.roles import Principal
@@ -23,6 +22,7 @@ from app.api.problems import (
     TOO_LARGE,
     TOO_LONG,
     TOO_MANY,
+    TooLarge,
     problem_response,
 )
 
@@ -68,7 +68,7 @@ class BoundSizes:
             message = await receive()
             seen += len(message.get("body", b""))
             if seen > self._body_bytes:
-                raise HTTPException(TOO_LARGE.status, too_large)
+                raise TooLarge(too_large, mend="send less at once")
             return message
 
         await self._app(scope, counted, send)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StrictInt
 
 from app.intent.loader import LoadedIntent
 from app.intent.written import LONGEST_FILE, Written, load_written
@@ -21,7 +21,7 @@ class NamedPolicy(BaseModel):
     model_config = _REQUEST
 
     name: str = Field(min_length=1, max_length=128, examples=["campus-collaboration"])
-    version: int | Literal["latest"] = Field(default=LATEST, examples=[3])
+    version: StrictInt | Literal["latest"] = Field(default=LATEST, examples=[3])
     parameters: Parameters = Field(default_factory=dict)
 
 
@@ -46,6 +46,15 @@ def chosen(policies: Policies, choice: PolicyChoice) -> LoadedIntent:
         PolicyUnknown: there is no such policy, or not this version.
         InputError, InputErrors: it is no valid intent.
     """
+    return load_written(written(policies, choice))
+
+
+def written(policies: Policies, choice: PolicyChoice) -> Written:
+    """The texts and parameters of the policy that a request means, unchecked.
+
+    Raises:
+        PolicyUnknown: there is no such policy, or not this version.
+    """
     if isinstance(choice, NamedPolicy):
-        return load_written(policies.get(choice.name, choice.version).written(choice.parameters))
-    return load_written(Written(choice.text, choice.file, choice.included, choice.parameters))
+        return policies.get(choice.name, choice.version).written(choice.parameters)
+    return Written(choice.text, choice.file, choice.included, choice.parameters)

@@ -34,6 +34,8 @@ from app.errors import (
 from app.inventory.catalogue import NetworkUnknown
 from app.runs.artifacts import ArtifactMissing
 from app.runs.policies import PolicyUnknown
+from app.runs.store import RunUnknown
+from app.runs.wrong_state import WrongState
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_SECONDS = 2
@@ -118,8 +120,17 @@ UNAVAILABLE = Kind("unavailable", "Unavailable", 503)
 BUSY = Kind("busy", "Busy", 503)
 TIMED_OUT = Kind("timed-out", "Timed out", 504)
 
+
+@dataclass(eq=False)
+class TooLarge(InputError):
+    """A body longer than the service takes."""
+
+
 KINDS: dict[type[QosforgeError], Kind] = {
     InputError: WRONG_INPUT,
+    RunUnknown: NOT_FOUND,
+    WrongState: WRONG_STATE,
+    TooLarge: TOO_LARGE,
     ArtifactMissing: NOT_FOUND,
     NetworkUnknown: NOT_FOUND,
     PolicyUnknown: NOT_FOUND,

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import (
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictInt,
+    StringConstraints,
+)
 
 from app.api.policy_choice import PolicyChoice
 from app.deltaq.objective import Outcome
@@ -28,6 +38,18 @@ ARTIFACT_EXAMPLE = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f0
 
 Line = Annotated[str, StringConstraints(max_length=500, pattern=r"^[^\x00-\x1f\x7f]*$")]
 """One line of free text: it is shown, and goes into no configuration."""
+
+_RFC_3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)")
+
+
+def _moment(value: object) -> object:
+    if not (isinstance(value, str) and _RFC_3339.fullmatch(value)):
+        raise ValueError("a moment is written by RFC 3339, such as 2026-03-01T22:00:00+01:00")
+    return value
+
+
+Moment = Annotated[AwareDatetime, BeforeValidator(_moment)]
+"""A moment with its zone; a bare number is none."""
 
 ArtifactId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
@@ -57,15 +79,15 @@ class RunOrder(BaseModel):
 
     network: str = Field(min_length=1, max_length=128, examples=["campus"])
     policy: PolicyChoice
-    measure: bool = True
-    strict: bool = False
-    require_batfish: bool = False
-    seed: int = Field(default=1, ge=0, le=2**63 - 1)
+    measure: StrictBool = True
+    strict: StrictBool = False
+    require_batfish: StrictBool = False
+    seed: StrictInt = Field(default=1, ge=0, le=2**63 - 1)
     tester: Literal["twin", "outside"] = "twin"
-    before: bool = Field(default=False, description="Whether an outside tester measures before the push, too.")
+    before: StrictBool = Field(default=False, description="Let an outside tester measure before the push, too.")
     ticket: str = Field(default="", max_length=64, pattern=r"^[A-Za-z0-9 ._:/#-]*$", examples=["CHG-1234"])
-    not_before: AwareDatetime | None = None
-    timeout_seconds: int | None = Field(default=None, ge=60, le=30 * 24 * 3600)
+    not_before: Moment | None = None
+    timeout_seconds: StrictInt | None = Field(default=None, ge=60, le=30 * 24 * 3600)
     source: Source | None = None
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -14,16 +15,21 @@ from typer.main import get_command
 
 from app.cli.explain import print_explanation
 from app.cli.output import print_error
+from app.cli.server import choose
 from app.errors import InputError, Interrupted, QosforgeError
 
 COMMANDS = {
     "app.cli.policies": ("lint", "compile", "validate", "diff"),
     "app.cli.runs": ("run", "push", "measure", "recover", "runs", "show"),
+    "app.cli.decisions": ("wait", "approve", "refuse", "cancel", "retry", "roll-back"),
     "app.cli.audit": ("audit",),
     "app.cli.import_": ("import",),
     "app.cli.lab": ("lab",),
     "app.cli.experiments": ("experiment",),
     "app.cli.openconfig": ("openconfig",),
+    "app.cli.user": ("user",),
+    "app.cli.token": ("token",),
+    "app.cli.tester": ("tester",),
     "app.cli.backup": ("backup",),
     "app.cli.doctor": ("doctor",),
     "app.cli.retention": ("retention",),
@@ -56,7 +62,7 @@ def _named(words: Sequence[str]) -> str | None:
     """The command that a command line names."""
     rest = iter(words)
     for word in rest:
-        if word == "--explain":
+        if word in ("--explain", "--server", "--token-file"):
             next(rest, None)
         elif not word.startswith("-"):
             return word
@@ -69,7 +75,16 @@ def _top(
         str | None, typer.Option("--explain", metavar="CODE", help="Say what the code of a finding means.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Explain as one JSON document.")] = False,
+    server: Annotated[
+        str | None,
+        typer.Option("--server", metavar="URL", help="Let this service do it (default: QOSFORGE_SERVER)."),
+    ] = None,
+    token_file: Annotated[
+        Path | None,
+        typer.Option("--token-file", metavar="FILE", help="File that has the service's token (or QOSFORGE_TOKEN)."),
+    ] = None,
 ) -> None:
+    choose(server, token_file, context.invoked_subcommand)
     if code is not None:
         if context.invoked_subcommand is not None:
             raise InputError("--explain stands alone", mend="see `qosforge --help`")

@@ -32,6 +32,7 @@ Packets = Annotated[
     typer.Option(metavar="FILE", help="Write the packets measured one by one: CSV, or Parquet by its name."),
 ]
 Seed = Annotated[int, typer.Option("--seed", min=0, max=2**64 - 1, help="Seed of the tester's random streams.")]
+RunId = Annotated[str, typer.Argument(metavar="RUN", help="A run's id, or how it begins.")]
 
 
 def network_folder(given: Path | None) -> Path:

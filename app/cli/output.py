@@ -97,9 +97,16 @@ def _writing(path: Path) -> Iterator[None]:
 
 
 def print_error(error: QosforgeError, *, as_json: bool = False) -> None:
-    """Every problem of an error: where, what, how to mend it; as the one document too where JSON was asked for."""
+    """Every problem of an error: where, what, how to mend it; as the one document too where JSON was asked for.
+
+    The findings that it stands on come first, where it has some.
+    """
+    findings = tuple(getattr(error, "findings", ()))
     if as_json:
-        print_json({"errors": [problem.document() for problem in error.problems()]})
+        found = {"findings": findings_json(findings)} if findings else {}
+        print_json({"errors": [problem.document() for problem in error.problems()], **found})
+    else:
+        print_findings(findings)
     for problem in error.problems():
         where = str(problem.where)
         line = Text("error: ", style="red")

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from app.cli.options import AsJson, NetworkFolder, Parameters, Policy, RequireBatfish, Strict, load, reach
 from app.cli.output import findings_json, out, print_configuration, print_findings, print_json, write_file
-from app.compiler.candidate import Candidate, make_candidate
-from app.compiler.compile import Compilation, CompiledDevice, compile_intent
+from app.compiler.compile import compile_intent
 from app.deploy.fleet import Fleet
-from app.errors import InputError
-from app.findings import Finding, Severity, has_errors
-from app.inventory.models import Network
+from app.findings import Severity, has_errors
+from app.reports.preview import (
+    Checks,
+    candidate_document,
+    check,
+    chosen_devices,
+    compile_document,
+    validate_document,
+)
 from app.runs.live import read_running
 from app.settings import load_settings
-from app.validation import validate
 
 Only = Annotated[list[str] | None, typer.Option("--device", "-d", help="Only this device (may be repeated).")]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="Write one file per device into a folder.")]
@@ -28,19 +32,6 @@ def register(app: typer.Typer) -> None:
     """Add the commands."""
     for command in (lint, compile_, validate_, diff):
         app.command(name=command.__name__.rstrip("_"))(command)
-
-
-def _chosen(device: list[str] | None, network: Network) -> set[str]:
-    """The devices that ``--device`` names; all without one.
-
-    Raises:
-        InputError: the network has no such device.
-    """
-    known = [d.name for d in network.devices]
-    for name in device or ():
-        if name not in known:
-            raise InputError(f"{network.name} has no device {name!r}", mend=f"one of {', '.join(known)}")
-    return set(device or known)
 
 
 def lint(
@@ -74,42 +65,18 @@ def compile_(
 ) -> None:
     """Compile an intent into the configuration of every box. Nothing is contacted."""
     loaded, net = load(policy, network, parameters)
-    names = _chosen(device, net)
-    compilation = compile_intent(loaded, net)
-    chosen = [d for d in compilation.devices if d.name in names]
-    findings = [f for f in compilation.findings if f.device is None or f.device in names]
+    checked = check(loaded, net, devices=device or (), strict=strict)
     if output is not None:
-        for entry in chosen:
+        for entry in checked.devices:
             write_file(output / f"{entry.name}.cfg", entry.text)
     if as_json:
-        print_json(_compilation_json(compilation, chosen, findings))
+        print_json(compile_document(checked).model_dump(mode="json", by_alias=True))
     else:
-        for entry in chosen:
+        for entry in checked.devices:
             out.rule(f"[bold]{entry.name}[/] {entry.request.platform}", align="left")
             print_configuration(entry.text)
-        print_findings(findings)
-    sys.exit(int(has_errors(findings, strict=strict)))
-
-
-def _compilation_json(
-    compilation: Compilation, chosen: list[CompiledDevice], findings: list[Finding]
-) -> dict[str, Any]:
-    return {
-        "intent": compilation.intent.intent.intent,
-        "version": compilation.intent.version,
-        "network": compilation.network.name,
-        "findings": findings_json(findings),
-        "devices": [
-            {
-                "name": d.name,
-                "platform": d.request.platform,
-                "plan": d.plan.model_dump(mode="json", exclude_defaults=True),
-                "blocks": [vars(block) for block in d.blocks],
-                "fidelity": [vars(f) for f in d.fidelity],
-            }
-            for d in chosen
-        ],
-    }
+        print_findings(checked.findings)
+    sys.exit(int(not checked.good))
 
 
 def validate_(
@@ -129,22 +96,13 @@ def validate_(
         overlay, state = reach(settings, net)
         with Fleet(net, overlay, state) as fleet:
             texts = read_running(fleet)
-    compilation = compile_intent(loaded, net, texts)
-    findings = (
-        *compilation.findings,
-        *validate(
-            compilation,
-            texts,
-            batfish_host=settings.batfish_host,
-            batfish_port=settings.batfish_port,
-            require_batfish=require_batfish,
-        ),
-    )
+    checks = Checks(settings.batfish_host, settings.batfish_port, require_batfish)
+    checked = check(loaded, net, texts, checks=checks, strict=strict)
     if as_json:
-        print_json({"intent": loaded.intent.intent, "findings": findings_json(findings)})
+        print_json(validate_document(checked).model_dump(mode="json", by_alias=True))
     else:
-        print_findings(findings)
-    sys.exit(int(has_errors(findings, strict=strict)))
+        print_findings(checked.findings)
+    sys.exit(int(not checked.good))
 
 
 def diff(
@@ -156,15 +114,15 @@ def diff(
 ) -> None:
     """Show what would be entered into every box, and what would undo it. The boxes are only read."""
     loaded, net = load(policy, network, parameters)
-    names = _chosen(device, net)
+    names = chosen_devices(net, device or ())
     overlay, state = reach(load_settings(), net)
     with Fleet(net, overlay, state) as fleet:
         texts = read_running(fleet)
-    compilation = compile_intent(loaded, net, texts)
-    candidates = [make_candidate(d, texts[d.name]) for d in compilation.devices if d.name in names]
+    checked = check(loaded, net, texts, devices=names)
+    candidates = checked.candidates
     if as_json:
-        print_json([_candidate_json(candidate) for candidate in candidates])
-        sys.exit(int(has_errors(compilation.findings)))
+        print_json([candidate_document(candidate).model_dump(mode="json") for candidate in candidates])
+        sys.exit(int(not checked.good))
     for candidate in candidates:
         out.rule(f"[bold]{candidate.device}[/]", align="left")
         if candidate.empty:
@@ -175,14 +133,5 @@ def diff(
                 out.print(str(gap), style="yellow", markup=False)
             out.print("[dim]undone by[/]")
             print_configuration("\n".join(candidate.inverse))
-    print_findings(compilation.findings, Severity.WARNING)
-    sys.exit(int(has_errors(compilation.findings)))
-
-
-def _candidate_json(candidate: Candidate) -> dict[str, Any]:
-    return {
-        "device": candidate.device,
-        "delta": list(candidate.delta),
-        "inverse": list(candidate.inverse),
-        "gaps": [vars(gap) for gap in candidate.gaps],
-    }
+    print_findings(checked.findings, Severity.WARNING)
+    sys.exit(int(not checked.good))

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
-from rich.text import Text
 
+from app.cli import remote_runs
 from app.cli.options import (
     AsJson,
     NetworkFolder,
@@ -17,39 +16,45 @@ from app.cli.options import (
     Parameters,
     Policy,
     RequireBatfish,
+    RunId,
     Seed,
     Strict,
     load,
     reach,
 )
+from app.cli.ordering import WAIT_SECONDS, Asked, Key, NotBefore, Ticket, Timeout, Wait, WaitSeconds, Watching
 from app.cli.output import (
-    STYLE,
-    findings_json,
     out,
     print_accounts,
     print_comparison,
-    print_finding_summary,
-    print_findings,
     print_json,
     print_problems,
-    print_verdicts,
     print_verdicts_now,
     progress,
     require_writable,
     write_file,
 )
+from app.cli.reports import Junit, Markdown, Reports, Sarif
+from app.cli.run_output import (
+    exit_code,
+    expected_json,
+    print_end,
+    print_report,
+    print_runs,
+    print_whole,
+    run_json,
+    shown_path,
+)
+from app.cli.server import remote
 from app.deploy.fleet import Fleet
-from app.reports.balance import accounts, who_paid
-from app.reports.model import RunReport
 from app.reports.run_report import render_run_report
 from app.runs import live
 from app.runs.artifacts import ArtifactStore
 from app.runs.report import run_report
-from app.runs.service import Finished, Request, open_service
+from app.runs.service import open_service
 from app.runs.store import RunStore
 from app.settings import load_settings
 from app.tester.export import measured_packets, require_format, write_packets
-from app.tester.measurement import Measurement
 
 
 def register(app: typer.Typer) -> None:
@@ -65,12 +70,20 @@ def run(
     require_batfish: RequireBatfish = False,
     strict: Strict = False,
     seed: Seed = 1,
+    ticket: Ticket = "",
+    not_before: NotBefore = None,
+    timeout: Timeout = None,
+    wait: Wait = False,
+    wait_seconds: WaitSeconds = WAIT_SECONDS,
+    key: Key = None,
+    sarif: Sarif = None,
+    junit: Junit = None,
+    markdown: Markdown = None,
     as_json: AsJson = False,
 ) -> None:
     """The whole loop: compile, validate, measure, push, measure again, judge, keep or roll back."""
-    loaded, net = load(policy, network, parameters)
-    request = Request(loaded, net, True, strict, require_batfish, seed)
-    _carry_out(request, as_json)
+    asked = Asked(policy, network, parameters, True, strict, require_batfish, seed, ticket, not_before, timeout)
+    _ask(asked, Reports(str(policy), sarif, junit, markdown), Watching(wait, wait_seconds, key), as_json)
 
 
 def push(
@@ -79,91 +92,50 @@ def push(
     parameters: Parameters = None,
     require_batfish: RequireBatfish = False,
     strict: Strict = False,
+    ticket: Ticket = "",
+    not_before: NotBefore = None,
+    timeout: Timeout = None,
+    wait: Wait = False,
+    wait_seconds: WaitSeconds = WAIT_SECONDS,
+    key: Key = None,
+    sarif: Sarif = None,
+    junit: Junit = None,
+    markdown: Markdown = None,
     as_json: AsJson = False,
 ) -> None:
     """Push an intent without measuring: compile, validate, push, read back, save."""
-    loaded, net = load(policy, network, parameters)
-    request = Request(loaded, net, False, strict, require_batfish)
-    _carry_out(request, as_json)
+    asked = Asked(policy, network, parameters, False, strict, require_batfish, 1, ticket, not_before, timeout)
+    _ask(asked, Reports(str(policy), sarif, junit, markdown), Watching(wait, wait_seconds, key), as_json)
 
 
-def _carry_out(request: Request, as_json: bool) -> None:
+def _ask(asked: Asked, reports: Reports, watching: Watching, as_json: bool) -> None:
+    with reports.told():
+        if remote():
+            remote_runs.place(asked.document(), watching, reports, as_json)
+        else:
+            _carry_out(asked, reports, as_json)
+
+
+def _carry_out(asked: Asked, reports: Reports, as_json: bool) -> None:
+    request = asked.request()
     with open_service(load_settings(), progress) as service:
         _report_recovered(service.recover())
         finished = service.run(request)
         report = run_report(service.store, service.artifacts, finished.run_id)
+    reports.run(report)
+    errors = finished.result["errors"]
     if as_json:
-        print_json(_run_json(finished, report))
+        print_json(run_json(report, errors, str(finished.report)))
     else:
-        _print_report(report)
-        print_problems(finished.result["errors"])
-        _print_end(finished, report)
-    sys.exit(_exit_code(finished))
-
-
-def _exit_code(finished: Finished) -> int:
-    if finished.good:
-        return 0
-    # Problems of boxes weigh more than what was measured.
-    return 3 if finished.result["errors"] else 1
+        print_report(report)
+        print_problems(errors)
+        print_end(report, shown_path(finished.report))
+    sys.exit(exit_code(finished.result["status"], finished.result.get("verdict"), failed=bool(errors)))
 
 
 def _report_recovered(ended: list[dict[str, Any]]) -> None:
     for entry in ended:
         progress("recover", f"run {entry['run']} was unfinished: {entry['status']}")
-
-
-def _print_report(report: RunReport) -> None:
-    print_finding_summary(report.findings, report.id)
-    out.print()
-    print_comparison(report.before, report.after)
-    print_accounts(report.before, report.after)
-    print_verdicts(report.verdicts_before, report.verdicts_after, every_bound=False)
-    out.print()
-    table = Table(box=None, padding=(0, 1), title="Boxes", title_justify="left", title_style="bold")
-    for heading in ("box", "platform", "lines", "outcome"):
-        table.add_column(heading)
-    for device in report.devices:
-        lines = len(device.candidate.splitlines())
-        table.add_row(device.name, device.platform, str(lines) if lines else "–", device.outcome)
-    out.print(table)
-
-
-def _print_end(finished: Finished, report: RunReport) -> None:
-    before, after = report.outcome_before(), report.outcome_after()
-    line = Text(f"\nrun {finished.run_id}: {report.status.replace('_', ' ')}", style="bold")
-    for label, outcome in (("before", before), ("after", after)):
-        if outcome:
-            line.append(f"  {label} ", style="default")
-            line.append(outcome, style=f"bold {STYLE[outcome]}")
-    out.print(line)
-    path, here = finished.report, Path.cwd()
-    out.print(f"report: {path.relative_to(here) if path.is_relative_to(here) else path}", soft_wrap=True)
-
-
-def _run_json(finished: Finished, report: RunReport) -> dict[str, Any]:
-    return {
-        "run": finished.run_id,
-        "status": finished.result["status"],
-        "before": report.outcome_before(),
-        "after": report.outcome_after(),
-        "errors": finished.result["errors"],
-        "report": str(finished.report),
-        "devices": {d.name: {"lines": d.candidate.splitlines(), "outcome": d.outcome} for d in report.devices},
-        "findings": findings_json(report.findings),
-        "verdicts": {
-            "before": [v.model_dump(mode="json") for v in report.verdicts_before],
-            "after": [v.model_dump(mode="json") for v in report.verdicts_after],
-        },
-    } | _expected_json(report.before, report.after)
-
-
-def _expected_json(before: Measurement | None, after: Measurement | None) -> dict[str, Any]:
-    """Expected and observed throughput and the delay bound of every class, and who paid."""
-    return {
-        "accounts": [account.model_dump(mode="json") for account in accounts(before, after)],
-        "who_paid": [balance.model_dump(mode="json") for balance in who_paid(before, after)],
-    }
 
 
 def measure(
@@ -195,7 +167,7 @@ def measure(
                 "outcome": judged.outcome,
                 "verdicts": [v.model_dump(mode="json") for v in judged.verdicts],
                 "measurement": judged.measurement.model_dump(mode="json"),
-                **_expected_json(judged.measurement, None),
+                **expected_json(judged.measurement, None),
             }
         )
     else:
@@ -221,62 +193,51 @@ def recover(as_json: AsJson = False) -> None:
 
 def runs(limit: Annotated[int, typer.Option(min=1, help="How many.")] = 20, as_json: AsJson = False) -> None:
     """List the newest runs."""
+    if remote():
+        remote_runs.list_runs(limit, as_json)
+        return
     settings = load_settings()
     settings.make_var_dir()
     with RunStore(settings.database_url) as store:
         found = store.list_runs(limit)
+    entries = [
+        {
+            "run": r.id,
+            "network": r.network,
+            "policy": r.policy,
+            "status": r.status.value,
+            "verdict": r.verdict.value if r.verdict else None,
+            "created": r.created.isoformat(),
+        }
+        for r in found
+    ]
     if as_json:
-        print_json(
-            [
-                {
-                    "run": r.id,
-                    "network": r.network,
-                    "policy": r.policy,
-                    "status": r.status.value,
-                    "verdict": r.verdict.value if r.verdict else None,
-                    "created": r.created.isoformat(),
-                }
-                for r in found
-            ]
-        )
-        return
-    if not found:
-        out.print("no runs yet")
-        return
-    table = Table(box=None, padding=(0, 1))
-    for heading in ("run", "created", "network", "policy", "status", "verdict"):
-        table.add_column(heading)
-    for entry in found:
-        verdict = entry.verdict.value if entry.verdict else "–"
-        created = f"{entry.created:%Y-%m-%d %H:%M:%S}"
-        status = entry.status.value.replace("_", " ")
-        table.add_row(entry.id, created, entry.network, entry.policy, status, verdict)
-    out.print(table)
+        print_json(entries)
+    else:
+        print_runs(entries)
 
 
 def show(
-    run_id: Annotated[str, typer.Argument(metavar="RUN", help="A run's id, or how it begins.")],
+    run_id: RunId,
     html: Annotated[Path | None, typer.Option("--html", help="Write the HTML report here.")] = None,
+    sarif: Sarif = None,
+    junit: Junit = None,
+    markdown: Markdown = None,
     as_json: AsJson = False,
 ) -> None:
     """Show one run: findings, comparison, verdicts, boxes and stages."""
+    reports = Reports("policy.yaml", sarif, junit, markdown)
+    if remote():
+        remote_runs.show(run_id, html, reports, as_json)
+        return
     settings = load_settings()
     settings.make_var_dir()
     with RunStore(settings.database_url) as store:
         report = run_report(store, ArtifactStore(settings.artifacts_dir), run_id)
     if html is not None:
         write_file(html, render_run_report(report))
+    reports.run(report)
     if as_json:
-        print_json(report.model_dump(mode="json") | _expected_json(report.before, report.after))
+        print_json(report.model_dump(mode="json") | expected_json(report.before, report.after))
         return
-    print_findings(report.findings)
-    print_comparison(report.before, report.after)
-    print_accounts(report.before, report.after)
-    print_verdicts(report.verdicts_before, report.verdicts_after)
-    table = Table(box=None, padding=(0, 1), title="Stages", title_justify="left", title_style="bold")
-    for heading in ("stage", "started", "seconds", "outcome", ""):
-        table.add_column(heading)
-    for stage in report.stages:
-        table.add_row(stage.name, f"{stage.started:%H:%M:%S}", f"{stage.seconds:.2f}", stage.outcome, stage.summary)
-    out.print(table)
-    out.print(f"{report.status.replace('_', ' ')}: {report.intent} on {report.network}")
+    print_whole(report)

@@ -22,8 +22,8 @@ _SCP = re.compile(r"(?:[^@/:\s]+@)?(?P<host>[^@/:\s]+):(?P<path>(?!//)[^@\s]+)")
 class Source:
     """A policy's place in Git.
 
-    ``repository`` is the remote's URL without credentials, or the work tree's name where there is none; ``path`` the
-    policy's below its root; ``dirty`` whether the policy differs from what ``commit`` holds.
+    ``repository`` is the remote's URL without credentials, or the work tree's name where there is none; ``path``
+    the policy's below its root; ``dirty`` whether the policy differs from what ``commit`` holds.
     """
 
     repository: str

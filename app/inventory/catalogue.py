@@ -8,12 +8,17 @@ from pathlib import Path
 
 from app.errors import InputError, InputErrors, Place, StoreError
 from app.inventory.loader import load_network
-from app.inventory.models import Network, is_name
+from app.inventory.models import Device, Network, is_name
 
 
 @dataclass(eq=False)
 class NetworkUnknown(InputError):
     """No network of this installation has the name."""
+
+
+@dataclass(eq=False)
+class DeviceUnknown(InputError):
+    """The network has no such device."""
 
 
 @dataclass(eq=False)
@@ -92,3 +97,16 @@ def _told(error: InputError, folder: Path) -> str:
     """The problems, by files of the inventory and not by places of this machine."""
     problems = error.errors if isinstance(error, InputErrors) else [error]
     return "; ".join(str(problem) for problem in problems).replace(f"{folder}/", "")
+
+
+def device_of(network: Network, name: str) -> Device:
+    """The device of this name.
+
+    Raises:
+        DeviceUnknown: there is none.
+    """
+    try:
+        return network.device(name)
+    except KeyError:
+        known = ", ".join(device.name for device in network.devices)
+        raise DeviceUnknown("no such device", Place(path="device"), f"{network.name} has {known}") from None

@@ -1,4 +1,4 @@
-"""Load a network: Nornir's SimpleInventory files plus ``links.yaml`` and ``traffic.yaml``."""
+"""Load a network: Nornir's SimpleInventory files plus ``links.yaml``, ``traffic.yaml`` and ``changes.yaml``."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from pydantic import BaseModel, ValidationError
 from app.errors import InputError, InputErrors, Place
 from app.intent.problems import as_problem
 from app.intent.yaml_source import Document, Path_, read_document
+from app.inventory.changes import ChangeRules
 from app.inventory.consistency import inconsistencies
 from app.inventory.models import Device, Interface, Link, Network, Role, Station, TrafficScenario
 from app.inventory.nornir_files import misshapen
@@ -35,6 +36,7 @@ def load_network(folder: Path) -> Network:
     inventory = _simple_inventory(folder, hosts)
     links = read_document(folder / "links.yaml")
     traffic = _document(folder / "traffic.yaml")
+    changes = _document(folder / "changes.yaml")
     problems = [*_unknown_keys(links, ("links", "stations")), *_unknown_keys(traffic, ("scenarios",))]
     network = Network(
         name=folder.resolve().name,
@@ -47,6 +49,8 @@ def load_network(folder: Path) -> Network:
             _with_files(scenario, folder)
             for scenario in (_entries(traffic, "scenarios", TrafficScenario, problems) if traffic else ())
         ),
+        changes=(_validated(ChangeRules, changes.data, changes, (), problems) if changes else None)
+        or ChangeRules(),
     )
     # Positions and names are those of the files only where every entry could be read.
     problems = problems or list(inconsistencies(network, links, traffic))

@@ -10,6 +10,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from app.inventory.changes import ChangeRules
 from app.units import Rate, Seconds, format_rate, shortened
 
 
@@ -238,6 +239,7 @@ class Network(Model):
     links: tuple[Link, ...]
     stations: tuple[Station, ...]
     traffic: tuple[TrafficScenario, ...] = ()
+    changes: ChangeRules = ChangeRules()
 
     def device(self, name: str) -> Device:
         """The device of this name.

@@ -7,6 +7,7 @@ finding without a file stands at the policy's first line, because they drop what
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -27,8 +28,8 @@ Json = dict[str, Any]
 def sarif(findings: Sequence[Finding], policy: str, root: Path) -> Json:
     """A SARIF log with one run.
 
-    ``policy`` is the file that findings without a file are about; ``root`` is the folder that paths count from.
-    Files outside it are named by their absolute URI.
+    ``policy`` is the file that findings without a file are about; ``root`` is the absolute folder that paths count
+    from. Files outside it are named as they are.
     """
     known = load_codes().codes
     codes = sorted({finding.code for finding in findings})
@@ -106,13 +107,11 @@ def _logical(finding: Finding) -> list[Json]:
 
 
 def _artifact(file: str, root: Path) -> Json:
-    """Where a file is, as a URI; what is not in a file system (an intent sent as text) goes by its name."""
-    path, base = Path(file), root.resolve()
-    absolute = path if path.is_absolute() else Path.cwd() / path
-    absolute = absolute.resolve()
-    if absolute.is_relative_to(base):
-        return {"uri": quote(absolute.relative_to(base).as_posix()), "uriBaseId": "%SRCROOT%"}
-    return {"uri": absolute.as_uri()}
+    """Where a file is, as a URI. By the letters of its path alone: a file that a request names is not looked at."""
+    path = Path(os.path.normpath(Path.cwd() / file))
+    if path.is_relative_to(root):
+        return {"uri": quote(path.relative_to(root).as_posix()), "uriBaseId": "%SRCROOT%"}
+    return {"uri": path.as_uri()} if Path(file).is_absolute() else {"uri": quote(Path(file).as_posix())}
 
 
 def _fingerprint(finding: Finding) -> str:

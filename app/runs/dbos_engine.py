@@ -1,7 +1,10 @@
-"""The engine port on DBOS Transact, with a SQLite record of its own in the run directory.
+"""The engine port on DBOS Transact: a SQLite record in the run directory for one process, or PostgreSQL for many.
 
 DBOS takes a dead process's workflows up only in a process with the same executor id, and two live ones with
-one id would run the same step twice: so an operating-system lock lets one process own the engine.
+one id would run the same step twice. So on SQLite, where the id is always the same, an operating-system lock
+lets one process own the engine. On PostgreSQL every process has an id of its own, leased as a slot, and the
+survivors put a dead one's workflows back into their queues: the engine itself then hands each of them to
+exactly one taker, and accepts records from no other.
 """
 
 from __future__ import annotations
@@ -9,8 +12,8 @@ from __future__ import annotations
 import logging
 import sqlite3
 import threading
-from collections.abc import Callable
-from contextlib import closing
+import time
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any, ParamSpec, Self, TypeVar
 
@@ -21,7 +24,8 @@ from dbos import error as dbos_errors
 from app.database.filelock import FileLock
 from app.errors import EngineBusy, InputError, Place, QosforgeError, StoreError
 from app.runs import records
-from app.runs.engine import JsonObject, Recovered, RunStranded, Workflow
+from app.runs.engine import JsonObject, Queue, Recovered, RunStranded, Unfinished, Workflow
+from app.runs.engine_record import SCHEMA, never_unpickle, refuse_foreign_records
 from app.runs.store import EMBEDDED_EXECUTOR
 
 WORKFLOW_VERSION = "1"
@@ -29,6 +33,9 @@ WORKFLOW_VERSION = "1"
 
 _UNFINISHED = ["PENDING", "ENQUEUED", "DELAYED"]
 _POLL_SECONDS = 0.1  # how often a waiting caller looks at the record
+_QUEUE_POLL_SECONDS = 0.5
+_LOST_SECONDS = 15  # taken by this process and not begun for so long: the answer to the taking was lost
+_WITHOUT_QUEUE = "_dbos_internal_queue"  # started directly and then recovered: the engine's own name
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -52,27 +59,53 @@ class _JsonSerializer(Serializer):
 
 
 class DbosEngine:
-    """See :class:`app.runs.engine.Engine`. Files: ``engine.sqlite`` and ``engine.lock`` in ``directory``.
+    """See :class:`app.runs.engine.Engine`.
+
+    Without ``url``: files ``engine.sqlite`` and ``engine.lock`` in ``directory``. With the ``url`` of a PostgreSQL
+    database: tables in its schema ``dbos``, and an ``executor`` id that no other live process has.
 
     ``drain_seconds`` is how long :meth:`close` waits for steps in flight to end and be recorded; a longer one
     goes on, and this process owns the engine until it has ended and :meth:`close` is called again.
     """
 
     def __init__(
-        self, directory: Path, *, workflow_version: str = WORKFLOW_VERSION, drain_seconds: float = 60
+        self,
+        directory: Path,
+        *,
+        url: sa.URL | None = None,
+        executor: str = EMBEDDED_EXECUTOR,
+        queues: Sequence[Queue] = (),
+        workflow_version: str = WORKFLOW_VERSION,
+        drain_seconds: float = 60,
     ) -> None:
         self._directory = directory
-        self._record = directory / "engine.sqlite"
+        self._embedded = url is None
+        record = directory / "engine.sqlite"
+        self._url = url or sa.URL.create("sqlite", database=str(record))
+        self._place = Place(file=str(record)) if url is None else Place(path=url.render_as_string())
         self._lock = FileLock(directory / "engine.lock")
+        self._executor = executor
+        self._queues = tuple(queues)
         self._version = workflow_version
         self._drain_seconds = drain_seconds
         self._workflows: dict[str, Workflow] = {}
         self._durable: dict[str, Workflow] = {}
-        self._launched = False
+        self._dbos: DBOS | None = None
         self._closing = False
-        self._active = 0
+        self._active: set[str] = set()
         self._interrupted: set[str] = set()
+        self._idle_since: dict[str, float] = {}
         self._idle = threading.Condition()
+
+    @property
+    def executor(self) -> str:
+        """What this process is called in the record."""
+        return self._executor
+
+    @property
+    def version(self) -> str:
+        """Version of the workflows that this process can carry out."""
+        return self._version
 
     def __enter__(self) -> Self:
         self.launch()
@@ -83,14 +116,14 @@ class DbosEngine:
 
     def register(self, name: str, workflow: Workflow) -> None:
         """Make ``workflow`` known by ``name``, before the launch."""
-        if self._launched:
+        if self._dbos is not None:
             raise RuntimeError("workflows are registered before the engine is launched")
         if name in self._workflows:
             raise RuntimeError(f"workflow {name} is registered already")
         self._workflows[name] = workflow
 
-    def launch(self) -> None:
-        """Own the engine, and take up every unfinished run in the background.
+    def launch(self, listen: bool = True) -> None:
+        """Join the engine; with ``listen``, carry out what its queues hold, in the background.
 
         Raises:
             EngineBusy: another process (or another engine of this one) owns it.
@@ -98,26 +131,35 @@ class DbosEngine:
         """
         self._own()
         try:
-            _refuse_foreign_records(self._record)
+            never_unpickle()
+            refuse_foreign_records(self._url, self._place)
             _quieten()
             for name, workflow in self._workflows.items():
                 self._durable[name] = DBOS.workflow(name=name, max_recovery_attempts=None)(
                     self._guarded(name, workflow)
                 )
-            DBOS(config=self._config())
+            self._closing = False
+            engine = DBOS(config=self._config())
+            DBOS.listen_queues([queue.name for queue in self._queues] if listen else [])
             DBOS.launch()
+            for queue in self._queues:
+                DBOS.register_queue(
+                    queue.name,
+                    worker_concurrency=queue.at_once,
+                    limiter={"limit": queue.per_minute, "period": 60.0} if queue.per_minute else None,
+                    polling_interval_sec=_QUEUE_POLL_SECONDS,
+                )
         except (sa.exc.SQLAlchemyError, sqlite3.Error, dbos_errors.DBOSException) as error:
             self._disown()
             raise StoreError(
                 f"the engine's record cannot be opened: {error}",
-                Place(file=str(self._record)),
+                self._place,
                 "check that it can be written and that its disk has space",
             ) from error
         except BaseException:
             self._disown()
             raise
-        self._closing = False
-        self._launched = True
+        self._dbos = engine
 
     def run(self, workflow: str, run_id: str, params: JsonObject) -> JsonObject:
         """Run a workflow in the calling thread; its error is raised."""
@@ -128,6 +170,67 @@ class DbosEngine:
         """Start a workflow in the background; it is recorded when this returns."""
         with SetWorkflowID(run_id):
             DBOS.start_workflow(self._durable[workflow], run_id, records.checked(params, "the run's params"))
+
+    def enqueue(self, workflow: str, workflow_id: str, params: JsonObject, queue: str) -> None:
+        """Put a workflow into a queue; one that is known by its id already is left as it is."""
+        with SetWorkflowID(workflow_id):
+            DBOS.enqueue_workflow(
+                queue, self._durable[workflow], workflow_id, records.checked(params, "the run's params")
+            )
+
+    def fork(self, workflow_id: str, new_id: str, step: str, queue: str) -> None:
+        """Put a workflow into a queue that begins at ``step`` with the records of another one up to there.
+
+        Raises:
+            InputError: the other one is unknown, or did not come as far.
+        """
+        steps = DBOS.list_workflow_steps(workflow_id, load_output=False)
+        found = next((entry["function_id"] for entry in steps if entry["function_name"] == step), None)
+        if found is None:
+            raise InputError(
+                f"run {workflow_id} never came to the step {step}", mend="begin with a step that it did"
+            )
+        try:
+            with SetWorkflowID(new_id):
+                DBOS.fork_workflow(workflow_id, found, application_version=self._version, queue_name=queue)
+        except sa.exc.IntegrityError:
+            if DBOS.get_workflow_status(new_id) is None:
+                raise
+
+    def unfinished(self) -> list[Unfinished]:
+        """Every workflow that has not ended, of all versions and executors."""
+        found = DBOS.list_workflows(status=_UNFINISHED, load_input=False, load_output=False)
+        return [
+            Unfinished(
+                status.workflow_id,
+                status.name,
+                status.app_version or "",
+                status.executor_id or "",
+                status.status == "PENDING",
+            )
+            for status in found
+        ]
+
+    def take_over(self, alive: Collection[str]) -> list[str]:
+        """Put back into their queues the workflows of dead executors, and those that this process took and lost.
+
+        The engine changes the row of one that its executor still has, and only then: so it is put back once, and
+        a queue hands it to one taker. Its recovery by executor ids would do the same but for the queue's name.
+        """
+        mine = {entry.workflow_id for entry in self._lost()}
+        taken = []
+        for entry in self.unfinished():
+            if not entry.running or entry.version != self._version:
+                continue
+            if entry.executor not in alive or entry.workflow_id in mine:
+                queue = self._queues[0].name if self._queues else _WITHOUT_QUEUE
+                if self._system.reenqueue_for_recovery(entry.workflow_id, [entry.executor], queue):
+                    taken.append(entry.workflow_id)
+        return taken
+
+    def abandon(self, workflow_id: str) -> None:
+        """End a workflow where it stands; its step in flight, if any, is not recorded."""
+        DBOS.cancel_workflow(workflow_id)
 
     def result(self, run_id: str) -> JsonObject:
         """Wait for a run and return its result; its error is raised.
@@ -164,19 +267,42 @@ class DbosEngine:
         return DBOS.run_step({"name": name}, recorded)
 
     def recover(self) -> list[Recovered]:
-        """Wait until every unfinished run has ended, and tell how."""
-        return [self._recovered(status) for status in DBOS.list_workflows(status=_UNFINISHED)]
+        """Wait until every unfinished run of this executor has ended, and tell how."""
+        mine = DBOS.list_workflows(status=_UNFINISHED, executor_id=self._executor)
+        return [self._recovered(status) for status in mine]
 
     def close(self) -> None:
         """Let go: running workflows stop before their next step and stay unfinished."""
-        if not self._launched:
+        if self._dbos is None:
             return
         self._closing = True
         with self._idle:
-            if not self._idle.wait_for(lambda: self._active == 0, timeout=self._drain_seconds):
+            if not self._idle.wait_for(lambda: not self._active, timeout=self._drain_seconds):
                 return  # letting go now would let another process repeat the step beside us
-        self._launched = False
+        self._dbos = None
         self._disown()
+
+    @property
+    def _system(self) -> Any:
+        if self._dbos is None:
+            raise RuntimeError("the engine is not launched")
+        return self._dbos._sys_db
+
+    def _lost(self) -> list[Unfinished]:
+        """Workflows that the record gives to this process, and that it has not been at for a while."""
+        now = time.monotonic()
+        with self._idle:
+            idle = [
+                entry
+                for entry in self.unfinished()
+                if entry.running and entry.executor == self._executor and entry.workflow_id not in self._active
+            ]
+        self._idle_since = {
+            entry.workflow_id: self._idle_since.get(entry.workflow_id, now)
+            for entry in idle
+            if entry.workflow_id not in self._interrupted
+        }
+        return [entry for entry in idle if now - self._idle_since.get(entry.workflow_id, now) >= _LOST_SECONDS]
 
     def _recovered(self, status: WorkflowStatus) -> Recovered:
         run_id, name = status.workflow_id, status.name
@@ -192,20 +318,22 @@ class DbosEngine:
             return Recovered(run_id, name, error=error)
 
     def _guarded(self, name: str, workflow: Workflow) -> Workflow:
-        def durable(run_id: str, params: JsonObject) -> JsonObject:
+        def durable(first_id: str, params: JsonObject) -> JsonObject:
+            # A fork is recorded with the arguments of the workflow it began as.
+            workflow_id = DBOS.workflow_id or first_id
             with self._idle:
-                self._active += 1
+                self._active.add(workflow_id)
             try:
-                result: JsonObject = records.checked(workflow(run_id, params), f"the result of {name}")
+                result: JsonObject = records.checked(workflow(workflow_id, params), f"the result of {name}")
                 return result
             except Exception:
                 raise
             except BaseException:  # an interrupt, or our own closing: the run stays unfinished
-                self._interrupted.add(run_id)
+                self._interrupted.add(workflow_id)
                 raise
             finally:
                 with self._idle:
-                    self._active -= 1
+                    self._active.discard(workflow_id)
                     self._idle.notify_all()
 
         return durable
@@ -213,9 +341,11 @@ class DbosEngine:
     def _config(self) -> DBOSConfig:
         return {
             "name": "qosforge",
-            "system_database_url": f"sqlite:///{self._record}",
+            "system_database_url": self._url.render_as_string(hide_password=False),
+            "dbos_system_schema": SCHEMA,
+            "use_listen_notify": False,
             "application_version": self._version,
-            "executor_id": EMBEDDED_EXECUTOR,
+            "executor_id": self._executor,
             "serializer": _JsonSerializer(),
             "enable_otlp": False,
             "log_level": "ERROR",
@@ -228,10 +358,10 @@ class DbosEngine:
             raise EngineBusy("this process runs an engine already", mend="close it first")
         try:
             self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if not self._lock.try_acquire():
+            if self._embedded and not self._lock.try_acquire():
                 raise EngineBusy(
                     f"process {self._lock.holder() or 'unknown'} owns the run engine",
-                    Place(file=str(self._record)),
+                    self._place,
                     "wait until its run has ended, or stop that process and use `qosforge recover`",
                 )
         except OSError as error:
@@ -251,28 +381,6 @@ class DbosEngine:
             self._interrupted.clear()
             self._lock.release()
             _in_process.release()
-
-
-def _refuse_foreign_records(record: Path) -> None:
-    """Refuse a record with values in another encoding: the engine would unpickle what says it is a pickle."""
-    if not record.exists():
-        return
-    with closing(sqlite3.connect(record)) as connection:
-        tables = connection.execute(
-            "SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c "
-            "WHERE m.type = 'table' AND c.name = 'serialization'"
-        ).fetchall()
-        for (table,) in tables:
-            foreign = connection.execute(
-                f'SELECT serialization FROM "{table}" WHERE serialization <> ? LIMIT 1',  # noqa: S608 - its own schema
-                (records.NAME,),
-            ).fetchone()
-            if foreign is not None:
-                raise StoreError(
-                    f"the engine's record holds {foreign[0]} data in {table}, which is never read",
-                    Place(file=str(record)),
-                    "something else wrote into it: move it away, and settle the boxes from the run store",
-                )
 
 
 def _quieten() -> None:

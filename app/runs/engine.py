@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any, ParamSpec, Protocol, Self, TypeVar
 
@@ -12,7 +12,7 @@ JsonObject = dict[str, Any]
 """A plain JSON object: text keys; lists, not tuples; no NaN. It survives JSON unchanged."""
 
 Workflow = Callable[[str, JsonObject], JsonObject]
-"""``(run_id, params) -> result``. Deterministic between its steps; everything that acts is a step."""
+"""``(workflow_id, params) -> result``. Deterministic between its steps; everything that acts is a step."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -38,10 +38,30 @@ class Recovered:
     error: QosforgeError | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """A line of workflows: each executor does ``at_once``, all together begin ``per_minute`` (``None``: any)."""
+
+    name: str
+    at_once: int
+    per_minute: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unfinished:
+    """A workflow that has not ended. ``running``: an ``executor`` took it; else it waits in a queue."""
+
+    workflow_id: str
+    workflow: str
+    version: str
+    executor: str
+    running: bool
+
+
 class Engine(Protocol):
     """Runs workflows whose finished steps are never repeated, whatever happens to the process.
 
-    Life: :meth:`register` every workflow, :meth:`launch`, then run and recover, :meth:`close`. As a context
+    Life: :meth:`register` every workflow, :meth:`launch`, then run, enqueue, recover, :meth:`close`. As a context
     manager it launches and closes. A step is *at least once*: one that was cut short runs again from its
     beginning, so whatever it touches it reads first.
     """
@@ -49,8 +69,18 @@ class Engine(Protocol):
     def register(self, name: str, workflow: Workflow) -> None:
         """Make ``workflow`` known by a name that later releases keep. Only before :meth:`launch`."""
 
-    def launch(self) -> None:
-        """Own the engine, and take up every unfinished run in the background.
+    @property
+    def executor(self) -> str:
+        """What this process is called in the record; unique among those that live."""
+
+    @property
+    def version(self) -> str:
+        """Version of the workflows that this process can carry out."""
+
+    def launch(self, listen: bool = True) -> None:
+        """Join the engine; with ``listen``, carry out what its queues hold, in the background.
+
+        What an earlier process of the same executor id left unfinished is taken up.
 
         Raises:
             EngineBusy: another process owns it.
@@ -66,6 +96,30 @@ class Engine(Protocol):
 
     def start(self, workflow: str, run_id: str, params: JsonObject) -> None:
         """Start a workflow in the background; the run is recorded when this returns."""
+
+    def enqueue(self, workflow: str, workflow_id: str, params: JsonObject, queue: str) -> None:
+        """Put a workflow into a queue, for any executor; one that is known by its id already is left as it is."""
+
+    def fork(self, workflow_id: str, new_id: str, step: str, queue: str) -> None:
+        """Put a workflow into a queue that begins at ``step`` with the records of another one up to there.
+
+        One that is known by ``new_id`` already is left as it is.
+
+        Raises:
+            InputError: the other one is unknown, or did not come as far.
+        """
+
+    def unfinished(self) -> list[Unfinished]:
+        """Every workflow that has not ended, of all versions and executors."""
+
+    def take_over(self, alive: Collection[str]) -> list[str]:
+        """Put back into their queues the workflows of this version whose executor is not among ``alive``.
+
+        Also those that this process took and lost. Any number of processes may do it at once. Returns their ids.
+        """
+
+    def abandon(self, workflow_id: str) -> None:
+        """End a workflow where it stands; its step in flight, if any, is not recorded."""
 
     def result(self, run_id: str) -> JsonObject:
         """Wait for a run and return its result; its error is raised."""

@@ -50,6 +50,8 @@ class Journal:
     def __init__(self, database: Database, now: Callable[[], datetime]) -> None:
         self._database = database
         self._now = now
+        self.guard: Callable[[sa.Connection], None] = lambda _connection: None
+        """Called in every writing transaction: it may refuse a process that others have taken for dead."""
 
     def append(
         self,
@@ -82,7 +84,12 @@ class Journal:
         }
         # Repeated after an outage it may stand there twice, which says nothing else than once.
         statement = sa.insert(JOURNAL).values(row).returning(*JOURNAL.c)
-        return _entry(self._database.transact(lambda connection: connection.execute(statement).one()))
+
+        def write(connection: sa.Connection) -> JournalEntry:
+            self.guard(connection)
+            return _entry(connection.execute(statement).one())
+
+        return self._database.transact(write)
 
     def entries(self, run_id: str, device: str | None = None) -> list[JournalEntry]:
         """The rows of one run (of one of its boxes), oldest first."""

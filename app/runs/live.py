@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from app.deltaq.objective import Outcome
@@ -44,13 +44,14 @@ def require_checks(loaded: LoadedIntent) -> None:
         )
 
 
-def read_running(fleet: Fleet) -> dict[str, str]:
-    """The running configuration of every box of the network, by device.
+def read_running(fleet: Fleet, devices: Collection[str] = ()) -> dict[str, str]:
+    """The running configurations of boxes of the network, by device: of all unless ``devices`` are named.
 
     Raises:
         DeviceErrors: boxes cannot be read; carries the error of each.
     """
-    outcomes = fleet.run([device.name for device in fleet.network.devices], lambda _name, driver: running(driver))
+    names = [d.name for d in fleet.network.devices if not devices or d.name in devices]
+    outcomes = fleet.run(names, lambda _name, driver: running(driver))
     errors = [outcome.error for outcome in outcomes.values() if outcome.error is not None]
     if errors:
         raise DeviceErrors("boxes cannot be read", errors=errors)

@@ -13,6 +13,7 @@ import sqlalchemy as sa
 
 from app.database.connections import Database
 from app.errors import InputError, Place
+from app.intent.base import is_name
 from app.intent.differences import Change, meant_changes, text_changes
 from app.intent.loader import LoadedIntent
 from app.intent.written import Written, load_written, shipped_policies
@@ -24,6 +25,8 @@ LIBRARY_VERSION = 0
 LATEST: Literal["latest"] = "latest"
 Number = int | Literal["latest"]
 
+_HIGHEST = 2**31 - 1
+"""The highest number that a database holds as an integer."""
 _ATTEMPTS = 20
 """How often a number is tried that others take at the same moment."""
 
@@ -108,7 +111,7 @@ class Policies:
         Raises:
             PolicyUnknown: there is no such policy.
         """
-        query = sa.select(POLICIES).where(POLICIES.c.name == name).order_by(POLICIES.c.number.desc())
+        query = _stored(name).order_by(POLICIES.c.number.desc())
         with self._database.read() as connection:
             found = [_about(row) for row in connection.execute(query)]
         if name in shipped_policies():
@@ -124,7 +127,9 @@ class Policies:
             PolicyUnknown: there is no such policy, or not this version.
             StoreError: its text is missing or damaged.
         """
-        query = sa.select(POLICIES).where(POLICIES.c.name == name)
+        query = _stored(name)
+        if number != LATEST and not LIBRARY_VERSION <= number <= _HIGHEST:
+            raise _unknown(name, number)
         if number == LATEST:
             query = query.order_by(POLICIES.c.number.desc()).limit(1)
         else:
@@ -227,6 +232,17 @@ def _shipped(name: str) -> Policy:
 
 def _about(row: sa.Row[Any]) -> PolicyVersion:
     return PolicyVersion(row.name, row.number, row.version, row.author, row.comment, row.source, row.at)
+
+
+def _stored(name: str) -> sa.Select[Any]:
+    """All versions of a policy.
+
+    Raises:
+        PolicyUnknown: nothing can be called so (a database may refuse even to look for it).
+    """
+    if not is_name(name):
+        raise _unknown(name)
+    return sa.select(POLICIES).where(POLICIES.c.name == name)
 
 
 def _unknown(name: str, number: int | None = None) -> PolicyUnknown:

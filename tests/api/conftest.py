@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from threading import Thread
 
+import httpx2
 import pytest
+import uvicorn
+from fastapi import FastAPI
 from starlette.testclient import TestClient
 
 from app.access.credentials import new_token, stored
@@ -56,6 +62,24 @@ class People:
     def admin(self) -> Headers:
         """What a new admin of every network sends."""
         return self.headers("root", Role.ADMIN)
+
+
+@contextmanager
+def served(app: FastAPI) -> Iterator[httpx2.Client]:
+    """A client of the application behind a real server on the loopback: it has its answer as soon as it is sent."""
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, timeout_graceful_shutdown=5))
+    thread = Thread(target=server.run)
+    thread.start()
+    try:
+        while not server.started:
+            assert thread.is_alive()
+            time.sleep(0.01)
+        port = server.servers[0].sockets[0].getsockname()[1]
+        with httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=20) as client:
+            yield client
+    finally:
+        server.should_exit = True
+        thread.join()
 
 
 @pytest.fixture

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from starlette.testclient import TestClient
 
@@ -11,13 +13,16 @@ from app.api.docs import needs_of
 
 PUBLIC = {"/api/v1/health", "/api/v1/ready", "/api/v1/version"}
 
+SIGNED = {"/api/v1/runs/{run_id}/measurements/{side}"}
+"""Called by outside testers, who are known by signatures."""
+
 
 def test_every_route_but_the_public_ones_needs_a_role(backend: Backend) -> None:
     app = create_app(backend)
     needed = needs_of(app)
     for path, operations in app.openapi()["paths"].items():
         for method, operation in operations.items():
-            public = path in PUBLIC
+            public = path in PUBLIC | SIGNED
             assert public == ((path, method) not in needed), f"{method} {path}"
             assert public == ("x-role" not in operation), f"{method} {path}"
 
@@ -52,3 +57,33 @@ def test_an_unknown_address_is_a_problem(client: TestClient) -> None:
     assert answer.headers["content-type"] == "application/problem+json"
     assert answer.json()["type"] == "urn:qosforge:problem:not-found"
     assert answer.json()["instance"] == "urn:qosforge:request:" + answer.headers["x-request-id"]
+
+
+def test_the_page_loads_nothing_from_elsewhere(client: TestClient) -> None:
+    page = client.get("/api/v1/docs")
+    assert page.status_code == 200
+    parts = re.findall(r'(?:src|href)="([^"]+)"', page.text)
+    assert len(parts) == 4
+    for part in parts:
+        answer = client.get(f"/api/v1/{part}")
+        assert answer.status_code == 200
+        assert len(answer.content) > 100
+    policy = page.headers["content-security-policy"]
+    assert "script-src 'self';" in policy
+    assert "http" not in policy
+    assert "<script>" not in page.text
+    assert client.get("/api/v1/docs/redoc.standalone.js").status_code == 404
+    assert client.get("/api/v1/docs/..%2F__init__.py").status_code == 404
+
+
+def test_every_operation_declares_the_problems_it_may_answer(backend: Backend) -> None:
+    document = create_app(backend).openapi()
+    assert document["openapi"].startswith("3.1")
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            declared = set(operation["responses"])
+            assert declared >= {"429", "500", "503", "504"}, f"{method} {path}"
+            if "x-role" in operation:
+                assert declared >= {"401", "403"}, f"{method} {path}"
+            if "requestBody" in operation:
+                assert declared >= {"400", "413", "422"}, f"{method} {path}"

@@ -13,6 +13,7 @@ from app.compiler.candidate import Candidate
 from app.configtree import Gap
 from app.findings import Finding, Severity
 from app.inventory.loader import load_network
+from app.reports import preview
 from app.resources import root
 
 from .conftest import Command
@@ -36,7 +37,7 @@ def test_diff_shows_where_a_policy_is_missing_meanwhile(
     gap = Gap("interface Serial0/0", 1, 2)
     monkeypatch.setattr(policies, "Fleet", lambda *_: nullcontext())
     monkeypatch.setattr(policies, "read_running", lambda _: held)
-    monkeypatch.setattr(policies, "make_candidate", lambda d, _: Candidate(d.name, ("one",), ("two",), (gap,)))
+    monkeypatch.setattr(preview, "make_candidate", lambda d, _: Candidate(d.name, ("one",), ("two",), (gap,)))
 
     with pytest.raises(SystemExit):
         policies.diff(POLICY, device=["r1"], as_json=as_json)

@@ -173,6 +173,17 @@ def test_it_follows_the_standard(log: dict[str, Any]) -> None:
     assert [str(error) for error in validator.iter_errors(log)] == []
 
 
+@pytest.mark.parametrize(
+    ("file", "uri"),
+    [("../p.yaml", "p.yaml"), ("../../p.yaml", "../../p.yaml"), ("a/../b.yaml", "sub/b.yaml")],
+)
+def test_paths_count_from_the_root(file: str, uri: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "sub").mkdir()
+    monkeypatch.chdir(tmp_path / "sub")
+    (result,) = sarif([FINDINGS[0].model_copy(update={"file": file})], "p", tmp_path)["runs"][0]["results"]
+    assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == uri
+
+
 def test_a_log_without_findings_is_whole(tmp_path: Path) -> None:
     log = sarif((), "p.yaml", tmp_path)
     assert log["runs"][0]["results"] == []

@@ -122,9 +122,7 @@ def test_machines_share_artifacts_by_their_hash(shared: DatabaseArtifacts, datab
     assert shared.get_text(shared.put_text("hostname R1\r\n")) == "hostname R1\r\n"
 
 
-def test_a_changed_row_is_noticed_and_mended(
-    shared: DatabaseArtifacts, database: Database
-) -> None:
+def test_a_changed_row_is_noticed_and_mended(shared: DatabaseArtifacts, database: Database) -> None:
     artifact = shared.put_text("no shutdown")
     with database.write() as connection:
         connection.execute(sa.update(ARTIFACTS).values(data=b"shutdown"))

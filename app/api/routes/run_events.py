@@ -42,7 +42,7 @@ class Streams:
 
     def __init__(self, most: int = MOST_STREAMS) -> None:
         self._most = most
-        self._open = 0
+        self.open = 0
         self._readers = CapacityLimiter(2)
 
     def take(self) -> None:
@@ -51,13 +51,13 @@ class Streams:
         Raises:
             EngineBusy: there are too many.
         """
-        if self._open >= self._most:
+        if self.open >= self._most:
             raise EngineBusy(f"{self._most} event streams are open", mend="ask for pages with ?after= meanwhile")
-        self._open += 1
+        self.open += 1
 
     def give_back(self) -> None:
         """Count one less."""
-        self._open -= 1
+        self.open -= 1
 
     async def read(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call a function of the store in one of the streams' own threads."""
@@ -146,10 +146,9 @@ async def run_events(
     streams: Streams = request.app.state.streams
     begin = max(after, last_event_id)
     if "text/event-stream" in request.headers.get("accept", ""):
-        stopping: Callable[[], bool] = request.app.state.stopping.is_set
         await streams.read(backend.desk.run, run_id)
         streams.take()
-        return _Stream(watch(backend.desk, streams, run_id, begin, stopping), streams)
+        return _Stream(watch(backend.desk, streams, run_id, begin, backend.stopping.is_set), streams)
     run = await streams.read(backend.desk.run, run_id)
     found: list[Event] = await streams.read(backend.desk.events, run_id, begin, limit)
     return EventPage(

@@ -6,7 +6,6 @@ from datetime import timedelta
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Request, Response
-from pydantic import AwareDatetime
 
 from app.access.roles import EVERY_NETWORK, Role
 from app.api.dependencies import Caller, TheBackend, TheNote
@@ -16,6 +15,7 @@ from app.api.problems import responses
 from app.api.run_models import (
     RUNS,
     Approval,
+    Moment,
     Refusal,
     Retry,
     RunDetail,
@@ -89,20 +89,21 @@ def list_runs(
     policy: Name | None = None,
     verdict: Verdict | None = None,
     requested_by: Name | None = None,
-    since: Annotated[AwareDatetime | None, Query(description="Made at this moment or later.")] = None,
-    until: Annotated[AwareDatetime | None, Query(description="Made before this moment.")] = None,
+    since: Annotated[Moment | None, Query(description="Made at this moment or later.")] = None,
+    until: Annotated[Moment | None, Query(description="Made before this moment.")] = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> RunPage:
     """Runs of the networks that the caller sees, newest first.
 
     `next` leads through all pages; runs that are added meanwhile are before the first one and move nothing.
     """
-    sees_all = caller.may(Role.VIEWER, EVERY_NETWORK)
-    networks = None if sees_all else caller.networks(caller.roles)
+    seen: tuple[str, ...] | None = None
+    if not caller.may(Role.VIEWER, EVERY_NETWORK):
+        seen = caller.networks(caller.roles)
     if network is not None:
-        networks = [network] if networks is None or network in networks else []
+        seen = (network,) if seen is None or network in seen else ()
     found = backend.desk.runs(
-        networks,
+        seen,
         status=status,
         policy=policy,
         verdict=verdict,

@@ -1,0 +1,224 @@
+"""Previews for requests: compiled in the computing processes, and kept by everything that they depend on."""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from typing import Any, Generic, Literal, TypeVar
+
+from app.api.compute import Compute
+from app.deploy.fleet import Fleet
+from app.deploy.traits import require_installed
+from app.emulation import state_folder
+from app.intent.loader import LoadedIntent
+from app.intent.written import Written, load_written
+from app.inventory.catalogue import Networks
+from app.inventory.models import Network
+from app.inventory.overlay import read_overlay
+from app.reports.preview import Checks, check, chosen_devices, compile_document, validate_document
+from app.runs.artifacts import canonical_json
+from app.runs.live import read_running
+from app.settings import Settings
+
+KEPT_BYTES = 64 << 20
+"""Bytes of previews that are kept; of those that were asked for last."""
+KEPT_INTENTS = 64
+KEPT_NETWORKS = 16
+"""What every computing process keeps read."""
+
+T = TypeVar("T")
+Kind = Literal["compile", "validate"]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a preview is asked for; ``devices``: of these alone; ``live``: against what the boxes hold now."""
+
+    kind: Kind
+    network: str
+    written: Written
+    devices: tuple[str, ...] = ()
+    live: bool = False
+    strict: bool = False
+    require_batfish: bool = False
+
+
+@dataclass(frozen=True)
+class Preview:
+    """A document as JSON, and its tag: the SHA-256 of the bytes."""
+
+    body: bytes
+    tag: str
+
+
+@dataclass(frozen=True)
+class _Sent:
+    """A network on its way to a computing process, which keeps it by its digest."""
+
+    network: Network
+    digest: str
+    blob: bytes
+
+
+@dataclass(frozen=True)
+class _Job:
+    """All that a computing process needs; the same job always gives the same bytes, Batfish aside."""
+
+    kind: Kind
+    intent: str
+    written: Written
+    digest: str
+    blob: bytes = field(repr=False)
+    devices: tuple[str, ...]
+    running: Mapping[str, str] | None
+    checks: Checks | None
+    strict: bool
+
+    def key(self) -> str:
+        """What it depends on, as one hash."""
+        parts = [self.kind, version("qosforge"), self.intent, self.digest, self.devices, self.running, self.strict]
+        return hashlib.sha256(canonical_json([*parts, repr(self.checks)]).encode()).hexdigest()
+
+
+class Previews:
+    """Compiles and checks for requests; safe to share between threads.
+
+    Compiling is pure: what the same texts became for the same network is kept, up to `KEPT_BYTES`. What Batfish
+    said is not: it is a service that comes and goes.
+    """
+
+    def __init__(self, settings: Settings, networks: Networks, compute: Compute) -> None:
+        self._settings = settings
+        self._networks = networks
+        self._compute = compute
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[str, Preview] = OrderedDict()
+        self._bytes = 0
+        self._sent: dict[str, _Sent] = {}
+        self.hits = 0
+        self.misses = 0
+
+    def preview(self, asked: Asked) -> Preview:
+        """The preview, made or kept.
+
+        Raises:
+            InputError, InputErrors: the policy is no valid intent, or there is no such network or device.
+            DeviceErrors: boxes that should be read cannot be.
+            TooBusy, TookTooLong: the computing processes have too much to do.
+        """
+        sent = self._network(asked.network)
+        devices = tuple(sorted(chosen_devices(sent.network, asked.devices))) if asked.devices else ()
+        job = _Job(
+            asked.kind,
+            _digest(asked.written),
+            asked.written,
+            sent.digest,
+            sent.blob,
+            devices,
+            self.running(sent.network, devices) if asked.live else None,
+            self._checks(asked) if asked.kind == "validate" else None,
+            asked.strict,
+        )
+        key = job.key() if job.checks is None or job.checks.batfish_host is None else None
+        kept = self._found(key)
+        if kept is not None:
+            return kept
+        body = self._compute.call(_made, job, timeout=self._settings.request_seconds)
+        made = Preview(body, hashlib.sha256(body).hexdigest())
+        self._keep(key, made)
+        return made
+
+    def running(self, network: Network, devices: tuple[str, ...] = ()) -> dict[str, str]:
+        """What boxes hold now.
+
+        Raises:
+            DeviceErrors: some cannot be read.
+        """
+        require_installed(network)
+        state = state_folder(self._settings.var_dir, network.name)
+        with Fleet(network, read_overlay(state), state) as fleet:
+            return read_running(fleet, devices)
+
+    def _checks(self, asked: Asked) -> Checks:
+        settings = self._settings
+        return Checks(settings.batfish_host, settings.batfish_port, asked.require_batfish)
+
+    def _network(self, name: str) -> _Sent:
+        network = self._networks.network(name)
+        with self._lock:
+            sent = self._sent.get(name)
+        if sent is None or sent.network is not network:
+            blob = pickle.dumps(network)
+            digest = hashlib.sha256(network.model_dump_json(by_alias=True).encode()).hexdigest()
+            sent = _Sent(network, digest, blob)
+            with self._lock:
+                self._sent[name] = sent
+        return sent
+
+    def _found(self, key: str | None) -> Preview | None:
+        with self._lock:
+            kept = self._kept.get(key) if key is not None else None
+            if kept is None:
+                self.misses += 1
+                return None
+            self._kept.move_to_end(str(key))
+            self.hits += 1
+            return kept
+
+    def _keep(self, key: str | None, made: Preview) -> None:
+        if key is None or len(made.body) > KEPT_BYTES:
+            return
+        with self._lock:
+            if key in self._kept:
+                return
+            self._kept[key] = made
+            self._bytes += len(made.body)
+            while self._bytes > KEPT_BYTES:
+                _, oldest = self._kept.popitem(last=False)
+                self._bytes -= len(oldest.body)
+
+
+def _digest(written: Written) -> str:
+    parts: list[Any] = [written.text, written.file, dict(written.included), written.settings()]
+    return hashlib.sha256(canonical_json(parts).encode()).hexdigest()
+
+
+class _Read(Generic[T]):
+    """What a computing process keeps read, by digests: the last ones that were asked for."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._kept: OrderedDict[str, T] = OrderedDict()
+
+    def get(self, digest: str, read: Callable[[], T]) -> T:
+        if digest not in self._kept:
+            self._kept[digest] = read()
+            if len(self._kept) > self._most:
+                self._kept.popitem(last=False)
+        self._kept.move_to_end(digest)
+        return self._kept[digest]
+
+
+_NETWORKS: _Read[Network] = _Read(KEPT_NETWORKS)
+_INTENTS: _Read[LoadedIntent] = _Read(KEPT_INTENTS)
+
+
+def _made(job: _Job) -> bytes:
+    """The document of a job, in a computing process: one call at a time."""
+    network = _NETWORKS.get(job.digest, lambda: _unpacked(job.blob))
+    loaded = _INTENTS.get(job.intent, lambda: load_written(job.written))
+    checked = check(loaded, network, job.running, devices=job.devices, checks=job.checks, strict=job.strict)
+    document = compile_document(checked) if job.kind == "compile" else validate_document(checked)
+    return document.model_dump_json(by_alias=True).encode()
+
+
+def _unpacked(blob: bytes) -> Network:
+    network = pickle.loads(blob)  # noqa: S301  from the process that began this one
+    assert isinstance(network, Network)
+    require_installed(network)
+    return network

@@ -1,0 +1,187 @@
+"""What of the inventory, of boxes and of policies the routes give, as documents."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Self
+
+from pydantic import BaseModel
+
+from app.inventory.models import Device, Link, Network, Station
+from app.plan.model import Plan, UnknownLine
+from app.runs.drift import Drift
+from app.runs.policies import Policy, PolicyDifference, PolicyVersion
+
+
+class NetworkEntry(BaseModel):
+    """A network in a list: how much there is of it."""
+
+    name: str
+    devices: int
+    links: int
+    stations: int
+
+    @classmethod
+    def of(cls, network: Network) -> Self:
+        """A network's."""
+        counts = {part: len(getattr(network, part)) for part in ("devices", "links", "stations")}
+        return cls(name=network.name, **counts)
+
+
+class NetworkList(BaseModel):
+    """The networks that the caller sees."""
+
+    networks: list[NetworkEntry]
+
+
+class NetworkDetail(BaseModel):
+    """A network: its devices' names, its links and end hosts, and the names of its traffic scenarios."""
+
+    name: str
+    devices: list[str]
+    links: list[Link]
+    stations: list[Station]
+    traffic: list[str]
+
+    @classmethod
+    def of(cls, network: Network) -> Self:
+        """A network's."""
+        return cls(
+            name=network.name,
+            devices=[device.name for device in network.devices],
+            links=list(network.links),
+            stations=list(network.stations),
+            traffic=[scenario.name for scenario in network.traffic],
+        )
+
+
+class DeviceList(BaseModel):
+    """The devices of a network, as the inventory has them."""
+
+    devices: list[Device]
+
+
+class RunningQos(BaseModel):
+    """The QoS that a box holds now, as a plan, and the lines of it that were not understood.
+
+    The plan has what differs from its defaults. No other line of the running configuration is told: it has secrets.
+    """
+
+    device: str
+    platform: str
+    plan: dict[str, Any]
+    not_understood: list[UnknownLine]
+
+    @classmethod
+    def of(cls, plan: Plan) -> Self:
+        """What a box's configuration amounts to."""
+        return cls(
+            device=plan.device,
+            platform=plan.platform,
+            plan=plan.model_dump(mode="json", exclude_defaults=True, exclude={"unknown"}),
+            not_understood=list(plan.unknown),
+        )
+
+
+class DriftDocument(BaseModel):
+    """Whether a box still holds what the last run left on it, and where not, in words.
+
+    ``run`` is the last one that was kept on the box, or found that it held the plan; ``drifted`` is ``null`` where
+    there is none.
+    """
+
+    device: str
+    run: str | None
+    since: datetime | None
+    drifted: bool | None
+    differences: list[str]
+
+    @classmethod
+    def of(cls, device: str, found: Drift) -> Self:
+        """What was found on a device."""
+        return cls(
+            device=device,
+            run=found.run.id if found.run else None,
+            since=found.run.updated if found.run else None,
+            drifted=bool(found.differences) if found.run else None,
+            differences=list(found.differences),
+        )
+
+
+class PolicySource(BaseModel):
+    """The Git commit that a version came from."""
+
+    repository: str
+    commit: str
+    path: str
+
+
+class PolicyVersionDocument(BaseModel):
+    """A version of a policy. Number 0 is the one that ships with qosforge; ``version`` is the hash of its meaning."""
+
+    name: str
+    number: int
+    version: str
+    author: str
+    comment: str
+    source: PolicySource | None
+    at: datetime | None
+
+    @classmethod
+    def of(cls, version: PolicyVersion) -> Self:
+        """A version's."""
+        return cls(**vars(version))
+
+
+class PolicyList(BaseModel):
+    """The newest version of every policy, by name."""
+
+    policies: list[PolicyVersionDocument]
+
+
+class PolicyVersions(BaseModel):
+    """The versions of a policy, newest first."""
+
+    versions: list[PolicyVersionDocument]
+
+
+class PolicyDocument(BaseModel):
+    """A version with its text, byte for byte, and what it includes by name."""
+
+    about: PolicyVersionDocument
+    text: str
+    included: dict[str, str]
+
+    @classmethod
+    def of(cls, policy: Policy) -> Self:
+        """A policy's."""
+        return cls(
+            about=PolicyVersionDocument.of(policy.about), text=policy.text, included=dict(policy.included)
+        )
+
+
+class ChangeDocument(BaseModel):
+    """A place where two versions mean something else; ``null`` on the side that says nothing there."""
+
+    path: str
+    before: Any
+    after: Any
+
+
+class PolicyDiff(BaseModel):
+    """What a version has other than another: a unified diff of the texts, and the changes of what they mean."""
+
+    before: PolicyVersionDocument
+    after: PolicyVersionDocument
+    text: str
+    changes: list[ChangeDocument]
+
+    @classmethod
+    def of(cls, found: PolicyDifference) -> Self:
+        """A difference's."""
+        return cls(
+            before=PolicyVersionDocument.of(found.before),
+            after=PolicyVersionDocument.of(found.after),
+            text=found.text,
+            changes=[ChangeDocument(**vars(change)) for change in found.changes],
+        )

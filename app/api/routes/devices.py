@@ -1,0 +1,83 @@
+"""Devices: as the inventory has them, what a policy makes of them, what they hold, and whether they drifted."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Header, Query, Response
+
+from app.access.roles import Role
+from app.api.dependencies import TheBackend
+from app.api.previews import Asked, Preview
+from app.api.problems import responses
+from app.api.resources import DeviceList, DriftDocument, RunningQos
+from app.api.security import Needs
+from app.inventory.catalogue import device_of
+from app.inventory.models import Device
+from app.reports.preview import CompilePreview
+from app.runs.drift import drift, held_plan
+from app.runs.policies import LATEST
+
+router = APIRouter(tags=["devices"])
+
+_DEVICE = "/networks/{network}/devices/{device}"
+_VIEWER: dict[str, Any] = {"dependencies": [Depends(Needs(Role.VIEWER))]}
+
+
+@router.get("/networks/{network}/devices", responses=responses(404), **_VIEWER)
+def list_devices(backend: TheBackend, network: str) -> DeviceList:
+    """The devices of a network."""
+    return DeviceList(devices=list(backend.networks.network(network).devices))
+
+
+@router.get(_DEVICE, responses=responses(404), **_VIEWER)
+def get_device(backend: TheBackend, network: str, device: str) -> Device:
+    """A device as the inventory has it."""
+    return device_of(backend.networks.network(network), device)
+
+
+@router.get(
+    f"{_DEVICE}/plan",
+    response_model=CompilePreview,
+    responses={304: {"description": "The plan is still the one of the tag."}, **responses(404)},
+    **_VIEWER,
+)
+def device_plan(
+    *,
+    backend: TheBackend,
+    network: str,
+    device: str,
+    policy: Annotated[str, Query(min_length=1, max_length=128, examples=["rfc4594-12"])],
+    version: Annotated[int | None, Query(description="The latest without one.")] = None,
+    if_none_match: Annotated[str | None, Header()] = None,
+) -> Response:
+    """What a stored policy makes of a device: its plan, configuration and findings."""
+    name = device_of(backend.networks.network(network), device).name
+    stored = backend.policies.get(policy, LATEST if version is None else version)
+    return tagged(backend.previews.preview(Asked("compile", network, stored.written(), (name,))), if_none_match)
+
+
+@router.get(f"{_DEVICE}/running", responses=responses(404, 502), **_VIEWER)
+def device_running(backend: TheBackend, network: str, device: str) -> RunningQos:
+    """The QoS that a box holds now, read over SSH."""
+    net = backend.networks.network(network)
+    name = device_of(net, device).name
+    return RunningQos.of(held_plan(net, name, backend.previews.running(net, (name,))[name]))
+
+
+@router.get(f"{_DEVICE}/drift", responses=responses(404, 502), **_VIEWER)
+def device_drift(backend: TheBackend, network: str, device: str) -> DriftDocument:
+    """Whether a box still holds what the last run that was kept left on it; it is read over SSH."""
+    net = backend.networks.network(network)
+    name = device_of(net, device).name
+    text = backend.previews.running(net, (name,))[name]
+    return DriftDocument.of(name, drift(backend.desk.store, backend.artifacts, net, name, text))
+
+
+def tagged(preview: Preview, if_none_match: str | None) -> Response:
+    """A preview as it is sent to who may have it already."""
+    tag = f'"{preview.tag}"'
+    known = [entry.strip().removeprefix("W/") for entry in (if_none_match or "").split(",")]
+    if tag in known or "*" in known:
+        return Response(status_code=304, headers={"ETag": tag})
+    return Response(preview.body, media_type="application/json", headers={"ETag": tag})

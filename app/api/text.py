@@ -1,0 +1,74 @@
+"""What no store can hold is refused at the door: NUL, and halves of surrogate pairs, which JSON can write down."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.api.problems import MALFORMED, problem_response
+
+_SUSPICIOUS = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
+_DETAIL = "a text holds a NUL or half a surrogate pair"
+
+
+class ReadableText:
+    """Refuses addresses and JSON bodies with such text (400); reads a body whole, so it stands behind its bound."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        refuse = problem_response(scope["state"]["request_id"], MALFORMED, _DETAIL)
+        if "\0" in scope["path"] or b"%00" in scope["query_string"]:
+            await refuse(scope, receive, send)
+            return
+        messages: list[Message] = []
+        while not messages or messages[-1].get("more_body", False):
+            messages.append(await receive())
+        if not _readable(b"".join(message.get("body", b"") for message in messages)):
+            await refuse(scope, receive, send)
+            return
+        read = iter(messages)
+
+        async def again() -> Message:
+            return next(read, None) or await receive()
+
+        await self._app(scope, again, send)
+
+
+def _readable(body: bytes) -> bool:
+    if not _SUSPICIOUS.search(body):
+        return True
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        return True  # no JSON, or none that is taken: whoever reads it says so
+    return all("\0" not in text and _is_unicode(text) for text in _texts(value))
+
+
+def _texts(value: Any) -> list[str]:
+    found: list[str] = []
+    rest = [value]
+    while rest:
+        one = rest.pop()
+        if isinstance(one, str):
+            found.append(one)
+        elif isinstance(one, list):
+            rest += one
+        elif isinstance(one, dict):
+            rest += [*one.keys(), *one.values()]
+    return found
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

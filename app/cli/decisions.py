@@ -1,0 +1,109 @@
+"""Commands that decide on runs: wait, approve, refuse, cancel, retry, roll-back."""
+
+from __future__ import annotations
+
+import getpass
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+
+from app.api.run_models import summary_of
+from app.cli import remote_runs
+from app.cli.options import AsJson, RunId
+from app.cli.ordering import WAIT_SECONDS, Key, WaitSeconds
+from app.cli.reports import Junit, Markdown, Reports, Sarif
+from app.cli.run_output import tell
+from app.cli.server import remote
+from app.client.order import checked_key
+from app.errors import InputError
+from app.runs.artifacts import open_artifacts
+from app.runs.desk import Desk
+from app.runs.store import Run, RunStore
+from app.settings import load_settings
+
+Comment = Annotated[str, typer.Option("--comment", help="Why.")]
+Candidate = Annotated[
+    str | None,
+    typer.Option("--candidate", metavar="ID", help="What was looked at; else what the run would do now."),
+]
+Start = Annotated[str, typer.Option("--start", metavar="STAGE", help="Stage to begin at.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    for command in (wait, approve, refuse, cancel, retry, roll_back):
+        app.command(name=command.__name__.replace("_", "-"))(command)
+
+
+def wait(
+    run_id: RunId,
+    wait_seconds: WaitSeconds = WAIT_SECONDS,
+    sarif: Sarif = None,
+    junit: Junit = None,
+    markdown: Markdown = None,
+    as_json: AsJson = False,
+) -> None:
+    """Follow a run on a service to its end, and exit by its verdict."""
+    if not remote():
+        raise InputError("wait follows a run on a service", mend="name it: --server URL, or QOSFORGE_SERVER")
+    reports = Reports("policy.yaml", sarif, junit, markdown)
+    with reports.told():
+        remote_runs.wait(run_id, wait_seconds, reports, as_json)
+
+
+def approve(run_id: RunId, candidate: Candidate = None, comment: Comment = "", as_json: AsJson = False) -> None:
+    """Approve what a run would do; it goes on by itself."""
+    if remote():
+        remote_runs.approve(run_id, candidate, comment, as_json)
+        return
+
+    def decide(desk: Desk, who: str) -> Run:
+        listed = desk.candidate(run_id)
+        return desk.approve(run_id, who, candidate or (listed.id if listed else ""), comment)
+
+    _decide(decide, as_json)
+
+
+def refuse(run_id: RunId, comment: Comment = "", as_json: AsJson = False) -> None:
+    """Refuse what a run would do; it ends, and no box was touched."""
+    if remote():
+        remote_runs.decide(run_id, "refuse", {"comment": comment}, as_json)
+    else:
+        _decide(lambda desk, who: desk.refuse(run_id, who, comment), as_json)
+
+
+def cancel(run_id: RunId, as_json: AsJson = False) -> None:
+    """Stop a run; what it touched is undone."""
+    if remote():
+        remote_runs.decide(run_id, "cancel", None, as_json)
+    else:
+        _decide(lambda desk, who: desk.cancel(run_id, who), as_json)
+
+
+def retry(run_id: RunId, start: Start = "read", as_json: AsJson = False) -> None:
+    """Let a run that ended without its change begin again."""
+    if remote():
+        remote_runs.decide(run_id, "retry", {"start": start}, as_json)
+    else:
+        _decide(lambda desk, who: desk.retry(run_id, who, start), as_json)
+
+
+def roll_back(run_id: RunId, key: Key = None, as_json: AsJson = False) -> None:
+    """Undo a run that was kept, by a new run."""
+    if remote():
+        remote_runs.decide(run_id, "roll-back", None, as_json, checked_key(key))
+    else:
+        _decide(lambda desk, who: desk.roll_back(run_id, who, key), as_json)
+
+
+def _decide(decision: Callable[[Desk, str], Run], as_json: bool) -> None:
+    """Decide on a run of this machine's store, as the user of this shell."""
+    settings = load_settings()
+    settings.make_var_dir()
+    with RunStore(settings.database_url) as store:
+        desk = Desk(settings, store, open_artifacts(settings, store.database))
+        run = decision(desk, getpass.getuser())
+        listed = desk.candidate(run.id)
+    document = summary_of(run).model_dump(mode="json")
+    tell({**document, "candidate": listed.id if listed else None}, "qosforge serve carries it out", as_json)

@@ -1,0 +1,107 @@
+"""The options by which a run is asked for, here or of a service."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from app.cli.options import load
+from app.client.order import network_name, policy_choice
+from app.client.source import Source, source_of
+from app.errors import InputError, Place
+from app.runs.service import Request
+
+WAIT_SECONDS = 3600.0
+
+Ticket = Annotated[str, typer.Option("--ticket", help="The change's ticket number.")]
+NotBefore = Annotated[
+    str | None, typer.Option("--not-before", metavar="TIME", help="Push no earlier: 2026-11-30T22:00+01:00.")
+]
+Timeout = Annotated[
+    int | None, typer.Option("--timeout", min=60, metavar="SECONDS", help="Give up, and undo, after so long.")
+]
+Wait = Annotated[bool, typer.Option("--wait", help="Follow the run on the service and exit by its verdict.")]
+WaitSeconds = Annotated[float, typer.Option("--wait-seconds", min=1, help="Longest time to follow it.")]
+Key = Annotated[
+    str | None,
+    typer.Option("--idempotency-key", metavar="KEY", help="The same key makes one run, however often it is sent."),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Watching:
+    """How long a run on a service is followed, and the key that it is asked for with."""
+
+    wait: bool
+    seconds: float
+    key: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a run is asked for, as the command line has it."""
+
+    policy: Path
+    network: Path | None
+    parameters: list[str] | None
+    measure: bool
+    strict: bool
+    require_batfish: bool
+    seed: int
+    ticket: str
+    not_before: str | None
+    timeout: int | None
+
+    def request(self) -> Request:
+        """For this machine.
+
+        Raises:
+            InputError, InputErrors: intent or inventory is wrong, or an option needs a service.
+        """
+        for option, given in (
+            ("--ticket", self.ticket),
+            ("--not-before", self.not_before),
+            ("--timeout", self.timeout),
+        ):
+            if given:
+                raise InputError(f"{option} needs a service", mend="name it: --server URL, or QOSFORGE_SERVER")
+        loaded, net = load(self.policy, self.network, self.parameters)
+        return Request(loaded, net, self.measure, self.strict, self.require_batfish, self.seed)
+
+    def document(self) -> dict[str, Any]:
+        """For a service.
+
+        Raises:
+            InputError, InputErrors: the policy is no valid intent, or an option is wrong.
+        """
+        source = self._source()
+        moment = self._moment()
+        return {
+            "network": network_name(self.network),
+            "policy": policy_choice(self.policy, self.parameters or ()),
+            "measure": self.measure,
+            "strict": self.strict,
+            "require_batfish": self.require_batfish,
+            "seed": self.seed,
+            "ticket": self.ticket,
+            "not_before": moment.isoformat() if moment else None,
+            "timeout_seconds": self.timeout,
+            "source": source.document() if source else None,
+        }
+
+    def _source(self) -> Source | None:
+        return source_of(self.policy) if self.policy.exists() else None
+
+    def _moment(self) -> datetime | None:
+        if self.not_before is None:
+            return None
+        try:
+            moment = datetime.fromisoformat(self.not_before)
+        except ValueError:
+            place = Place(path="--not-before")
+            raise InputError("is no time", place, "write it like 2026-11-30T22:00+01:00") from None
+        return moment if moment.tzinfo else moment.astimezone(UTC)

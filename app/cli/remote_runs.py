@@ -1,0 +1,153 @@
+"""Runs on a service: asked for, followed, looked at; printed as those of this machine are."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from app.cli.ordering import Watching
+from app.cli.output import print_json, print_problems, progress, write_file
+from app.cli.reports import Reports
+from app.cli.run_output import (
+    exit_code,
+    expected_json,
+    print_end,
+    print_report,
+    print_runs,
+    print_whole,
+    run_json,
+    tell,
+)
+from app.cli.server import connect
+from app.client.connection import Connection
+from app.client.following import Happened, follow
+from app.client.order import checked_key
+from app.reports.model import RunReport
+
+Json = dict[str, Any]
+
+
+def place(order: Json, watching: Watching, reports: Reports, as_json: bool) -> None:
+    """Ask for a run; follow it to its end and exit by its verdict, if so wished."""
+    with connect() as connection:
+        run = connection.post("/runs", order, key=checked_key(watching.key))
+        if watching.wait:
+            finish(connection, run["id"], watching.seconds, reports, as_json)
+        run = connection.get(f"/runs/{run['id']}")
+    tell(run, f"follow it: qosforge wait {run['id']}", as_json)
+
+
+def finish(connection: Connection, run_id: str, seconds: float, reports: Reports, as_json: bool) -> None:
+    """Follow a run to its end, print what came of it and exit by its verdict."""
+    progress("run", run_id)
+    follow(connection, run_id, _show, seconds=seconds)
+    run = connection.get(f"/runs/{run_id}")
+    report = report_of(connection, run_id)
+    reports.run(report)
+    where = f"{connection.url}/api/v1/runs/{run_id}/report"
+    errors = [
+        {"device": "", "message": f"{stage.name}: {stage.summary}", "mend": ""}
+        for stage in report.stages
+        if stage.outcome == "failed"
+    ]
+    if as_json:
+        print_json(run_json(report, errors, where))
+    else:
+        print_report(report)
+        print_problems(errors)
+        print_end(report, where)
+    sys.exit(exit_code(run["status"], run["verdict"], failed=bool(errors)))
+
+
+def report_of(connection: Connection, run_id: str) -> RunReport:
+    """The report of a run, with its measurements."""
+    return RunReport.model_validate(connection.get(f"/runs/{run_id}/report", {"format": "json"}))
+
+
+def wait(run_id: str, seconds: float, reports: Reports, as_json: bool) -> None:
+    """Follow a run that was asked for before."""
+    with connect() as connection:
+        finish(connection, connection.get(f"/runs/{run_id}")["id"], seconds, reports, as_json)
+
+
+def list_runs(limit: int, as_json: bool) -> None:
+    """The newest runs that the caller may see."""
+    with connect() as connection:
+        found: list[Json] = []
+        path, query = "/runs", {"limit": min(limit, 200)}
+        page = connection.get(path, query)
+        while True:
+            found += page["runs"]
+            if len(found) >= limit or not page.get("next"):
+                break
+            page = connection.get(page["next"].removeprefix("/api/v1"))
+    entries = [
+        {
+            "run": run["id"],
+            **{name: run[name] for name in ("network", "policy", "status", "verdict", "created")},
+        }
+        for run in found[:limit]
+    ]
+    if as_json:
+        print_json(entries)
+    else:
+        print_runs(entries)
+
+
+def show(run_id: str, html: Path | None, reports: Reports, as_json: bool) -> None:
+    """One run: findings, comparison, verdicts, boxes and stages."""
+    with connect() as connection:
+        report = report_of(connection, run_id)
+        if html is not None:
+            write_file(html, connection.text(f"/runs/{run_id}/report", {"format": "html"}))
+    reports.run(report)
+    if as_json:
+        print_json(report.model_dump(mode="json") | expected_json(report.before, report.after))
+    else:
+        print_whole(report)
+
+
+def decide(run_id: str, what: str, body: Json | None, as_json: bool, key: str | None = None) -> None:
+    """Approve, refuse, cancel, retry or roll back; prints where the run stands then."""
+    with connect() as connection:
+        run = connection.post(f"/runs/{run_id}/{what}", body, key=key)
+    tell(run, f"follow it: qosforge wait {run['id']}", as_json)
+
+
+def approve(run_id: str, candidate: str | None, comment: str, as_json: bool) -> None:
+    """Approve what a run would do: the candidate that was looked at, else what it would do now, which is shown.
+
+    Raises:
+        InputError: there is nothing to approve.
+    """
+    with connect() as connection:
+        run = connection.get(f"/runs/{run_id}")
+        body = {"candidate": candidate or run["candidate"] or "", "comment": comment}
+        if candidate is None:
+            for device in run["devices"]:
+                progress("approve", f"{device['name']}: {len(device['delta'])} lines")
+        run = connection.post(f"/runs/{run['id']}/approve", body)
+    tell(run, f"follow it: qosforge wait {run['id']}", as_json)
+
+
+def _show(event: Happened) -> None:
+    data = {name: str(value) for name, value in event.data.items() if value is not None}
+    match event.kind:
+        case "progress":
+            progress(data.get("stage", ""), data.get("text", ""))
+        case "status":
+            said = " ".join(text for text in (data.get("waits_for", ""), data.get("reason", ""), _by(data)) if text)
+            progress(data.get("status", "").replace("_", " "), said)
+        case "decision":
+            word = "approved" if event.data.get("approved") else "refused"
+            progress(word, " ".join(text for text in (_by(data), data.get("comment", "")) if text))
+        case "stage" if data.get("outcome") not in (None, "done"):
+            progress(data.get("stage", ""), data.get("outcome", ""))
+        case "cancel" | "measurement":
+            progress(event.kind, " ".join(text for text in (data.get("side", ""), _by(data)) if text))
+
+
+def _by(data: dict[str, str]) -> str:
+    who = data.get("by") or data.get("tester")
+    return f"by {who}" if who else ""

@@ -1,0 +1,141 @@
+"""What is printed of a run, whoever carried it out: this process or a service."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+from app.cli.output import (
+    STYLE,
+    findings_json,
+    out,
+    print_accounts,
+    print_comparison,
+    print_finding_summary,
+    print_findings,
+    print_json,
+    print_verdicts,
+)
+from app.reports.balance import accounts, who_paid
+from app.reports.model import RunReport
+from app.runs.tables import RunStatus, Verdict
+from app.tester.measurement import Measurement
+
+Json = dict[str, Any]
+
+
+def exit_code(status: str, verdict: str | None, *, failed: bool) -> int:
+    """0: kept, or nothing to do, and nothing broken; 3: it failed (``failed``: a box or a service did); else 1."""
+    if status in (RunStatus.KEPT, RunStatus.NOTHING_TO_DO) and verdict in (None, Verdict.MET):
+        return 0
+    # Problems of boxes weigh more than what was measured.
+    return 3 if failed or status in (RunStatus.FAILED, RunStatus.NEEDS_RECOVERY) else 1
+
+
+def print_report(report: RunReport) -> None:
+    """Findings in short, the comparison, verdicts and boxes."""
+    print_finding_summary(report.findings, report.id)
+    out.print()
+    print_comparison(report.before, report.after)
+    print_accounts(report.before, report.after)
+    print_verdicts(report.verdicts_before, report.verdicts_after, every_bound=False)
+    out.print()
+    table = Table(box=None, padding=(0, 1), title="Boxes", title_justify="left", title_style="bold")
+    for heading in ("box", "platform", "lines", "outcome"):
+        table.add_column(heading)
+    for device in report.devices:
+        lines = len(device.candidate.splitlines())
+        table.add_row(device.name, device.platform, str(lines) if lines else "–", device.outcome)
+    out.print(table)
+
+
+def print_end(report: RunReport, where: str) -> None:
+    """How the run ended, and where its HTML report is."""
+    before, after = report.outcome_before(), report.outcome_after()
+    line = Text(f"\nrun {report.id}: {report.status.replace('_', ' ')}", style="bold")
+    for label, outcome in (("before", before), ("after", after)):
+        if outcome:
+            line.append(f"  {label} ", style="default")
+            line.append(outcome, style=f"bold {STYLE[outcome]}")
+    out.print(line)
+    out.print(f"report: {where}", soft_wrap=True, markup=False)
+
+
+def run_json(report: RunReport, errors: Iterable[Mapping[str, str]], where: str) -> Json:
+    """A run that was carried out, for machines."""
+    return {
+        "run": report.id,
+        "status": report.status,
+        "before": report.outcome_before(),
+        "after": report.outcome_after(),
+        "errors": list(errors),
+        "report": where,
+        "devices": {d.name: {"lines": d.candidate.splitlines(), "outcome": d.outcome} for d in report.devices},
+        "findings": findings_json(report.findings),
+        "verdicts": {
+            "before": [v.model_dump(mode="json") for v in report.verdicts_before],
+            "after": [v.model_dump(mode="json") for v in report.verdicts_after],
+        },
+    } | expected_json(report.before, report.after)
+
+
+def expected_json(before: Measurement | None, after: Measurement | None) -> Json:
+    """Expected and observed throughput and the delay bound of every class, and who paid."""
+    return {
+        "accounts": [account.model_dump(mode="json") for account in accounts(before, after)],
+        "who_paid": [balance.model_dump(mode="json") for balance in who_paid(before, after)],
+    }
+
+
+def print_whole(report: RunReport) -> None:
+    """A run looked at later: every finding and bound, and its stages."""
+    print_findings(report.findings)
+    print_comparison(report.before, report.after)
+    print_accounts(report.before, report.after)
+    print_verdicts(report.verdicts_before, report.verdicts_after)
+    table = Table(box=None, padding=(0, 1), title="Stages", title_justify="left", title_style="bold")
+    for heading in ("stage", "started", "seconds", "outcome", ""):
+        table.add_column(heading)
+    for stage in report.stages:
+        table.add_row(stage.name, f"{stage.started:%H:%M:%S}", f"{stage.seconds:.2f}", stage.outcome, stage.summary)
+    out.print(table)
+    out.print(f"{report.status.replace('_', ' ')}: {report.intent} on {report.network}")
+
+
+def print_runs(runs: Iterable[Json]) -> None:
+    """Runs in a table; each as `list_entry` has it."""
+    found = list(runs)
+    if not found:
+        out.print("no runs yet")
+        return
+    table = Table(box=None, padding=(0, 1))
+    for heading in ("run", "created", "network", "policy", "status", "verdict"):
+        table.add_column(heading)
+    for entry in found:
+        created = entry["created"].replace("T", " ")[:19]
+        status = entry["status"].replace("_", " ")
+        cells = (entry["run"], created, entry["network"], entry["policy"], status, entry["verdict"] or "–")
+        table.add_row(*(Text(cell) for cell in cells))
+    out.print(table)
+
+
+def tell(run: Json, next_step: str, as_json: bool) -> None:
+    """Where a run stands and what it waits for; ``run`` as the service has it."""
+    if as_json:
+        print_json(run)
+        return
+    out.print(Text(f"run {run['id']}: {run['status'].replace('_', ' ')}", style="bold"))
+    if run["waits_for"]:
+        out.print(Text(f"waits for {run['waits_for']}"), soft_wrap=True)
+    if not run["final"]:
+        out.print(Text(next_step, style="dim"), soft_wrap=True)
+
+
+def shown_path(path: Path) -> str:
+    """A path as people read it: from here where it is below."""
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)

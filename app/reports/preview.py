@@ -1,0 +1,258 @@
+"""What an intent would become, as documents: compiled, checked, and against what boxes hold. Nothing is touched."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from app.compiler.candidate import Candidate, make_candidate
+from app.compiler.compile import Compilation, CompiledDevice, compile_intent
+from app.errors import InputError, Place
+from app.findings import Fidelity, Finding, Severity, has_errors
+from app.intent.loader import LoadedIntent
+from app.inventory.models import Network
+from app.platforms.base import Block, ClassFidelity
+from app.validation import validate
+
+
+class Document(BaseModel):
+    """Base of the documents."""
+
+    model_config = ConfigDict(frozen=True, populate_by_name=True)
+
+
+class FindingDocument(Document):
+    """A finding, with every field; ``null`` where nothing is to be said."""
+
+    code: str
+    severity: Severity
+    message: str
+    device: str | None
+    interface: str | None
+    direction: str | None
+    traffic_class: str | None = Field(alias="class")
+    file: str | None
+    line: int | None
+    asked: str | None
+    will_be: str | None
+    mend: str | None
+
+
+class BlockDocument(Document):
+    """One configuration object, with the class that it came from and the line of that class in the intent."""
+
+    kind: str
+    name: str
+    text: str
+    traffic_class: str | None
+    line: int | None
+
+
+class FidelityDocument(Document):
+    """How near a class comes to what was asked on an interface; shares in per cent of the link rate."""
+
+    traffic_class: str
+    interface: str
+    fidelity: Fidelity
+    asked_percent: float | None
+    will_be_percent: float | None
+
+
+class GapDocument(Document):
+    """A place that is without a policy from line ``first`` (from 0) of the delta on, for ``lines`` lines."""
+
+    place: str
+    first: int
+    lines: int
+
+
+class CandidateDocument(Document):
+    """Lines that bring a box to the plan, those that undo them, and where it has no policy in between."""
+
+    device: str
+    delta: tuple[str, ...]
+    inverse: tuple[str, ...]
+    gaps: tuple[GapDocument, ...]
+
+
+class DevicePreview(Document):
+    """One device: its plan, its whole configuration and the blocks of it, and how near it comes to the intent.
+
+    ``classes`` maps what the box calls a class or queue to the intent's class. ``candidate`` is there where the box
+    was read.
+    """
+
+    name: str
+    platform: str
+    plan: dict[str, Any]
+    configuration: str
+    blocks: tuple[BlockDocument, ...]
+    classes: dict[str, str]
+    fidelity: tuple[FidelityDocument, ...]
+    candidate: CandidateDocument | None = None
+
+
+class CompilePreview(Document):
+    """What an intent becomes on a network. ``version`` is the hash of its canonical form; it is ``good`` where no
+    finding stands against a push.
+    """
+
+    intent: str
+    version: str
+    network: str
+    good: bool
+    findings: tuple[FindingDocument, ...]
+    devices: tuple[DevicePreview, ...]
+
+
+class ValidatePreview(Document):
+    """All that stands against pushing an intent to a network, and for it to be known."""
+
+    intent: str
+    version: str
+    network: str
+    good: bool
+    findings: tuple[FindingDocument, ...]
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A compilation of the whole network, and the findings of the chosen devices; ``running``: what boxes hold."""
+
+    compilation: Compilation
+    devices: tuple[CompiledDevice, ...]
+    findings: tuple[Finding, ...]
+    running: Mapping[str, str]
+    strict: bool = False
+
+    @property
+    def good(self) -> bool:
+        """Whether nothing stands against a push."""
+        return not has_errors(self.findings, strict=self.strict)
+
+    @property
+    def candidates(self) -> tuple[Candidate, ...]:
+        """What would be entered into every chosen device that was read."""
+        return tuple(make_candidate(d, self.running[d.name]) for d in self.devices if d.name in self.running)
+
+
+@dataclass(frozen=True)
+class Checks:
+    """What `check` does beyond compiling: our own checks, and Batfish where it has a host."""
+
+    batfish_host: str | None
+    batfish_port: int
+    require_batfish: bool = False
+
+
+def check(
+    loaded: LoadedIntent,
+    network: Network,
+    running: Mapping[str, str] | None = None,
+    *,
+    devices: Collection[str] = (),
+    checks: Checks | None = None,
+    strict: bool = False,
+) -> Checked:
+    """Compile for a network and, where ``checks`` say so, validate; findings of ``devices`` alone where given.
+
+    Raises:
+        InputError: the network has no such device, or one has a platform that is not installed.
+    """
+    names = chosen_devices(network, devices)
+    texts = dict(running or {})
+    compilation = compile_intent(loaded, network, texts)
+    findings = compilation.findings
+    if checks is not None:
+        findings += validate(
+            compilation,
+            texts,
+            batfish_host=checks.batfish_host,
+            batfish_port=checks.batfish_port,
+            require_batfish=checks.require_batfish,
+        )
+    return Checked(
+        compilation,
+        tuple(d for d in compilation.devices if d.name in names),
+        tuple(f for f in findings if f.device is None or f.device in names),
+        texts,
+        strict,
+    )
+
+
+def chosen_devices(network: Network, devices: Collection[str]) -> frozenset[str]:
+    """The devices that are named, all without a name.
+
+    Raises:
+        InputError: the network has no such device.
+    """
+    known = [d.name for d in network.devices]
+    for name in devices:
+        if name not in known:
+            place = Place(path="devices")
+            raise InputError(f"{network.name} has no device {name!r}", place, f"one of {', '.join(known)}")
+    return frozenset(devices or known)
+
+
+def compile_document(checked: Checked) -> CompilePreview:
+    """All about a compilation."""
+    candidates = {candidate.device: candidate for candidate in checked.candidates}
+    return CompilePreview(
+        **_head(checked),
+        devices=tuple(_device(device, candidates.get(device.name)) for device in checked.devices),
+    )
+
+
+def validate_document(checked: Checked) -> ValidatePreview:
+    """The findings alone."""
+    return ValidatePreview(**_head(checked))
+
+
+def candidate_document(candidate: Candidate) -> CandidateDocument:
+    """A candidate as it is told."""
+    return CandidateDocument(
+        device=candidate.device,
+        delta=candidate.delta,
+        inverse=candidate.inverse,
+        gaps=tuple(GapDocument(place=g.place, first=g.first, lines=g.lines) for g in candidate.gaps),
+    )
+
+
+def finding_documents(findings: Iterable[Finding]) -> tuple[FindingDocument, ...]:
+    """Findings as they are told."""
+    return tuple(FindingDocument.model_validate(finding.document()) for finding in findings)
+
+
+def _head(checked: Checked) -> dict[str, Any]:
+    loaded = checked.compilation.intent
+    return {
+        "intent": loaded.intent.intent,
+        "version": loaded.version,
+        "network": checked.compilation.network.name,
+        "good": checked.good,
+        "findings": finding_documents(checked.findings),
+    }
+
+
+def _device(device: CompiledDevice, candidate: Candidate | None) -> DevicePreview:
+    return DevicePreview(
+        name=device.name,
+        platform=device.request.platform,
+        plan=device.plan.model_dump(mode="json", exclude_defaults=True),
+        configuration=device.text,
+        blocks=tuple(_block(block) for block in device.blocks),
+        classes=dict(device.classes),
+        fidelity=tuple(_fidelity(entry) for entry in device.fidelity),
+        candidate=None if candidate is None else candidate_document(candidate),
+    )
+
+
+def _block(block: Block) -> BlockDocument:
+    return BlockDocument(**vars(block))
+
+
+def _fidelity(entry: ClassFidelity) -> FidelityDocument:
+    return FidelityDocument(**vars(entry))

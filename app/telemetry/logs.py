@@ -1,0 +1,87 @@
+"""The log: one line for each event, as text for people or as JSON for machines, on standard error.
+
+What stands in `structlog.contextvars` (request id, run id) goes with every line of that call, also those of
+libraries. Secrets are blotted out by their keys and by their shapes; a traceback never shows values of variables.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import sys
+from collections.abc import Mapping
+from typing import Any, Literal, TextIO
+
+import structlog
+from structlog.typing import EventDict, Processor, WrappedLogger
+
+BLOT = "***"
+
+_SECRET_KEY = re.compile(r"(?i)authorization|cookie|csrf|passw|secret|token$|api_?key")
+_SECRET_TEXT = re.compile(
+    r"qf_(?P<id>[0-9a-f]{16})_[0-9a-f]+"  # a token; its id may be told
+    r"|(?<=://)(?P<user>[^/\s:@]*):[^/\s@]+(?=@)"  # the password in a URL
+    r"|(?P<bearer>(?i:bearer|basic)) [A-Za-z0-9._~+/=-]{8,}"
+)
+
+_QUIET = ("uvicorn.access", "httpx2", "httpcore2", "alembic")
+"""Libraries of which only warnings are of interest: requests have a line of our own."""
+
+
+def configure_logs(form: Literal["text", "json"], stream: TextIO | None = None) -> None:
+    """Send the log of this process, and of every library in it, to ``stream`` (standard error unless given)."""
+    out = stream or sys.stderr
+    shared: list[Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.format_exc_info,
+        blot,
+    ]
+    structlog.configure(
+        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
+        cache_logger_on_first_use=False,
+    )
+    renderer: Processor = (
+        structlog.processors.JSONRenderer(sort_keys=True, ensure_ascii=False)
+        if form == "json"
+        else structlog.dev.ConsoleRenderer(colors=out.isatty())
+    )
+    handler = logging.StreamHandler(out)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=[structlog.stdlib.ExtraAdder(), *shared],
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, renderer],
+        )
+    )
+    root = logging.getLogger()
+    root.handlers = [handler]
+    root.setLevel(logging.INFO)
+    for name in _QUIET:
+        logging.getLogger(name).setLevel(logging.WARNING)
+
+
+def blot(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    """Blot secrets out of one event, however deep they stand."""
+    return {key: _blotted(key, value) for key, value in event.items()}
+
+
+def _blotted(key: str, value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _blotted(str(name), one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_blotted(key, one) for one in value]
+    if not isinstance(value, str):
+        return value
+    return BLOT if _SECRET_KEY.search(key) else _SECRET_TEXT.sub(_replacement, value)
+
+
+def _replacement(found: re.Match[str]) -> str:
+    if found["id"]:
+        return f"qf_{found['id']}_{BLOT}"
+    if found["bearer"]:
+        return f"{found['bearer']} {BLOT}"
+    return f"{found['user']}:{BLOT}"

@@ -1,0 +1,32 @@
+"""What a process counts of the requests it answers, in a registry of its own (Prometheus)."""
+
+from __future__ import annotations
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
+
+CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
+
+_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+
+
+class Metrics:
+    """Counts of one process; who has more to tell registers a collector with ``registry``."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.requests = Counter(
+            "qosforge_http_requests", "Answered requests.", ("method", "route", "status"), registry=self.registry
+        )
+        self.seconds = Histogram(
+            "qosforge_http_request_duration_seconds",
+            "From a request's arrival to the end of its answer.",
+            ("method", "route"),
+            buckets=_SECONDS,
+            registry=self.registry,
+        )
+        self.open = Gauge("qosforge_http_requests_open", "Requests that are being answered.", registry=self.registry)
+
+    def text(self) -> bytes:
+        """All metrics in Prometheus' text format."""
+        return generate_latest(self.registry)

@@ -1,0 +1,269 @@
+"""Runs over HTTP: asked for once, listed in pages, decided on by who may."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from app.access.calls import calls_page
+from app.access.roles import Role
+from app.api.backend import Backend
+from app.runs.tables import RunStatus, Verdict
+from tests.api.conftest import Headers, People
+
+RUNS = "/api/v1/runs"
+BODY: dict[str, Any] = {"network": "campus", "policy": {"name": "campus-collaboration"}}
+
+Place = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture
+def ann(people: People) -> Headers:
+    """An operator of one network."""
+    return people.headers("ann", Role.OPERATOR, "campus")
+
+
+@pytest.fixture
+def place(client: TestClient, ann: Headers) -> Place:
+    def ask(**body: Any) -> dict[str, Any]:
+        answer = client.post(RUNS, json=BODY | body, headers=ann)
+        assert answer.status_code == 201, answer.text
+        made: dict[str, Any] = answer.json()
+        return made
+
+    return ask
+
+
+def problem(answer: Any, status: int) -> str:
+    """What the problem of an answer says in words; it has the status, and is a problem."""
+    assert answer.status_code == status, answer.text
+    assert answer.headers["content-type"] == "application/problem+json"
+    told: dict[str, Any] = answer.json()
+    assert told["status"] == status
+    return " ".join([told["detail"], *(f"{each['message']} {each['mend']}" for each in told["errors"])])
+
+
+def test_a_run_is_recorded_with_who_asked_for_it_and_why(
+    client: TestClient, ann: Headers, backend: Backend
+) -> None:
+    source = {"repository": "campus/qos", "commit": "a" * 40, "path": "policies/campus.yaml"}
+    later = datetime.now(UTC) + timedelta(hours=1)
+    body = BODY | {
+        "ticket": "CHG-12",
+        "source": source,
+        "not_before": later.isoformat(),
+        "timeout_seconds": 600,
+        "seed": 7,
+        "strict": True,
+    }
+    answer = client.post(RUNS, json=body, headers=ann)
+    assert answer.status_code == 201
+    run = answer.json()
+    assert answer.headers["location"] == f"{RUNS}/{run['id']}"
+    assert (run["status"], run["final"], run["verdict"], run["attempt"]) == ("pending", False, None, 1)
+    assert (run["requested_by"], run["ticket"], run["source"]) == ("ann", "CHG-12", source)
+    assert datetime.fromisoformat(run["not_before"]) == later
+    assert datetime.fromisoformat(run["deadline"]) == later + timedelta(minutes=10)
+    recorded = backend.desk.run(run["id"])
+    assert (recorded.params["seed"], recorded.params["strict"], recorded.params["measure"]) == (7, True, True)
+    assert client.get(answer.headers["location"], headers=ann).json()["id"] == run["id"]
+    (call,) = calls_page(backend.database, None)
+    assert (call.actor, call.network, call.resource, call.status) == ("ann", "campus", f"{RUNS}/{run['id']}", 201)
+
+
+def test_a_policy_may_be_named_or_brought(place: Place, backend: Backend) -> None:
+    text = backend.policies.get("campus-collaboration").text
+    named, brought = place(), place(policy={"text": text, "file": "policies/mine.yaml"})
+    assert named["policy_version"] == brought["policy_version"]
+    assert backend.desk.run(brought["id"]).params["intent_file"] == "policies/mine.yaml"
+    assert place(policy={"name": "campus-collaboration", "version": 0})["policy"] == "campus-collaboration"
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "said"),
+    [
+        ({"network": "campsu"}, 403, "campsu"),
+        ({"policy": {"name": "nothing"}}, 404, "policy"),
+        ({"policy": {"name": "campus-collaboration", "version": 9}}, 404, "version 9"),
+        ({"policy": {"name": "../../etc/passwd"}}, 404, "policy"),
+        ({"policy": {"text": "version: 1\nintent: [\n"}}, 422, "policy.yaml|YAML|expected"),
+        ({"policy": {"text": "version: 1\nintent: x\nclasses: []\n"}}, 422, "at least 1"),
+        ({"policy": {"text": "a", "file": "/etc/passwd"}}, 422, "name of a file"),
+        ({"policy": {}}, 422, "policy"),
+        ({"policy": {"name": "itesm-paper"}}, 422, "judge"),
+        ({"measure": False, "tester": "outside"}, 422, "measure"),
+        ({"seed": -1}, 422, "seed"),
+        ({"timeout_seconds": 1}, 422, "timeout_seconds"),
+        ({"not_before": "2026-01-01T00:00:00"}, 422, "not_before"),
+        ({"ticket": "a\nb"}, 422, "ticket"),
+        ({"source": {"repository": "r", "commit": "main", "path": "p"}}, 422, "commit"),
+        ({"inventory": "/etc"}, 422, "inventory"),
+    ],
+)
+def test_what_is_wrong_with_an_order_is_told(
+    client: TestClient, ann: Headers, *, body: dict[str, Any], status: int, said: str
+) -> None:
+    told = problem(client.post(RUNS, json=BODY | body, headers=ann), status)
+    assert any(part in told for part in said.split("|"))
+    assert client.get(RUNS, headers=ann).json()["runs"] == []
+
+
+def test_an_operator_of_every_network_is_told_of_an_unknown_one(client: TestClient, people: People) -> None:
+    answer = client.post(RUNS, json=BODY | {"network": "campsu"}, headers=people.headers("all", Role.OPERATOR))
+    assert "no such network" in problem(answer, 404)
+
+
+def test_one_key_makes_one_run_also_at_once(client: TestClient, ann: Headers, backend: Backend) -> None:
+    key = {"Idempotency-Key": f'"{uuid.uuid4()}"'}
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda _: client.post(RUNS, json=BODY, headers=ann | key), range(8)))
+    assert sorted(answer.status_code for answer in answers) == [200] * 7 + [201]
+    (made,) = {answer.json()["id"] for answer in answers}
+    assert [run.id for run in backend.desk.runs(None)] == [made]
+    assert {answer.headers["location"] for answer in answers} == {f"{RUNS}/{made}"}
+    other = client.post(RUNS, json=BODY | {"seed": 2}, headers=ann | key)
+    assert "another request" in problem(other, 422)
+
+
+def test_a_key_is_its_owners(client: TestClient, ann: Headers, people: People) -> None:
+    key = {"Idempotency-Key": "one"}
+    bob = people.headers("bob", Role.OPERATOR)
+    first, second = (client.post(RUNS, json=BODY, headers=who | key) for who in (ann, bob))
+    assert (first.status_code, second.status_code) == (201, 201)
+    assert first.json()["id"] != second.json()["id"]
+
+
+@pytest.mark.parametrize("key", ["", '""', '"open', "two words", '"' + "x" * 256 + '"', '"a" ; b', "ä".encode()])
+def test_a_key_that_cannot_be_read_is_refused(client: TestClient, ann: Headers, key: str | bytes) -> None:
+    headers: Any = ann | {"Idempotency-Key": key}
+    assert "idempotency" in problem(client.post(RUNS, json=BODY, headers=headers), 422).lower()
+
+
+def test_quotes_around_a_key_are_no_part_of_it(client: TestClient, ann: Headers) -> None:
+    bare, quoted = (
+        client.post(RUNS, json=BODY, headers=ann | {"Idempotency-Key": key}) for key in ("k-1", '"k-1"')
+    )
+    assert (bare.status_code, quoted.status_code) == (201, 200)
+
+
+@pytest.fixture
+def many(backend: Backend) -> list[str]:
+    """Runs of two networks, some of them over; the newest first."""
+    store = backend.desk.store
+    made = []
+    for number in range(25):
+        network = "campus" if number % 2 else "itesm"
+        run = store.create_run(network, f"policy-{number % 3}", "0" * 64, {})
+        if number % 5 == 0:
+            store.set_status(run.id, RunStatus.KEPT, Verdict.MET)
+        made.append(run.id)
+    return made[::-1]
+
+
+def pages(client: TestClient, headers: Headers, first: str) -> Iterator[list[str]]:
+    """The ids of each page."""
+    path: str | None = first
+    while path is not None:
+        answer = client.get(path, headers=headers)
+        assert answer.status_code == 200, answer.text
+        yield [run["id"] for run in answer.json()["runs"]]
+        path = answer.json()["next"]
+
+
+def test_pages_lead_through_all_runs_while_others_are_added(
+    client: TestClient, people: People, backend: Backend, many: list[str]
+) -> None:
+    admin = people.admin()
+    found: list[list[str]] = []
+    for page in pages(client, admin, f"{RUNS}?limit=10"):
+        found.append(page)
+        backend.desk.store.create_run("campus", "late", "0" * 64, {})
+    assert [len(page) for page in found] == [10, 10, 5]
+    assert [run for page in found for run in page] == many
+
+
+def test_filters_are_kept_from_page_to_page(client: TestClient, people: People, many: list[str]) -> None:
+    admin = people.admin()
+    found = list(pages(client, admin, f"{RUNS}?network=itesm&policy=policy-0&limit=2"))
+    assert [run for page in found for run in page] == [many[24 - n] for n in (24, 18, 12, 6, 0)]
+    kept = client.get(f"{RUNS}?status=kept&verdict=met", headers=admin).json()
+    assert [run["id"] for run in kept["runs"]] == [many[24 - n] for n in (20, 15, 10, 5, 0)]
+    assert kept["next"] is None
+    assert {run["status"] for run in kept["runs"]} == {"kept"}
+
+
+def test_runs_are_found_by_who_asked_and_when(
+    client: TestClient, place: Place, ann: Headers, many: list[str]
+) -> None:
+    mine = place()
+    found = client.get(RUNS, params={"requested_by": "ann"}, headers=ann).json()["runs"]
+    assert [run["id"] for run in found] == [mine["id"]]
+    since = client.get(RUNS, params={"since": mine["created"]}, headers=ann).json()["runs"]
+    assert [run["id"] for run in since] == [mine["id"]]
+    until = client.get(RUNS, params={"until": mine["created"]}, headers=ann).json()["runs"]
+    assert [run["id"] for run in until] == [many[24 - n] for n in range(23, 0, -2)]
+
+
+def test_runs_of_unseen_networks_are_not_listed(client: TestClient, people: People, many: list[str]) -> None:
+    eve = people.headers("eve", Role.VIEWER, "itesm")
+    seen = client.get(f"{RUNS}?limit=200", headers=eve).json()["runs"]
+    assert [run["id"] for run in seen] == many[::2]
+    assert client.get(f"{RUNS}?network=campus", headers=eve).json() == {"runs": [], "next": None}
+
+
+@pytest.mark.parametrize("query", ["cursor=!", "cursor=AAAA", "limit=0", "limit=201", "status=odd", "since=2026"])
+def test_a_query_that_cannot_be_read_is_refused(client: TestClient, people: People, query: str) -> None:
+    assert query.partition("=")[0] in problem(client.get(f"{RUNS}?{query}", headers=people.admin()), 422)
+
+
+def test_a_run_that_is_not_there_is_not_found(client: TestClient, ann: Headers, place: Place) -> None:
+    run = place()["id"]
+    for unknown in (str(uuid.uuid4()), run[:20], "%00", "x" * 200):
+        for path in ("", "/events", "/artifacts", f"/artifacts/{'0' * 64}", "/report"):
+            problem(client.get(f"{RUNS}/{unknown}{path}", headers=ann), 404)
+        problem(client.post(f"{RUNS}/{unknown}/cancel", headers=ann), 404)
+
+
+def test_a_waiting_run_is_cancelled_at_once_and_only_once(client: TestClient, ann: Headers, place: Place) -> None:
+    run = place()["id"]
+    answer = client.post(f"{RUNS}/{run}/cancel", headers=ann)
+    assert (answer.status_code, answer.json()["status"], answer.json()["cancelled_by"]) == (202, "cancelled", "ann")
+    assert "over" in problem(client.post(f"{RUNS}/{run}/cancel", headers=ann), 409)
+
+
+def test_a_running_run_is_asked_to_stop(client: TestClient, ann: Headers, place: Place, backend: Backend) -> None:
+    run = place()["id"]
+    backend.desk.store.begin_attempt(run, 1)
+    answer = client.post(f"{RUNS}/{run}/cancel", headers=ann)
+    assert (answer.status_code, answer.json()["status"], answer.json()["cancelled_by"]) == (202, "running", "ann")
+
+
+def test_an_ended_run_may_be_tried_again(client: TestClient, ann: Headers, place: Place) -> None:
+    run = place()["id"]
+    assert "cannot be tried again" in problem(client.post(f"{RUNS}/{run}/retry", json={}, headers=ann), 409)
+    client.post(f"{RUNS}/{run}/cancel", headers=ann)
+    assert "push" in problem(client.post(f"{RUNS}/{run}/retry", json={"start": "push"}, headers=ann), 409)
+    assert "begin" in problem(client.post(f"{RUNS}/{run}/retry", json={"start": "keep"}, headers=ann), 422)
+    answer = client.post(f"{RUNS}/{run}/retry", json={}, headers=ann)
+    assert (answer.status_code, answer.json()["status"], answer.json()["attempt"]) == (202, "pending", 2)
+
+
+def test_a_kept_run_is_rolled_back_by_a_run_of_its_own(
+    client: TestClient, ann: Headers, place: Place, backend: Backend
+) -> None:
+    run = place()["id"]
+    assert "nothing to roll back" in problem(client.post(f"{RUNS}/{run}/roll-back", headers=ann), 409)
+    backend.desk.store.set_status(run, RunStatus.KEPT, Verdict.MET)
+    key = {"Idempotency-Key": '"back"'}
+    first, second = (client.post(f"{RUNS}/{run}/roll-back", headers=ann | key) for _ in range(2))
+    assert first.status_code == 201
+    assert first.json()["undo_of"] == run
+    assert first.headers["location"] == f"{RUNS}/{first.json()['id']}"
+    assert second.json()["id"] == first.json()["id"]
+    assert client.get(f"{RUNS}/{run}", headers=ann).json()["status"] == "kept"

@@ -1,0 +1,225 @@
+"""Commands that let a service do it: which one they speak to, and what they make of what it says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from app.client import following
+from app.resources import root
+from tests.client.support import Answer, Asked, document, scripted, stream
+from tests.reports.test_run_report import report
+
+from .conftest import Command
+
+POLICY = root() / "policies" / "campus-collaboration.yaml"
+ID = "019a3f6e-5b1c-7c8e-9a40-0c5d9f1b7a11"
+RUN = {
+    "id": ID,
+    "network": "campus",
+    "policy": "campus",
+    "status": "needs_approval",
+    "final": False,
+    "verdict": None,
+    "created": "2026-01-02T03:04:05+00:00",
+    "waits_for": "an approval of 3 boxes",
+    "candidate": "ab" * 32,
+    "devices": [{"name": "r1", "delta": ["a", "b"]}],
+}
+
+
+@pytest.fixture(autouse=True)
+def token(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("QOSFORGE_TOKEN", "qf_secret")
+    monkeypatch.delenv("QOSFORGE_SERVER", raising=False)
+    monkeypatch.setattr(following, "PAUSE_SECONDS", (0.01,))
+
+
+def service(**answers: Answer) -> object:
+    """Answers by the last part of the path."""
+
+    def answer(asked: Asked) -> Answer:
+        return answers[asked.path.partition("?")[0].rpartition("/")[2].replace("-", "_")]
+
+    return answer
+
+
+def test_a_run_that_is_not_waited_for_says_what_it_waits_for(qosforge: Command) -> None:
+    with scripted(document(RUN)) as (url, asked):  # type: ignore[arg-type]
+        ended = qosforge("--server", url, "run", POLICY, "--ticket", "CHG-1", "--network", "inventories/campus")
+    assert (ended.code, ended.stderr) == (0, "")
+    assert f"run {ID}: needs approval" in ended.stdout
+    assert "an approval of 3 boxes" in ended.stdout
+    assert f"qosforge wait {ID}" in ended.stdout
+    body = json.loads(asked[0].body)
+    assert (body["network"], body["ticket"], body["measure"]) == ("campus", "CHG-1", True)
+    assert body["policy"]["text"] == POLICY.read_text()
+    assert asked[0].headers["idempotency-key"]
+
+
+def test_every_call_has_a_key_of_its_own_unless_it_is_given(
+    qosforge: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with scripted(document(RUN)) as (url, asked):
+        monkeypatch.setenv("QOSFORGE_SERVER", url)
+        for arguments in ((), (), ("--idempotency-key", "job-7")):
+            assert qosforge("push", POLICY, *arguments).code == 0
+    keys = [a.headers["idempotency-key"] for a in asked if a.method == "POST"]
+    assert keys[2] == '"job-7"'
+    assert len(set(keys)) == 3
+
+
+@pytest.mark.parametrize("network", [None, "campus", "somewhere/campus"])
+def test_a_policy_of_the_service_goes_by_its_name(qosforge: Command, network: str | None) -> None:
+    chosen = ("--network", network) if network else ()
+    with scripted(document(RUN)) as (url, asked):
+        ended = qosforge("--server", url, "run", "gold@3", "--set", "percent=33", *chosen)
+    assert ended.code == 0
+    body = json.loads(asked[0].body)
+    assert body["policy"] == {"name": "gold", "version": 3, "parameters": {"percent": 33}}
+    assert (body["network"], body["source"]) == ("campus", None)
+
+
+@pytest.mark.parametrize(
+    ("status", "verdict", "code"),
+    [
+        ("kept", "met", 0),
+        ("kept", None, 0),
+        ("nothing_to_do", "met", 0),
+        ("kept", "inconclusive", 1),
+        ("nothing_to_do", "broken", 1),
+        ("rolled_back", "broken", 1),
+        ("refused", None, 1),
+        ("cancelled", None, 1),
+        ("failed", None, 3),
+        ("needs_recovery", None, 3),
+    ],
+)
+def test_waiting_exits_by_the_verdict(qosforge: Command, status: str, verdict: str | None, code: int) -> None:
+    ended_run = {**RUN, "status": status, "verdict": verdict, "final": True}
+    made = report().model_copy(update={"status": status, "id": ID})
+    events = stream(
+        'id: 1\nevent: progress\ndata: {"stage": "push", "text": "3 boxes"}\n\n',
+        'id: 2\nevent: status\ndata: {"status": "needs_approval", "waits_for": "an approval"}\n\n',
+        "event: end\ndata: {}\n\n",
+    )
+    answers = service(
+        runs=document(ended_run, 201),
+        events=events,
+        report=Answer(200, made.model_dump_json().encode(), {"Content-Type": "application/json"}),
+        **{ID.replace("-", "_"): document(ended_run)},
+    )
+    with scripted(answers) as (url, asked):  # type: ignore[arg-type]
+        ended = qosforge("--server", url, "run", POLICY, "--wait", "--json")
+    assert ended.code == code
+    assert "3 boxes" in ended.stderr
+    assert "an approval" in ended.stderr
+    told = json.loads(ended.stdout)
+    assert (told["run"], told["status"]) == (ID, status)
+    assert told["report"].startswith(url)
+    assert any("/report?format=json" in a.path for a in asked)
+
+
+def test_runs_go_over_pages(qosforge: Command) -> None:
+    first = document({"runs": [{**RUN, "id": "r1"}], "next": "/api/v1/runs?before=r1&limit=2"})
+    second = document({"runs": [{**RUN, "id": "r2", "policy": "[bold]x"}, {**RUN, "id": "r3"}], "next": None})
+    with scripted(first, second) as (url, asked):
+        ended = qosforge("--server", url, "runs", "--limit", "2")
+    assert ended.code == 0
+    assert [a.path for a in asked] == ["/api/v1/runs?limit=2", "/api/v1/runs?before=r1&limit=2"]
+    assert "[bold]x" in ended.stdout
+    assert "r3" not in ended.stdout
+
+
+def test_an_approval_is_of_what_was_looked_at(qosforge: Command) -> None:
+    with scripted(document(RUN)) as (url, asked):
+        assert qosforge("--server", url, "approve", ID, "--comment", "seen").code == 0
+        assert qosforge("--server", url, "approve", ID, "--candidate", "cd" * 32).code == 0
+    bodies = [json.loads(a.body) for a in asked if a.method == "POST"]
+    assert bodies == [{"candidate": "ab" * 32, "comment": "seen"}, {"candidate": "cd" * 32, "comment": ""}]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "path", "body"),
+    [
+        (("refuse", ID, "--comment", "no"), "refuse", {"comment": "no"}),
+        (("cancel", ID), "cancel", None),
+        (("retry", ID, "--start", "push"), "retry", {"start": "push"}),
+        (("roll-back", ID), "roll-back", None),
+    ],
+)
+def test_decisions_go_to_their_routes(
+    qosforge: Command, arguments: tuple[str, ...], path: str, body: dict[str, str] | None
+) -> None:
+    with scripted(document(RUN)) as (url, asked):
+        assert qosforge("--server", url, *arguments).code == 0
+    assert asked[0].path == f"/api/v1/runs/{ID}/{path}"
+    assert (json.loads(asked[0].body) if asked[0].body else None) == body
+
+
+def test_a_token_is_read_from_its_file(qosforge: Command, tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    file.write_text("qf_other\n")
+    with scripted(document({"runs": [], "next": None})) as (url, asked):
+        assert qosforge("--server", url, "--token-file", file, "runs").stdout == "no runs yet\n"
+    assert asked[0].headers["authorization"] == "Bearer qf_other"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--server", "http://127.0.0.1:1", "lab", "down"), "works on this machine only"),
+        (("--server", "qos.example.org", "runs"), "no address of a service"),
+        (("--token-file", "x", "runs"), "belongs to a service"),
+        (("--server", "http://127.0.0.1:1", "--token-file", "{tmp}/none", "runs"), "cannot be read"),
+        (("--server", "http://127.0.0.1:1", "--token-file", "{tmp}", "runs"), "cannot be read"),
+        (("--server", "http://127.0.0.1:1", "run", POLICY, "--not-before", "soon"), "is no time"),
+        (("--server", "http://127.0.0.1:1", "run", POLICY, "--idempotency-key", "a b"), "is no idempotency key"),
+        (("--server", "http://127.0.0.1:1", "run", "none.yaml"), "none.yaml"),
+        (("wait", ID), "on a service"),
+        (("run", POLICY, "--ticket", "CHG-1"), "needs a service"),
+    ],
+)
+def test_what_cannot_be_meant_is_told(
+    qosforge: Command, tmp_path: Path, arguments: tuple[object, ...], says: str
+) -> None:
+    ended = qosforge(*(str(a).format(tmp=tmp_path) for a in arguments))
+    assert ended.code == 2
+    assert says in ended.stderr
+    assert ended.stderr.count("error: ") == 1
+
+
+def test_without_a_token_nothing_is_sent(qosforge: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("QOSFORGE_TOKEN")
+    with scripted(document({})) as (url, asked):
+        ended = qosforge("--server", url, "runs")
+    assert (ended.code, asked) == (2, [])
+    assert "QOSFORGE_TOKEN" in ended.stderr
+
+
+def test_a_service_that_is_not_there_is_told(qosforge: Command) -> None:
+    ended = qosforge("--server", "http://127.0.0.1:9", "runs", "--json")
+    assert ended.code == 3
+    assert "cannot be reached" in json.loads(ended.stdout)["errors"][0]["message"]
+    assert "Traceback" not in ended.stderr
+
+
+def test_findings_that_refuse_are_printed(qosforge: Command, tmp_path: Path) -> None:
+    finding = {"code": "scope-empty", "severity": "error", "message": "none in scope", "class": None}
+    refused = document({"type": "urn:x:refused", "detail": "refused", "findings": [finding]}, 422)
+    with scripted(refused) as (url, _):
+        ended = qosforge("--server", url, "run", POLICY, "--sarif", tmp_path / "f.sarif")
+    assert ended.code == 1
+    assert "scope-empty" in ended.stdout
+    results = json.loads((tmp_path / "f.sarif").read_text())["runs"][0]["results"]
+    assert [r["ruleId"] for r in results] == ["scope-empty"]
+
+
+def test_the_service_of_the_environment_is_for_commands_that_can(
+    qosforge: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("QOSFORGE_SERVER", "http://127.0.0.1:9")
+    assert qosforge("lab", "down").stdout == "no lab is running\n"
+    assert qosforge("runs").code == 3
