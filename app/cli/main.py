@@ -30,6 +30,7 @@ COMMANDS = {
     "app.cli.user": ("user",),
     "app.cli.token": ("token",),
     "app.cli.tester": ("tester",),
+    "app.cli.worker": ("worker",),
     "app.cli.backup": ("backup",),
     "app.cli.doctor": ("doctor",),
     "app.cli.retention": ("retention",),

@@ -5,9 +5,8 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
-from typing import Self
 
-from app.database.connections import database_url
+from app.database.connections import is_embedded
 from app.errors import QosforgeError
 from app.runs.artifacts import open_artifacts
 from app.runs.context import Observer
@@ -30,7 +29,8 @@ class Executor:
     """Carries out runs in this process, between :meth:`start` and :meth:`stop`.
 
     On PostgreSQL any number of processes may; on SQLite the one that owns the engine. ``listen``: whether it takes
-    runs from the queues, or only those begun in it. ``observe`` is told what the stages do.
+    runs from the queues, or only those begun in it; ``dispatch``: whether it looks after everybody's runs.
+    ``observe`` is told what the stages do.
     """
 
     def __init__(
@@ -39,6 +39,7 @@ class Executor:
         observe: Observer,
         *,
         listen: bool = True,
+        dispatch: bool = True,
         workflow_version: str = WORKFLOW_VERSION,
         times: SlotTimes = TIMES,
     ) -> None:
@@ -49,7 +50,8 @@ class Executor:
         """
         settings.make_var_dir()
         self._listen = listen
-        embedded = database_url(settings.database_url).get_backend_name() == "sqlite"
+        self.dispatches = dispatch
+        embedded = is_embedded(settings.database_url)
         executor = new_executor(embedded)
         self.store = RunStore(settings.database_url, executor=executor)
         self.slot = Slot(self.store.database, executor, workflow_version, times)
@@ -77,15 +79,10 @@ class Executor:
         """Make the workflows known that this process can carry out."""
         self.loop.register()
 
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.stop()
-
     def start(self) -> None:
         """Lease the slot, join the engine, and begin to look.
+
+        If it fails, :meth:`stop` puts away what was opened.
 
         Raises:
             EngineBusy: on SQLite, another process carries out the runs.
@@ -97,13 +94,9 @@ class Executor:
             self.slot.take()
         else:
             self.slot.take()
-            try:
-                self.engine.launch(self._listen)
-            except BaseException:
-                self.slot.release()
-                raise
+            self.engine.launch(self._listen)
         self._stop.clear()
-        if self._listen:
+        if self.dispatches:
             self._thread = threading.Thread(target=self._look, name="dispatcher", daemon=True)
             self._thread.start()
 
