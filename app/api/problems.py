@@ -33,7 +33,7 @@ from app.errors import (
     StoreError,
     TesterError,
 )
-from app.inventory.catalogue import NetworkUnknown
+from app.inventory.catalogue import DeviceUnknown, NetworkUnknown
 from app.runs.artifacts import ArtifactMissing
 from app.runs.policies import PolicyUnknown
 from app.runs.store import RunUnknown
@@ -134,6 +134,7 @@ KINDS: dict[type[QosforgeError], Kind] = {
     WrongState: WRONG_STATE,
     TooLarge: TOO_LARGE,
     ArtifactMissing: NOT_FOUND,
+    DeviceUnknown: NOT_FOUND,
     NetworkUnknown: NOT_FOUND,
     PolicyUnknown: NOT_FOUND,
     TesterUnknown: NOT_FOUND,
