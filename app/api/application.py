@@ -19,7 +19,10 @@ from app.api.observe import Observe
 from app.api.problems import install_handlers
 from app.api.recording import RecordCalls
 from app.api.routes import (
+    calls,
     devices,
+    login,
+    me,
     networks,
     policies,
     previews,
@@ -29,6 +32,9 @@ from app.api.routes import (
     run_measurements,
     runs,
     system,
+    testers,
+    tokens,
+    users,
 )
 from app.api.shield import Shield
 from app.api.text import ReadableText
@@ -45,6 +51,12 @@ _LOGIN = f"{PREFIX}/login"
 ROUTERS: tuple[APIRouter, ...] = (
     system.router,
     reference.router,
+    login.router,
+    me.router,
+    users.router,
+    tokens.router,
+    testers.router,
+    calls.router,
     networks.router,
     devices.router,
     policies.router,

@@ -8,6 +8,7 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 
 from app.access.access import Access
+from app.access.oidc import Provider, open_provider
 from app.api.compute import Compute
 from app.api.gauges import Gauges
 from app.api.previews import Previews
@@ -20,7 +21,7 @@ from app.runs.store import RunStore
 from app.settings import Settings
 from app.telemetry.metrics import Metrics
 
-_PRELOAD = ("app.api.previews",)
+_PRELOAD = ("app.api.preview_job",)
 """What computing processes import before their first call."""
 
 
@@ -31,6 +32,7 @@ class Backend:
     settings: Settings
     database: Database
     access: Access
+    provider: Provider | None
     networks: Networks
     artifacts: Artifacts
     policies: Policies
@@ -64,6 +66,7 @@ def open_backend(settings: Settings) -> Iterator[Backend]:
             settings=settings,
             database=database,
             access=Access(database, settings),
+            provider=open_provider(settings),
             networks=networks,
             artifacts=artifacts,
             policies=Policies(database, artifacts),

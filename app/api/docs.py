@@ -67,6 +67,7 @@ def _complete(operation: dict[str, Any], needs: Needs | None, *, in_path: bool) 
     statuses = [*_ALWAYS]
     if needs is not None:
         operation["x-role"] = needs.role.value
+        operation["x-everywhere"] = needs.everywhere
         operation["security"] = [{"token": []}]
         statuses += _WITH_ROLE
     if "requestBody" in operation:

@@ -28,7 +28,7 @@ from app.runs.engine import JsonObject, Queue, Recovered, RunStranded, State, Un
 from app.runs.engine_record import SCHEMA, never_unpickle, refuse_foreign_records
 from app.runs.store import EMBEDDED_EXECUTOR
 
-WORKFLOW_VERSION = "1"
+WORKFLOW_VERSION = "2"
 """Version of the order of phases; raise it when recorded runs can no longer be replayed by the code."""
 
 _UNFINISHED = ["PENDING", "ENQUEUED", "DELAYED"]

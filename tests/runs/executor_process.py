@@ -6,9 +6,9 @@ import signal
 import sys
 import threading
 import time
+from multiprocessing.connection import Connection
 from pathlib import Path
 
-from app.runs.dispatch import RUNS_QUEUE
 from app.runs.engine import JsonObject
 from app.runs.executor import Executor
 from app.runs.ids import run_and_attempt
@@ -70,17 +70,13 @@ class SmallExecutor(Executor):
         return {}
 
 
-def main() -> None:
-    """``folder url version``: work until SIGTERM."""
-    folder, url, version = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
+def work(folder: Path, url: str, version: str, ready: Connection) -> None:
+    """Work until SIGTERM; tells through ``ready`` when it does."""
     stop = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
     executor = SmallExecutor(folder, url, workflow_version=version, times=TIMES)
     executor.start()
-    print(executor.engine.executor, flush=True)
+    ready.send(executor.engine.executor)
     stop.wait()
-    print(executor.stop(), flush=True)
-
-
-if __name__ == "__main__":
-    main()
+    if not executor.stop():
+        sys.exit("steps in flight did not end")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
 import pytest
@@ -16,10 +17,10 @@ from app.runs.store import Run, RunStore
 from app.runs.tables import RunStatus
 from tests.postgres import PostgresServer
 
-from .conftest import ROOT
+from .executor_process import work
 from .support import wait_for
 
-Start = Callable[..., "subprocess.Popen[str]"]
+Start = Callable[..., ForkServerProcess]
 
 
 @pytest.fixture
@@ -31,24 +32,30 @@ def store(postgres_url: str) -> Iterator[RunStore]:
 @pytest.fixture
 def start(tmp_path: Path, postgres_url: str) -> Iterator[Start]:
     """Start an executor and wait until it works; what still lives at the end is killed."""
-    children: list[subprocess.Popen[str]] = []
+    # A process that has imported everything, and forks: an import costs more than most of these tests.
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["tests.runs.executor_process"])
+    children: list[ForkServerProcess] = []
 
-    def begin(version: str = "1") -> subprocess.Popen[str]:
-        child = subprocess.Popen(
-            [sys.executable, "-W", "error", "-m", "tests.runs.executor_process", tmp_path, postgres_url, version],
-            cwd=ROOT,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
+    def begin(version: str = "1") -> ForkServerProcess:
+        ours, theirs = context.Pipe()
+        child = context.Process(target=work, args=(tmp_path, postgres_url, version, theirs))
+        child.start()
         children.append(child)
-        assert child.stdout is not None
-        assert child.stdout.readline().strip()
+        theirs.close()
+        assert ours.recv()
+        ours.close()
         return child
 
     yield begin
     for child in children:
         child.kill()
-        child.communicate(timeout=10)
+        child.join(timeout=10)
+
+
+def send(child: ForkServerProcess, number: signal.Signals) -> None:
+    assert child.pid is not None
+    os.kill(child.pid, number)
 
 
 def place(store: RunStore, *, wait: bool = False) -> Run:
@@ -90,10 +97,10 @@ def test_a_stopped_executor_is_dead_before_its_runs_are_taken(
     first = start()
     run = place(store, wait=True)
     wait_for(lambda: count(tmp_path, "touch ") == 1, "the run to touch its box")
-    first.send_signal(signal.SIGSTOP)
+    send(first, signal.SIGSTOP)
     start()
-    wait_for(lambda: first.poll() is not None, "the fence")
-    assert first.returncode == -signal.SIGKILL
+    wait_for(lambda: not first.is_alive(), "the fence")
+    assert first.exitcode == -signal.SIGKILL
     assert count(tmp_path, "touch ") == 1, "nobody took over from a process that lived"
     (tmp_path / "go").touch()
     wait_for(ended(store, run), "the other to end the run")
@@ -104,17 +111,18 @@ def test_a_graceful_stop_hands_over_at_once(store: RunStore, start: Start, tmp_p
     run = place(store, wait=True)
     wait_for(lambda: count(tmp_path, "touch ") == 1, "the run to touch its box")
     second = start()
-    first.send_signal(signal.SIGTERM)
+    send(first, signal.SIGTERM)
     time.sleep(0.3)
     (tmp_path / "go").touch()
     began = time.monotonic()
     wait_for(ended(store, run), "the other to end the run")
     assert time.monotonic() - began < 4, "sooner than a slot runs out"
-    assert first.wait(timeout=10) == 0
+    first.join(timeout=10)
+    assert first.exitcode == 0
     assert log(tmp_path)[1:] == [log(tmp_path)[1], f"touched {run.id}", f"end {run.id}"], (
         "the step was not cut short"
     )
-    assert second.poll() is None
+    assert second.is_alive()
 
 
 def test_the_server_may_be_restarted_underneath(
@@ -127,7 +135,7 @@ def test_the_server_may_be_restarted_underneath(
     (tmp_path / "go").touch()
     after = [place(store) for _ in range(3)]
     wait_for(ended(store, *before, *after), "every run to end", 40)
-    assert [child.poll() for child in children] == [None, None]
+    assert all(child.is_alive() for child in children)
     assert count(tmp_path, "end ") == 6, "none twice"
 
 
