@@ -20,6 +20,8 @@ from app.api.problems import install_handlers
 from app.api.recording import RecordCalls
 from app.api.routes import (
     devices,
+    experiments,
+    measurements,
     networks,
     policies,
     previews,
@@ -28,6 +30,7 @@ from app.api.routes import (
     run_events,
     run_measurements,
     runs,
+    sweeps,
     system,
 )
 from app.api.shield import Shield
@@ -45,6 +48,9 @@ ROUTERS: tuple[APIRouter, ...] = (
     devices.router,
     policies.router,
     previews.router,
+    measurements.router,
+    sweeps.router,
+    experiments.router,
     runs.router,
     run_events.router,
     run_artifacts.router,

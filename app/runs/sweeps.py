@@ -18,7 +18,7 @@ from app.database.connections import Database
 from app.errors import InputError, Place
 from app.intent.written import Written, load_written
 from app.inventory.models import Network
-from app.runs.artifacts import Artifacts
+from app.runs.artifacts import Artifacts, canonical_json
 from app.runs.ids import new_run_id
 from app.runs.live import require_checks
 from app.runs.tables import SCHEMA_VERSION, SWEEP_POINTS, SWEEPS
@@ -189,7 +189,7 @@ class Sweeps:
             StoreError: an artifact is missing or damaged.
         """
         with self._database.read() as connection:
-            params = connection.scalar(sa.select(SWEEPS.c.params).where(SWEEPS.c.id == sweep_id))
+            params = connection.execute(sa.select(SWEEPS.c.params).where(SWEEPS.c.id == sweep_id)).scalar_one()
         point = self.point(sweep_id, number)
         text = self._artifacts.get_text
         written = Written(
@@ -248,6 +248,10 @@ def _combinations(order: SweepOrder) -> list[dict[str, Any]]:
     for name, values in (*order.parameters.items(), ("seeds", order.seeds)):
         if not 1 <= len(values) <= MOST_VALUES:
             raise InputError(f"{name} has {len(values)} values", mend=f"give 1 to {MOST_VALUES}")
+        try:
+            canonical_json(list(values))
+        except ValueError:
+            raise InputError(f"{name} has a value that is no number", mend="give a finite one") from None
     count = len(order.seeds)
     for values in order.parameters.values():
         count *= len(values)
