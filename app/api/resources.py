@@ -155,9 +155,7 @@ class PolicyDocument(BaseModel):
     @classmethod
     def of(cls, policy: Policy) -> Self:
         """A policy's."""
-        return cls(
-            about=PolicyVersionDocument.of(policy.about), text=policy.text, included=dict(policy.included)
-        )
+        return cls(about=PolicyVersionDocument.of(policy.about), text=policy.text, included=dict(policy.included))
 
 
 class ChangeDocument(BaseModel):

@@ -20,8 +20,10 @@ RETENTION_STAGE = "retention"
 """Stage that marks a run whose artifacts were given up, and when."""
 
 
-def run_report(store: RunStore, artifacts: ArtifactStore, run_id: str) -> RunReport:
+def run_report(store: RunStore, artifacts: ArtifactStore, run_id: str, *, measurements: bool = True) -> RunReport:
     """The report of a run, as far as it came; what the retention left of it, where that took its artifacts.
+
+    Without ``measurements``, which are long, it has the verdicts on them only.
 
     Raises:
         InputError: there is no such run.
@@ -30,7 +32,7 @@ def run_report(store: RunStore, artifacts: ArtifactStore, run_id: str) -> RunRep
     run = store.get_run(run_id)
     stages = store.stages(run.id)
     try:
-        return _whole(store, artifacts, run, stages)
+        return _whole(store, artifacts, run, stages, measurements=measurements)
     except ArtifactMissing:
         if not any(stage.name == RETENTION_STAGE for stage in stages):
             raise
@@ -55,7 +57,9 @@ def _remains(store: RunStore, run: Run, stages: list[Stage]) -> RunReport:
     )
 
 
-def _whole(store: RunStore, artifacts: ArtifactStore, run: Run, stages: list[Stage]) -> RunReport:
+def _whole(
+    store: RunStore, artifacts: ArtifactStore, run: Run, stages: list[Stage], *, measurements: bool
+) -> RunReport:
     last = {stage.name: stage.summary for stage in stages if stage.outcome == "done"}
     network = Network.model_validate_json(artifacts.get_text(run.params["network"]))
     before, after = _measured(last, "before"), _measured(last, "after")
@@ -70,8 +74,8 @@ def _whole(store: RunStore, artifacts: ArtifactStore, run: Run, stages: list[Sta
         stages=tuple(_stage(stage) for stage in stages),
         devices=_devices(store, artifacts, run.id, network=network, last=last, findings=findings),
         findings=findings,
-        before=_measurement(artifacts, before),
-        after=_measurement(artifacts, after),
+        before=_measurement(artifacts, before) if measurements else None,
+        after=_measurement(artifacts, after) if measurements else None,
         verdicts_before=_verdicts(artifacts, before),
         verdicts_after=_verdicts(artifacts, after),
     )
