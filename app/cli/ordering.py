@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +13,7 @@ from app.cli.options import load
 from app.client.order import network_name, policy_choice
 from app.client.source import Source, source_of
 from app.errors import InputError, Place
-from app.runs.service import Request
+from app.runs.desk import Order
 
 WAIT_SECONDS = 3600.0
 
@@ -56,21 +56,26 @@ class Asked:
     not_before: str | None
     timeout: int | None
 
-    def request(self) -> Request:
+    def order(self) -> Order:
         """For this machine.
 
         Raises:
-            InputError, InputErrors: intent or inventory is wrong, or an option needs a service.
+            InputError, InputErrors: intent or inventory is wrong, or an option is.
         """
-        for option, given in (
-            ("--ticket", self.ticket),
-            ("--not-before", self.not_before),
-            ("--timeout", self.timeout),
-        ):
-            if given:
-                raise InputError(f"{option} needs a service", mend="name it: --server URL, or QOSFORGE_SERVER")
-        loaded, net = load(self.policy, self.network, self.parameters)
-        return Request(loaded, net, self.measure, self.strict, self.require_batfish, self.seed)
+        loaded, network = load(self.policy, self.network, self.parameters)
+        source = self._source()
+        return Order(
+            network,
+            loaded,
+            measure=self.measure,
+            strict=self.strict,
+            require_batfish=self.require_batfish,
+            seed=self.seed,
+            ticket=self.ticket,
+            not_before=self._moment(),
+            timeout=timedelta(seconds=self.timeout) if self.timeout else None,
+            source=source.document() if source else None,
+        )
 
     def document(self) -> dict[str, Any]:
         """For a service.

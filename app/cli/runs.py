@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -117,10 +118,10 @@ def _ask(asked: Asked, reports: Reports, watching: Watching, as_json: bool) -> N
 
 
 def _carry_out(asked: Asked, reports: Reports, as_json: bool) -> None:
-    request = asked.request()
+    order = asked.order()
     with open_service(load_settings(), progress) as service:
         _report_recovered(service.recover())
-        finished = service.run(request)
+        finished = service.run(order, getpass.getuser())
         report = run_report(service.store, service.artifacts, finished.run_id)
     reports.run(report)
     errors = finished.result["errors"]

@@ -165,23 +165,35 @@ def restore(driver: NetworkDriver, target: Target, journal: Journal) -> str:
             _enter(driver, lines, target)
             journal.record(target.device, "inverse_applied", delta=as_text(lines))
     held = running(driver)
-    note = ""
-    if held != target.original:
-        difference = first_difference(target.original, held)
-        if _ours_alone(target, held) or undo(target.platform, held, target.original):
-            journal.record(target.device, "failed", note=f"not as before: {difference}")
-            raise DeviceError(
-                f"does not read as before: {difference}",
-                Place(device=target.device),
-                "compare it with the configuration kept in the run, then run: qosforge recover",
-            )
-        note = f"somebody else changed lines that are not ours: {difference}"
+    try:
+        note = require_as_before(target, held)
+    except DeviceError as error:
+        journal.record(target.device, "failed", note=error.message)
+        raise
     if (pending or target.saved) and not target.traits.native_rollback:
         # A reload timer still runs, or startup holds the change: confirming stops the one and saves the original.
         # (A driver with a rollback of its own saves with it, and with every commit that sets no timer.)
         driver.confirm_commit()
     journal.record(target.device, "undone", note=note)
     return held
+
+
+def require_as_before(target: Target, held: str) -> str:
+    """Make sure that a box reads as the target's original; what is told of lines that are not ours, if they differ.
+
+    Raises:
+        DeviceError: what we manage does not read as it did.
+    """
+    if held == target.original:
+        return ""
+    difference = first_difference(target.original, held)
+    if _ours_alone(target, held) or undo(target.platform, held, target.original):
+        raise DeviceError(
+            f"does not read as before: {difference}",
+            Place(device=target.device),
+            "compare it with the configuration kept in the run, then run: qosforge recover",
+        )
+    return f"somebody else changed lines that are not ours: {difference}"
 
 
 def _ours_alone(target: Target, touched: str) -> bool:

@@ -10,9 +10,10 @@ from typing import Any
 
 from app.deploy.fleet import Fleet
 from app.intent.loader import LoadedIntent, parse_intent
+from app.inventory.changes import Approval
 from app.inventory.models import Network
 from app.inventory.overlay import read_overlay
-from app.runs.artifacts import ArtifactStore
+from app.runs.artifacts import Artifacts
 from app.runs.store import RunStore
 from app.runs.tables import JournalAction
 
@@ -26,7 +27,8 @@ class Documents:
 
     ``intent_included`` has the artifacts of the files that the intent includes, by name; ``intent_parameters`` are
     the parameters set beside it, ``name=value``. With the tester ``outside`` somebody else measures, before the
-    push only if ``before``. ``undo_of`` is the run that this one rolls back.
+    push only if ``before``. ``undo_of`` is the run that this one rolls back; ``approval`` who
+    has to approve the change.
     """
 
     intent_file: str
@@ -45,6 +47,7 @@ class Documents:
     before: bool = False
     timeout_seconds: float | None = None
     undo_of: str | None = None
+    approval: Approval = "none"
 
     def as_json(self) -> dict[str, Any]:
         """The parameters of a run."""
@@ -53,13 +56,19 @@ class Documents:
 
 @dataclass
 class Context:
-    """One run in this process."""
+    """One attempt at a run in this process."""
 
     run_id: str
     documents: Documents
     store: RunStore
-    artifacts: ArtifactStore
-    observe: Observer
+    artifacts: Artifacts
+    watch: Observer
+    attempt: int = 1
+
+    def observe(self, stage: str, text: str) -> None:
+        """Say what a stage is doing: to who watches this process, and to who reads the run's events."""
+        self.watch(stage, text)
+        self.store.events.progress(self.run_id, stage, text)
 
     @cached_property
     def intent(self) -> LoadedIntent:

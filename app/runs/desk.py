@@ -10,26 +10,30 @@ from typing import Any, Literal
 
 import sqlalchemy as sa
 
+from app.access.roles import NotAllowed
 from app.emulation import state_folder
 from app.errors import InputError, Place
 from app.intent.loader import LoadedIntent
 from app.inventory.models import Network
 from app.reports.model import RunReport
-from app.runs.artifacts import ArtifactStore, canonical_json
+from app.runs.artifacts import Artifacts, canonical_json
 from app.runs.context import Documents
 from app.runs.decisions import Decision
 from app.runs.events import Event, EventKind
 from app.runs.idempotency import Key
 from app.runs.live import require_checks
+from app.runs.outside import receive
 from app.runs.report import run_report
 from app.runs.store import NewRun, Run, RunStore, again_from
 from app.runs.tables import RunStatus, StageOutcome, Verdict
 from app.runs.undo import require_last
 from app.runs.wrong_state import WrongState
 from app.settings import Settings
+from app.tester.measurement import Measurement, When
 
 MOST_EVENTS = 500
 LONGEST_KEY = 255
+LONGEST_TICKET = 64
 LONGEST_COMMENT = 2000
 FINISH = "finish it first: qosforge recover"
 
@@ -73,7 +77,7 @@ class CandidateList:
 class Desk:
     """Asks for runs and decides on them. Needs no engine, and may be used from any thread and process."""
 
-    def __init__(self, settings: Settings, store: RunStore, artifacts: ArtifactStore) -> None:
+    def __init__(self, settings: Settings, store: RunStore, artifacts: Artifacts) -> None:
         self.settings = settings
         self.store = store
         self.artifacts = artifacts
@@ -92,6 +96,11 @@ class Desk:
             require_checks(order.intent)
         elif order.tester == "outside":
             raise InputError("an outside tester measures, and this run should not", mend="ask for one of the two")
+        problem = order.network.changes.ticket_problem(order.ticket)
+        if problem is not None:
+            raise InputError(problem, Place(path="ticket"), f"give the ticket that {order.network.name} asks for")
+        if len(order.ticket) > LONGEST_TICKET or not (order.ticket.isprintable()):
+            raise InputError("this is no ticket", Place(path="ticket"), f"at most {LONGEST_TICKET} characters")
         if order.timeout is not None and order.timeout <= timedelta(0):
             raise InputError("a timeout is longer than nothing", Place(path="timeout"), "give seconds above 0")
         identity = hashlib.sha256(canonical_json(_identity(order)).encode()).hexdigest()
@@ -127,6 +136,7 @@ class Desk:
             tester=order.tester,
             before=order.before,
             timeout_seconds=order.timeout.total_seconds() if order.timeout else None,
+            approval=order.network.changes.approval or ("four_eyes" if self.settings.four_eyes else "none"),
         )
 
     def runs(
@@ -196,9 +206,12 @@ class Desk:
         """Approve the candidate that was looked at; the run goes on by itself.
 
         Raises:
+            NotAllowed: whoever asked for the run may not approve it.
             WrongState: the run does not wait for an approval, or it would do something else by now.
         """
         run = self._waiting_for_approval(run_id)
+        if run.params.get("approval") == "four_eyes" and who == run.requested_by:
+            raise NotAllowed(f"{who} asked for the run and may not approve it", mend="ask another approver")
         listed = self.candidate(run.id)
         if listed is None or listed.id != candidate:
             now = listed.id if listed else "none"
@@ -260,6 +273,16 @@ class Desk:
             return _cancelled(who, f"cancelled by {who}")
 
         return self.store.change(self.run(run_id).id, stop, who)
+
+    def receive(self, run_id: str, side: When, tester: str, document: Measurement) -> None:
+        """Take in what an outside tester measured on one side of the push; the same again changes nothing.
+
+        Raises:
+            InputError: it cannot be judged, is of the other side, or of something that nobody measured.
+            WrongState: the run does not wait for it, or another one came first.
+        """
+        run = self.run(run_id)
+        receive(self.store, self.artifacts, run, side, tester=tester, document=document)
 
     def roll_back(self, run_id: str, who: str, key: str | None = None) -> Run:
         """Ask for a new run that brings the boxes of a kept one back to what they held before it.

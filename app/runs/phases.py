@@ -1,108 +1,41 @@
-"""The phases of a run. Each is one durable step: it reads before it touches, and returns plain JSON."""
+"""The phases of a run that touch boxes or look at what they do.
+
+Each is one durable step: it reads before it touches, and returns plain JSON.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from napalm.base.base import NetworkDriver
 
-from app.compiler.candidate import make_candidate, unlike
-from app.compiler.compile import Compilation, CompiledDevice, compile_intent
+from app.compiler.candidate import unlike
+from app.compiler.compile import CompiledDevice
 from app.deploy import transaction
-from app.deploy.fleet import Outcome
 from app.deploy.traits import traits
 from app.deploy.transaction import Target
 from app.emulation import is_emulated, offer_traffic
 from app.errors import DeviceError, Place, ServiceError, StoreError
-from app.findings import has_errors
 from app.plan.model import Plan
 from app.platforms.base import QueueCount
-from app.runs import live
+from app.runs import live, undo
 from app.runs.context import Context
-from app.runs.tables import JournalAction, RunStatus, Verdict
+from app.runs.outside import judged
+from app.runs.preparing import compiled, errors_of, running_texts
+from app.runs.tables import JournalAction
 from app.tester.counters import CounterNote, compare
 from app.tester.counters import read as read_counters
-from app.tester.measurement import When
+from app.tester.judging import overall
+from app.tester.measurement import Measurement, When
 from app.tester.offers import expected
-from app.validation import validate
 
 Json = dict[str, Any]
 
 REVERT_SECONDS = 900
 """Dead-man switch of a box. The twin takes seconds; a box that went back before the verdict is not confirmed."""
-LEASE_SECONDS = 1800
-
-
-def _errors(outcomes: Mapping[str, Outcome[Any]]) -> list[Json]:
-    return [{**o.error.document(), "device": o.device} for o in outcomes.values() if o.error is not None]
-
-
-def read(context: Context) -> Json:
-    """Read every box's running configuration; the twin needs them all, in scope or not."""
-    names = [device.name for device in context.network.devices]
-    with context.store.stage(context.run_id, "read") as summary:
-        context.observe("read", f"{len(names)} boxes over SSH")
-        outcomes = context.fleet.run(names, lambda _name, driver: transaction.running(driver))
-        held = {n: context.artifacts.put_text(o.value) for n, o in outcomes.items() if o.value is not None}
-        summary |= {"running": held, "errors": _errors(outcomes)}
-    return {"running": held, "errors": _errors(outcomes)}
-
-
-def running_texts(context: Context, held: Mapping[str, str]) -> dict[str, str]:
-    """Configurations by device from their artifacts."""
-    return {name: context.artifacts.get_text(artifact) for name, artifact in held.items()}
-
-
-def compiled(context: Context, held: Mapping[str, str]) -> Compilation:
-    """The compilation against what was read; pure, so that a resumed run gets the same."""
-    return compile_intent(context.intent, context.network, running_texts(context, held))
-
-
-def prepare(context: Context, held: Mapping[str, str]) -> Json:
-    """Compile, validate, and make the candidates."""
-    texts = running_texts(context, held)
-    with context.store.stage(context.run_id, "compile") as summary:
-        context.observe("compile", f"{context.intent.intent.intent} for {context.network.name}")
-        compilation = compiled(context, held)
-        summary["devices"] = [device.name for device in compilation.devices]
-    with context.store.stage(context.run_id, "validate") as summary:
-        context.observe("validate", "own checks and Batfish")
-        documents = context.documents
-        findings = (
-            *compilation.findings,
-            *validate(
-                compilation,
-                texts,
-                batfish_host=documents.batfish_host,
-                batfish_port=documents.batfish_port,
-                require_batfish=documents.require_batfish,
-            ),
-        )
-        artifact = context.artifacts.put_json([f.model_dump(mode="json") for f in findings])
-        refused = has_errors(findings, strict=documents.strict)
-        summary |= {"findings": artifact, "refused": refused}
-    devices: dict[str, Json] = {}
-    with context.store.stage(context.run_id, "prepare") as summary:
-        for device in () if refused else compilation.devices:
-            candidate = make_candidate(device, texts[device.name])
-            devices[device.name] = {
-                "configuration": context.artifacts.put_text(device.text),
-                "delta": context.artifacts.put_text(candidate.text),
-                "inverse": context.artifacts.put_text("\n".join(candidate.inverse)),
-                "gaps": [vars(gap) for gap in candidate.gaps],
-                "empty": candidate.empty,
-            }
-        summary["devices"] = devices
-    return {"findings": artifact, "refused": refused, "devices": devices}
-
-
-def renew(context: Context, devices: list[str]) -> Json:
-    """Hold the leases on: a measurement may outlast them."""
-    context.store.leases.renew(context.run_id, devices, LEASE_SECONDS)
-    return {}
 
 
 def measure(context: Context, held: Mapping[str, str], when: When, stretch: int) -> Json:
@@ -127,46 +60,42 @@ def measure(context: Context, held: Mapping[str, str], when: When, stretch: int)
     return result
 
 
-def lock(context: Context, devices: list[str]) -> Json:
-    """Take the leases of every box that will be touched."""
-    context.store.leases.acquire(context.run_id, devices, LEASE_SECONDS)
-    return {"devices": devices}
-
-
-def release(context: Context) -> Json:
-    """Give the leases back."""
-    context.store.leases.release(context.run_id)
-    return {}
-
-
-def set_status(context: Context, status: str, verdict: str | None) -> Json:
-    """Write where the run stands."""
-    context.store.set_status(context.run_id, RunStatus(status), Verdict(verdict) if verdict else None)
-    return {}
-
-
-def set_stopped(context: Context) -> Json:
-    """Write how a run stands that an error stopped on its way."""
-    if not context.store.get_run(context.run_id).status.final:
-        left = context.store.journal.open_touches(context.run_id)
-        context.store.set_status(context.run_id, RunStatus.NEEDS_RECOVERY if left else RunStatus.FAILED)
-    return {}
+def judge_outside(context: Context, artifact: str, when: When) -> Json:
+    """Judge a measurement that an outside tester gave."""
+    with context.store.stage(context.run_id, f"measure-{when}") as record:
+        measurement = Measurement.model_validate_json(context.artifacts.get_text(artifact))
+        context.observe(f"measure-{when}", f"what {measurement.tester} measured")
+        found = judged(context.intent, context.network, measurement)
+        result: Json = {
+            "measurement": artifact,
+            "verdicts": context.artifacts.put_json([v.model_dump(mode="json") for v in found]),
+            "outcome": overall(found),
+        }
+        record.update(result)
+    return result
 
 
 def _targets(context: Context, held: Mapping[str, str], prepared: Mapping[str, Json]) -> dict[str, Target]:
-    by_name = {d.name: d for d in compiled(context, held).devices}
+    meets = _wanted(context, held)
     targets = {}
-    for name, entry in prepared.items():
-        device = by_name[name]
+    for name, planned in prepared.items():
+        device = context.network.device(name)
         targets[name] = Target(
             device=name,
-            platform=device.request.platform,
-            traits=traits(context.network.device(name).driver, name),
+            platform=device.platform,
+            traits=traits(device.driver, name),
             original=context.artifacts.get_text(held[name]),
-            delta=tuple(context.artifacts.get_text(entry["delta"]).splitlines()),
-            meets=partial(_meets, device),
+            delta=tuple(context.artifacts.get_text(planned["delta"]).splitlines()),
+            meets=meets[name],
         )
     return targets
+
+
+def _wanted(context: Context, held: Mapping[str, str]) -> Mapping[str, Callable[[str], bool]]:
+    """Whether a running configuration is what the run wants of a box, by device."""
+    if context.documents.undo_of is None:
+        return {device.name: partial(_meets, device) for device in compiled(context, held).devices}
+    return {name: partial(undo.meets, before) for name, before in undo.targets(context).items()}
 
 
 def _meets(device: CompiledDevice, running: str) -> bool:
@@ -183,15 +112,17 @@ def push(context: Context, held: Mapping[str, str], prepared: Mapping[str, Json]
             return transaction.apply(driver, targets[name], context, REVERT_SECONDS)
 
         outcomes = context.fleet.run(wave, touch)
-        summary |= {"errors": _errors(outcomes), "devices": wave}
+        summary |= {"errors": errors_of(outcomes), "devices": wave}
     with context.store.stage(context.run_id, "read-back") as summary:
         after = {n: context.artifacts.put_text(o.value) for n, o in outcomes.items() if o.value is not None}
-        errors = [*_errors(outcomes), *_compare(context, held, after)]
+        errors = [*errors_of(outcomes), *_compare(context, held, after)]
         summary |= {"running": after, "errors": errors}
     return {"running": after, "errors": errors}
 
 
 def _compare(context: Context, held: Mapping[str, str], after: Mapping[str, str]) -> list[Json]:
+    if context.documents.undo_of is not None:
+        return undo.compare(context, after)
     found: list[Json] = []
     for device in compiled(context, held).devices:
         if device.name not in after:
@@ -258,8 +189,8 @@ def _counted(context: Context, plans: Mapping[str, Plan]) -> tuple[list[CounterN
                 due = expected(context.network, plans[name], offers) if emulated else None
                 notes += compare(plans[name], before, outcome.value, due)
     except ServiceError as error:
-        return [], [*_errors(first), error.document()]
-    return notes, [*_errors(first), *_errors(second)]
+        return [], [*errors_of(first), error.document()]
+    return notes, [*errors_of(first), *errors_of(second)]
 
 
 def keep(context: Context, held: Mapping[str, str], prepared: Mapping[str, Json]) -> Json:
@@ -274,8 +205,8 @@ def keep(context: Context, held: Mapping[str, str], prepared: Mapping[str, Json]
             return "saved"
 
         outcomes = context.fleet.run(touched, save)
-        summary |= {"devices": touched, "errors": _errors(outcomes)}
-    return {"devices": touched, "errors": _errors(outcomes)}
+        summary |= {"devices": touched, "errors": errors_of(outcomes)}
+    return {"devices": touched, "errors": errors_of(outcomes)}
 
 
 def roll_back(context: Context, held: Mapping[str, str], prepared: Mapping[str, Json]) -> Json:
@@ -309,8 +240,8 @@ def _restored(context: Context, targets: Mapping[str, Target]) -> Json:
 
         outcomes = context.fleet.run(targets, back)
         after = {n: context.artifacts.put_text(o.value) for n, o in outcomes.items() if o.value is not None}
-        summary |= {"running": after, "errors": _errors(outcomes)}
-    return {"running": after, "errors": _errors(outcomes)}
+        summary |= {"running": after, "errors": errors_of(outcomes)}
+    return {"running": after, "errors": errors_of(outcomes)}
 
 
 def settle(context: Context) -> Json:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import difflib
+from datetime import datetime
 from typing import Any
 
 from app.findings import Finding
 from app.inventory.models import Network
 from app.reports.model import DeviceReport, RunReport, StageReport
-from app.runs.artifacts import ArtifactMissing, ArtifactStore
+from app.runs.artifacts import ArtifactMissing, Artifacts
 from app.runs.stages import Stage
 from app.runs.store import Run, RunStore
 from app.tester.judging import ClassVerdict
@@ -20,10 +21,11 @@ RETENTION_STAGE = "retention"
 """Stage that marks a run whose artifacts were given up, and when."""
 
 
-def run_report(store: RunStore, artifacts: ArtifactStore, run_id: str, *, measurements: bool = True) -> RunReport:
-    """The report of a run, as far as it came; what the retention left of it, where that took its artifacts.
+def run_report(store: RunStore, artifacts: Artifacts, run_id: str, *, measurements: bool = True) -> RunReport:
+    """The report of a run, as far as its last attempt came; the stages are those of all attempts.
 
-    Without ``measurements``, which are long, it has the verdicts on them only.
+    Of a run whose artifacts the retention took, it is what was left. Without ``measurements``, which are long, it has
+    the verdicts on them only.
 
     Raises:
         InputError: there is no such run.
@@ -58,9 +60,11 @@ def _remains(store: RunStore, run: Run, stages: list[Stage]) -> RunReport:
 
 
 def _whole(
-    store: RunStore, artifacts: ArtifactStore, run: Run, stages: list[Stage], *, measurements: bool
+    store: RunStore, artifacts: Artifacts, run: Run, stages: list[Stage], *, measurements: bool
 ) -> RunReport:
-    last = {stage.name: stage.summary for stage in stages if stage.outcome == "done"}
+    shown = max((stage.run_attempt for stage in stages), default=run.attempt)
+    last = {s.name: s.summary for s in stages if s.outcome == "done" and s.run_attempt == shown}
+    begun = min((stage.started for stage in stages if stage.run_attempt == shown), default=run.created)
     network = Network.model_validate_json(artifacts.get_text(run.params["network"]))
     before, after = _measured(last, "before"), _measured(last, "after")
     findings = _findings(artifacts, last)
@@ -72,7 +76,7 @@ def _whole(
         started=run.created,
         finished=run.updated if run.status.final else None,
         stages=tuple(_stage(stage) for stage in stages),
-        devices=_devices(store, artifacts, run.id, network=network, last=last, findings=findings),
+        devices=_devices(store, artifacts, run.id, network=network, last=last, findings=findings, since=begun),
         findings=findings,
         before=_measurement(artifacts, before) if measurements else None,
         after=_measurement(artifacts, after) if measurements else None,
@@ -87,17 +91,17 @@ def _measured(last: dict[str, Json], when: str) -> Json | None:
     return last[names[-1]] if names else None
 
 
-def _measurement(artifacts: ArtifactStore, summary: Json | None) -> Measurement | None:
+def _measurement(artifacts: Artifacts, summary: Json | None) -> Measurement | None:
     return Measurement.model_validate_json(artifacts.get_text(summary["measurement"])) if summary else None
 
 
-def _verdicts(artifacts: ArtifactStore, summary: Json | None) -> tuple[ClassVerdict, ...]:
+def _verdicts(artifacts: Artifacts, summary: Json | None) -> tuple[ClassVerdict, ...]:
     if summary is None:
         return ()
     return tuple(ClassVerdict.model_validate(entry) for entry in artifacts.get_json(summary["verdicts"]))
 
 
-def _findings(artifacts: ArtifactStore, last: dict[str, Json]) -> tuple[Finding, ...]:
+def _findings(artifacts: Artifacts, last: dict[str, Json]) -> tuple[Finding, ...]:
     summary = last.get("validate")
     if summary is None:
         return ()
@@ -120,12 +124,13 @@ def _stage(stage: Stage) -> StageReport:
 
 def _devices(
     store: RunStore,
-    artifacts: ArtifactStore,
+    artifacts: Artifacts,
     run_id: str,
     *,
     network: Network,
     last: dict[str, Json],
     findings: tuple[Finding, ...],
+    since: datetime,
 ) -> tuple[DeviceReport, ...]:
     held = last.get("read", {}).get("running", {})
     prepared = last.get("prepare", {}).get("devices", {})
@@ -136,7 +141,7 @@ def _devices(
         entry = prepared.get(device.name)
         if entry is None:
             continue
-        actions = [row.action.value for row in store.journal.entries(run_id, device.name)]
+        actions = [row.action.value for row in store.journal.entries(run_id, device.name) if row.at >= since]
         original = artifacts.get_text(held[device.name])
         after = artifacts.get_text(pushed[device.name]) if device.name in pushed else ""
         final = restored.get(device.name)

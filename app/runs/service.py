@@ -8,34 +8,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from app.emulation import state_folder
 from app.errors import QosforgeError
-from app.intent.loader import LoadedIntent
-from app.inventory.models import Network
 from app.reports.run_report import render_run_report
-from app.runs.artifacts import ArtifactStore
-from app.runs.context import Documents, Observer
+from app.runs.artifacts import open_artifacts
+from app.runs.context import Observer
 from app.runs.dbos_engine import DbosEngine
-from app.runs.live import require_checks
-from app.runs.loop import Loop
+from app.runs.desk import Desk, Order
+from app.runs.loop import WORKFLOW, Loop, run_of
 from app.runs.report import run_report
 from app.runs.store import RunStore
 from app.runs.tables import RunStatus, Verdict
 from app.settings import Settings
 
 Json = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Request:
-    """What a run is asked for."""
-
-    intent: LoadedIntent
-    network: Network
-    measure: bool = True
-    strict: bool = False
-    require_batfish: bool = False
-    seed: int = 1
 
 
 @dataclass(frozen=True)
@@ -65,36 +50,23 @@ class Service:
         """
         settings.make_var_dir()
         self.settings = settings
-        self.artifacts = ArtifactStore(settings.artifacts_dir)
         self.store = RunStore(settings.database_url)
+        self.artifacts = open_artifacts(settings, self.store.database)
+        self.desk = Desk(settings, self.store, self.artifacts)
         self.engine = DbosEngine(settings.var_dir)
         self.loop = Loop(self.store, self.artifacts, self.engine, observe)
         self.loop.register()
 
-    def run(self, request: Request) -> Finished:
-        """Carry out a run to its end.
+    def run(self, order: Order, who: str) -> Finished:
+        """Carry out a run to its end, or until it has to wait.
 
         Raises:
-            InputError: it should measure, and the intent says nothing to judge.
+            InputError: the order is wrong: see `Desk.place`.
         """
-        if request.measure:
-            require_checks(request.intent)
-        documents = Documents(
-            intent_file=request.intent.document.file,
-            intent_text=self.artifacts.put_text(request.intent.document.text),
-            network=self.artifacts.put_text(request.network.model_dump_json(by_alias=True)),
-            lab=str(state_folder(self.settings.var_dir, request.network.name)),
-            seed=request.seed,
-            measure=request.measure,
-            strict=request.strict,
-            require_batfish=request.require_batfish,
-            batfish_host=self.settings.batfish_host,
-            batfish_port=self.settings.batfish_port,
-            intent_included={name: self.artifacts.put_text(text) for name, text in request.intent.included.items()},
-            intent_parameters=request.intent.settings,
-        )
-        name = request.intent.intent.intent
-        run_id = self.loop.start(documents, request.network.name, name, request.intent.version)
+        return self.carry_out(self.desk.place(order, who)[0].id)
+
+    def carry_out(self, run_id: str) -> Finished:
+        """Carry out the present attempt at a recorded run to its end, or until it has to wait."""
         try:
             result = self.loop.carry_out(run_id)
         except QosforgeError as error:
@@ -105,29 +77,35 @@ class Service:
         return Finished(run_id, result, self.write_report(run_id))
 
     def recover(self) -> list[Json]:
-        """Finish every unfinished run, and undo what ended runs left open; how each of them ended."""
+        """Finish every run that may go on, and undo what ended runs left open; how each of them ended."""
         ended: list[Json] = []
         for recovered in self.engine.recover():
             error = recovered.error
+            run_id = run_of(recovered.run_id)[0]
             ended.append(
                 {
-                    "run": recovered.run_id,
+                    "run": run_id,
                     "status": (recovered.result or {}).get("status", "failed"),
                     "errors": [error.document()] if error else (recovered.result or {}).get("errors", []),
                 }
             )
-            if recovered.workflow == "loop":
-                self.write_report(recovered.run_id)
+            if recovered.workflow == WORKFLOW:
+                self.write_report(run_id)
         for run_id in self.loop.unsettled():
             result = self.loop.settle(run_id)
             status = RunStatus.NEEDS_RECOVERY if result["errors"] else RunStatus.ROLLED_BACK
             ended.append({"run": run_id, "status": status.value, "errors": result["errors"]})
             self.write_report(run_id)
-        for run in self.store.unfinished_runs():
-            # Killed between its record and its start: the engine never heard of it, and it touched nothing.
-            if run.status is RunStatus.PENDING:
-                self.store.set_status(run.id, RunStatus.FAILED)
-                ended.append({"run": run.id, "status": RunStatus.FAILED.value, "errors": []})
+        for run in self.store.due_runs():
+            self.store.next_attempt(run)
+        for run in self.store.runs_in({RunStatus.PENDING}):
+            # Asked for, approved or tried again, and no process has taken it up.
+            try:
+                done = self.carry_out(run.id).result
+            except QosforgeError as caught:
+                ended.append({"run": run.id, "status": RunStatus.FAILED.value, "errors": [caught.document()]})
+            else:
+                ended.append({"run": run.id, "status": done["status"], "errors": done["errors"]})
         return ended
 
     def write_report(self, run_id: str) -> Path:

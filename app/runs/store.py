@@ -302,6 +302,9 @@ class RunStore:
                 return None
             if run.status.final:
                 raise StoreError(f"run {run_id} is over ({run.status}) and cannot become {status}")
+            if status.waiting and run.cancelled_by is not None:
+                # Asked to stop while it was on its way to waiting: no check point comes any more.
+                return {"status": RunStatus.CANCELLED.value, "reason": f"cancelled by {run.cancelled_by}"}
             values = {"status": status.value, "verdict": verdict or run.verdict}
             return {**values, "reason": reason, "waits_for": waits_for, "due": due}
 

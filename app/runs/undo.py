@@ -1,11 +1,21 @@
-"""Rolling back a kept run: which run's change stands on a box, and what the boxes held before it."""
+"""Rolling back a kept run: whose change stands on a box, what it held before, and the way there."""
 
 from __future__ import annotations
 
-from app.errors import Place
+from collections.abc import Mapping
+from typing import Any
+
+from app.compiler.candidate import undo
+from app.configtree import as_text
+from app.deploy.traits import traits
+from app.deploy.transaction import Target, require_as_before
+from app.errors import DeviceError, Place
+from app.runs.context import Context
 from app.runs.store import Run, RunStore
 from app.runs.tables import JournalAction, RunStatus
 from app.runs.wrong_state import WrongState
+
+Json = dict[str, Any]
 
 MOST_LATER = 1000
 """Later runs that are looked through."""
@@ -45,3 +55,59 @@ def require_last(store: RunStore, run: Run) -> None:
                 Place(device=shared[0]),
                 f"roll that one back first, or push the policy that should stand: qosforge roll-back {other.id}",
             )
+
+
+def targets(context: Context) -> dict[str, Target]:
+    """What the boxes have to go back to, by device."""
+    if context.documents.undo_of is None:
+        return {}
+    found = {}
+    for name, before in originals(context.store, context.documents.undo_of).items():
+        device = context.network.device(name)
+        found[name] = Target(
+            device=name,
+            platform=device.platform,
+            traits=traits(device.driver, name),
+            original=context.artifacts.get_text(before),
+            delta=(),
+            meets=lambda _text: False,
+        )
+    return found
+
+
+def ways_back(context: Context, held: Mapping[str, str]) -> dict[str, tuple[str, str, tuple[str, ...]]]:
+    """By device: the configuration to go back to, the lines that lead there, and those that undo them.
+
+    Only lines that qosforge manages differ: what others changed since stays.
+
+    Raises:
+        WrongState: a later run's change stands on a box.
+    """
+    if context.documents.undo_of is not None:
+        require_last(context.store, context.store.get_run(context.documents.undo_of))
+    ways = {}
+    for name, target in targets(context).items():
+        now = context.artifacts.get_text(held[name])
+        there, back = undo(target.platform, now, target.original), undo(target.platform, target.original, now)
+        ways[name] = (target.original, as_text(there) if there else "", back)
+    return ways
+
+
+def meets(target: Target, running: str) -> bool:
+    """Whether a box is back: what we manage reads as it did."""
+    return not undo(target.platform, running, target.original)
+
+
+def compare(context: Context, after: Mapping[str, str]) -> list[Json]:
+    """What does not read as it did, as errors; notes of what others changed go into the journal."""
+    found = []
+    for name, target in targets(context).items():
+        if name in after:
+            try:
+                note = require_as_before(target, context.artifacts.get_text(after[name]))
+            except DeviceError as error:
+                context.record(name, "failed", note=error.message)
+                found.append(error.document())
+            else:
+                context.record(name, "read_back", note=note or "reads as before")
+    return found

@@ -179,7 +179,7 @@ def test_a_token_is_read_from_its_file(qosforge: Command, tmp_path: Path) -> Non
         (("--server", "http://127.0.0.1:1", "run", POLICY, "--idempotency-key", "a b"), "is no idempotency key"),
         (("--server", "http://127.0.0.1:1", "run", "none.yaml"), "none.yaml"),
         (("wait", ID), "on a service"),
-        (("run", POLICY, "--ticket", "CHG-1"), "needs a service"),
+        (("run", POLICY, "--not-before", "soon"), "is no time"),
     ],
 )
 def test_what_cannot_be_meant_is_told(

@@ -1,0 +1,146 @@
+"""Phases before a push: what the boxes would be given, worked out anew or taken over from the last attempt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from app.compiler.candidate import make_candidate
+from app.compiler.compile import Compilation, compile_intent
+from app.configtree import Gap
+from app.deploy import transaction
+from app.deploy.fleet import Outcome
+from app.errors import StoreError
+from app.findings import has_errors
+from app.runs import undo
+from app.runs.context import Context
+from app.runs.tables import StageOutcome
+from app.validation import validate
+
+Json = dict[str, Any]
+
+_TAKEN_OVER = ("read", "compile", "validate", "prepare")
+
+
+def errors_of(outcomes: Mapping[str, Outcome[Any]]) -> list[Json]:
+    """The errors of the boxes that failed, as documents."""
+    return [{**o.error.document(), "device": o.device} for o in outcomes.values() if o.error is not None]
+
+
+def read(context: Context, names: list[str]) -> Json:
+    """Read the boxes' running configurations."""
+    with context.store.stage(context.run_id, "read") as summary:
+        context.observe("read", f"{len(names)} boxes over SSH")
+        outcomes = context.fleet.run(names, lambda _name, driver: transaction.running(driver))
+        held = {n: context.artifacts.put_text(o.value) for n, o in outcomes.items() if o.value is not None}
+        summary |= {"running": held, "errors": errors_of(outcomes)}
+    return {"running": held, "errors": errors_of(outcomes)}
+
+
+def running_texts(context: Context, held: Mapping[str, str]) -> dict[str, str]:
+    """Configurations by device from their artifacts."""
+    return {name: context.artifacts.get_text(artifact) for name, artifact in held.items()}
+
+
+def compiled(context: Context, held: Mapping[str, str]) -> Compilation:
+    """The compilation against what was read; pure, so that a resumed run gets the same."""
+    return compile_intent(context.intent, context.network, running_texts(context, held))
+
+
+def prepare(context: Context, held: Mapping[str, str]) -> Json:
+    """Compile, validate, and make the candidates."""
+    texts = running_texts(context, held)
+    with context.store.stage(context.run_id, "compile") as summary:
+        context.observe("compile", f"{context.intent.intent.intent} for {context.network.name}")
+        compilation = compiled(context, held)
+        summary["devices"] = [device.name for device in compilation.devices]
+    with context.store.stage(context.run_id, "validate") as summary:
+        context.observe("validate", "own checks and Batfish")
+        documents = context.documents
+        findings = (
+            *compilation.findings,
+            *validate(
+                compilation,
+                texts,
+                batfish_host=documents.batfish_host,
+                batfish_port=documents.batfish_port,
+                require_batfish=documents.require_batfish,
+            ),
+        )
+        artifact = context.artifacts.put_json([f.model_dump(mode="json") for f in findings])
+        refused = has_errors(findings, strict=documents.strict)
+        summary |= {"findings": artifact, "refused": refused}
+    devices: dict[str, Json] = {}
+    with context.store.stage(context.run_id, "prepare") as summary:
+        for device in () if refused else compilation.devices:
+            made = make_candidate(device, texts[device.name])
+            devices[device.name] = entry(context, device.text, made.text, made.inverse, made.gaps)
+        candidate = listed(context, devices)
+        summary |= {"devices": devices, "candidate": candidate}
+    return {"findings": artifact, "refused": refused, "devices": devices, "candidate": candidate}
+
+
+def entry(context: Context, text: str, delta: str, inverse: Sequence[str], gaps: Sequence[Gap] = ()) -> Json:
+    """What is prepared for one box, with its texts as artifacts."""
+    return {
+        "configuration": context.artifacts.put_text(text),
+        "delta": context.artifacts.put_text(delta),
+        "inverse": context.artifacts.put_text("\n".join(inverse)),
+        "gaps": [vars(gap) for gap in gaps],
+        "empty": not delta,
+    }
+
+
+def listed(context: Context, devices: Mapping[str, Json]) -> str:
+    """Artifact that lists every box's delta: what is approved."""
+    deltas = {name: context.artifacts.get_text(prepared["delta"]) for name, prepared in devices.items()}
+    return context.artifacts.put_json({"version": 1, "devices": deltas})
+
+
+def prepare_undo(context: Context, held: Mapping[str, str]) -> Json:
+    """Work out the way back from what the boxes hold to what they held before the run that is rolled back.
+
+    Raises:
+        WrongState: a later run's change stands on a box.
+    """
+    devices: dict[str, Json] = {}
+    with context.store.stage(context.run_id, "prepare") as summary:
+        context.observe("prepare", f"the way back from run {context.documents.undo_of}")
+        for name, (text, there, back) in undo.ways_back(context, held).items():
+            devices[name] = entry(context, text, there, back)
+        candidate = listed(context, devices)
+        summary |= {"devices": devices, "candidate": candidate}
+    return {"refused": False, "devices": devices, "candidate": candidate}
+
+
+def reuse(context: Context, start: str) -> Json:
+    """Take over what the last attempt read and prepared (and measured, to begin at the push).
+
+    Nothing is assumed of the boxes: one that does not read as it did then is refused when it is touched.
+
+    Raises:
+        StoreError: the last attempt did not come that far.
+    """
+    earlier = [
+        stage
+        for stage in context.store.stages(context.run_id)
+        if stage.run_attempt < context.attempt and stage.outcome is StageOutcome.DONE
+    ]
+    last = {stage.name: stage for stage in earlier}
+    measured = [stage for name, stage in last.items() if name.startswith("measure-before")]
+    taken = {name: last[name] for name in _TAKEN_OVER if name in last}
+    if start == "push" and measured:
+        taken["measure-before"] = measured[-1]
+    if not {"read", "prepare"} <= taken.keys():
+        raise StoreError(f"run {context.run_id} has nothing to begin at {start} with", mend="retry it from read")
+    for name, stage in taken.items():
+        with context.store.stage(context.run_id, name) as summary:
+            context.observe(name, f"taken over from attempt {stage.run_attempt}")
+            summary |= {**stage.summary, "text": f"taken over from attempt {stage.run_attempt}"}
+    prepared = taken["prepare"].summary
+    before = taken["measure-before"].summary if "measure-before" in taken else None
+    return {
+        "running": taken["read"].summary["running"],
+        "prepared": {"refused": False, "devices": prepared["devices"], "candidate": prepared["candidate"]},
+        "before": {key: before[key] for key in ("measurement", "verdicts", "outcome")} if before else None,
+    }

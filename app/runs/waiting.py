@@ -1,0 +1,203 @@
+"""Phases that touch no box: taking a run up, waiting for boxes, for people and for moments, and letting go."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+import sqlalchemy as sa
+
+from app.compiler.resolve import resolve
+from app.errors import StoreError
+from app.runs.context import Context
+from app.runs.gate import waits
+from app.runs.leases import LeaseHeld
+from app.runs.outside import received, waiting_for
+from app.runs.store import Run
+from app.runs.tables import RunStatus, Verdict
+from app.runs.undo import originals
+from app.tester.measurement import When
+
+Json = dict[str, Any]
+
+LEASE_SECONDS = 1800
+TRY_SECONDS = 10.0
+"""Length of one step that waits: a process that shuts down waits for it."""
+POLL_SECONDS = 0.5
+LOCK_SECONDS = 3600
+"""How long a run without a deadline waits for boxes that another holds."""
+
+
+def scope(context: Context) -> list[str]:
+    """The boxes that a run may touch; known before any of them is read."""
+    if context.documents.undo_of is not None:
+        return sorted(originals(context.store, context.documents.undo_of))
+    requests, _ = resolve(context.intent, context.network)
+    return sorted(request.device for request in requests)
+
+
+def begin(context: Context) -> Json:
+    """Take the run up; ``over`` when this attempt at it is not wanted any more."""
+    run = context.store.begin_attempt(context.run_id, context.attempt)
+    if run is None:
+        now = context.store.get_run(context.run_id)
+        return {"over": True, "status": now.status.value, "verdict": now.verdict.value if now.verdict else None}
+    return {"over": False, "start": run.start, "since": context.store.now().isoformat()}
+
+
+def lock(context: Context, since: str) -> Json:
+    """Take the leases of every box in scope, trying for a while.
+
+    Returns:
+        ``devices`` when it has them; else ``stop``, ``errors``, or neither: then it is to be tried again.
+    """
+    devices = scope(context)
+    give_up = datetime.fromisoformat(since) + timedelta(seconds=LOCK_SECONDS)
+
+    def attempt() -> Json | None:
+        stop = stopped(context)
+        if stop is not None:
+            return {"stop": stop}
+        try:
+            context.store.leases.acquire(context.run_id, devices, LEASE_SECONDS)
+        except LeaseHeld as error:
+            if context.store.now() >= give_up or _left_for_good(context, devices):
+                return {"errors": [error.document()]}
+            _say(context, f"boxes: {error.message}")
+            return None
+        _say(context, "")
+        return {"devices": devices}
+
+    return _polled(attempt) or {}
+
+
+def _left_for_good(context: Context, devices: list[str]) -> bool:
+    """Whether a box was left between two states by a run that nothing but a person can finish."""
+    return any(
+        touch.device in devices
+        and touch.network == context.network.name
+        and touch.run_id != context.run_id
+        and context.store.get_run(touch.run_id).status is RunStatus.NEEDS_RECOVERY
+        for touch in context.store.journal.open_touches()
+    )
+
+
+def await_measurement(context: Context, when: When, until: str | None, seconds: float) -> Json:
+    """Wait a while for what an outside tester gives; ``seconds`` is how long in all, counted from the first step.
+
+    Returns:
+        ``until`` (when it is too late), and ``measurement`` (an artifact), ``stop``, ``late``, or none of them.
+    """
+    end = datetime.fromisoformat(until) if until else context.store.now() + timedelta(seconds=seconds)
+    since = end - timedelta(seconds=seconds)
+    _say(context, waiting_for(when), end)
+
+    def attempt() -> Json | None:
+        stop = stopped(context)
+        if stop is not None:
+            return {"stop": stop}
+        artifact = received(context.store, context.run_id, when, since)
+        if artifact is not None:
+            return {"measurement": artifact}
+        return {"late": True} if context.store.now() >= end else None
+
+    found = _polled(attempt)
+    if found is not None:
+        _say(context, "")
+    return {"until": end.isoformat(), **(found or {})}
+
+
+def _polled(attempt: Callable[[], Json | None]) -> Json | None:
+    give_up = time.monotonic() + TRY_SECONDS
+    while True:
+        found = attempt()
+        if found is not None or time.monotonic() >= give_up:
+            return found
+        time.sleep(POLL_SECONDS)
+
+
+def _say(context: Context, waits_for: str, due: datetime | None = None) -> None:
+    """Show on a running run what it waits for."""
+
+    def say(run: Run, _connection: sa.Connection) -> Mapping[str, Any] | None:
+        mine = run.attempt == context.attempt and run.status is RunStatus.RUNNING
+        return {"waits_for": waits_for, "due": due} if mine and run.waits_for != waits_for else None
+
+    context.store.change(context.run_id, say)
+
+
+def checkpoint(context: Context, devices: list[str]) -> Json:
+    """Whether the run has to stop here, and the leases held on if it has not.
+
+    Raises:
+        LeaseLost: another run took a box.
+    """
+    stop = stopped(context)
+    if stop is None:
+        context.store.leases.renew(context.run_id, devices, LEASE_SECONDS)
+    return {"stop": stop}
+
+
+def stopped(context: Context) -> Json | None:
+    """As what the run has to end, and why: somebody cancelled it, or its time is over."""
+    run = context.store.get_run(context.run_id)
+    if run.cancelled_by is not None:
+        return {"status": RunStatus.CANCELLED.value, "reason": f"cancelled by {run.cancelled_by}"}
+    if run.deadline is not None and context.store.now() >= run.deadline:
+        return {"status": RunStatus.FAILED.value, "reason": "timed out"}
+    return None
+
+
+def gate(context: Context, candidate: str) -> Json:
+    """Whether the candidate may be entered now; if not, as what and for what the run waits."""
+    store = context.store
+    run = store.get_run(context.run_id)
+    decisions = store.decisions.on(run.id)
+    found = waits(
+        run,
+        candidate,
+        approval=context.documents.approval,
+        rules=context.network.changes,
+        decisions=decisions,
+        now=store.now(),
+    )
+    if found is None:
+        return {"wait": None}
+    due = found.due.isoformat() if found.due else None
+    return {"wait": {"status": found.status.value, "waits_for": found.waits_for, "due": due}}
+
+
+def release(context: Context) -> Json:
+    """Give the leases back."""
+    context.store.leases.release(context.run_id)
+    return {}
+
+
+def set_status(context: Context, status: str, verdict: str | None, told: Json) -> Json:
+    """Write where the run stands, unless a later attempt has begun; ``told``: reason, waits_for, due."""
+    due = told.get("due")
+    context.store.set_status(
+        context.run_id,
+        RunStatus(status),
+        Verdict(verdict) if verdict else None,
+        attempt=context.attempt,
+        reason=told.get("reason", ""),
+        waits_for=told.get("waits_for", ""),
+        due=datetime.fromisoformat(due) if due else None,
+    )
+    return {}
+
+
+def set_stopped(context: Context, reason: str) -> Json:
+    """Write how a run stands that an error stopped on its way."""
+    left = context.store.journal.open_touches(context.run_id)
+    status = RunStatus.NEEDS_RECOVERY if left else RunStatus.FAILED
+    try:
+        context.store.set_status(context.run_id, status, attempt=context.attempt, reason=reason)
+    except StoreError:
+        # It was over before: what it ended as stays.
+        if not context.store.get_run(context.run_id).status.final:
+            raise
+    return {}

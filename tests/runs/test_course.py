@@ -1,0 +1,218 @@
+"""The order of an attempt's steps, on an engine that answers for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from app import errors
+from app.runs.course import Course
+from app.runs.tables import RunStatus
+
+ON = {"stop": None}
+ANSWERS: dict[str, Any] = {
+    "begin": {"over": False, "start": "read", "since": "2004-06-01T12:00:00+00:00"},
+    "lock": {"devices": ["r1", "r3"]},
+    "read": {"running": {"r1": "a", "r3": "b"}, "errors": []},
+    "prepare": {"refused": False, "devices": {"r1": {"empty": False}, "r3": {"empty": False}}, "candidate": "c"},
+    "reuse": {
+        "running": {"r1": "a"},
+        "prepared": {"refused": False, "devices": {"r1": {"empty": False}}, "candidate": "c"},
+        "before": {"outcome": "broken"},
+    },
+    "gate": {"wait": None},
+    "gate-push": {"wait": None},
+    "measure-before": {"outcome": "broken"},
+    "push": {"running": {"r1": "c", "r3": "d"}, "errors": []},
+    "counters": {"errors": []},
+    "measure-after": {"outcome": "met"},
+    "keep": {"errors": []},
+    "roll-back": {"running": {}, "errors": []},
+    **{f"checkpoint-{name}": ON for name in ("prepare", "measure-before", "push", "measure-after", "keep")},
+}
+CANCELLED = {"stop": {"status": "cancelled", "reason": "cancelled by ada"}}
+WAIT = {"wait": {"status": "needs_approval", "waits_for": "approval", "due": None}}
+
+
+class Steps:
+    """Records the steps; an answer that is an error is raised."""
+
+    def __init__(self, **answers: object) -> None:
+        self.answers = {**ANSWERS, **{name.replace("_", "-"): answer for name, answer in answers.items()}}
+        self.done: list[str] = []
+
+    def run_step(self, name: str, step: Callable[..., Any], *arguments: object) -> Any:
+        del step, arguments
+        answer = self.answers.get(name, {})
+        if isinstance(answer, BaseException):
+            raise answer
+        self.done.append(name)
+        return answer
+
+
+def course(steps: Steps, **documents: object) -> Any:
+    asked: dict[str, Any] = {"measure": True, "undo_of": None, "tester": "twin", "before": False, **documents}
+    boxes = [SimpleNamespace(name=name) for name in ("r1", "r3", "r5")]
+    context: Any = SimpleNamespace(documents=SimpleNamespace(**asked), network=SimpleNamespace(devices=boxes))
+    engine: Any = steps
+    return Course(context, engine)
+
+
+def test_a_good_run_is_kept_and_gives_the_boxes_back_first() -> None:
+    steps = Steps()
+    assert course(steps).go()["status"] == RunStatus.KEPT
+    assert steps.done == [
+        *("begin", "lock", "read", "checkpoint-prepare", "prepare", "gate"),
+        *("checkpoint-measure-before", "measure-before", "checkpoint-push", "gate-push", "push", "counters"),
+        *("checkpoint-measure-after", "measure-after", "checkpoint-keep", "keep", "release", "status-kept"),
+    ]
+
+
+@pytest.mark.parametrize("at", ["lock", "read", "gate", "push", "counters", "measure-after", "keep"])
+def test_an_interrupted_run_leaves_the_steps_in_order_for_the_one_that_goes_on(at: str) -> None:
+    whole = Steps()
+    course(whole).go()
+    cut = Steps(**{at: KeyboardInterrupt()})
+    with pytest.raises(KeyboardInterrupt):
+        course(cut).go()
+    assert cut.done == whole.done[: whole.done.index(at)]
+
+
+@pytest.mark.parametrize("at", ["lock", "read", "prepare", "push", "roll_back"])
+def test_a_step_that_fails_for_good_gives_the_boxes_back(at: str) -> None:
+    failing: Any = {at: errors.StoreError("the store is gone")}
+    steps = Steps(**{"keep": {"errors": [{"device": "r3"}]}, **failing})
+    with pytest.raises(errors.StoreError):
+        course(steps).go()
+    assert steps.done[-1] == "release"
+
+
+@pytest.mark.parametrize("outcome", ["broken", "inconclusive"])
+def test_anything_but_met_is_rolled_back(outcome: str) -> None:
+    longer = {f"measure_after_x{n}": {"outcome": outcome} for n in (2, 4)}
+    steps = Steps(measure_after={"outcome": outcome}, **longer)
+    ended = course(steps).go()
+    assert (ended["status"], ended["verdict"]) == (RunStatus.ROLLED_BACK, outcome)
+    assert "keep" not in steps.done
+    assert [s for s in steps.done if s.startswith("measure-after-x")] == (
+        ["measure-after-x2", "measure-after-x4"] if outcome == "inconclusive" else []
+    )
+
+
+def test_a_box_that_cannot_be_confirmed_takes_the_whole_run_back() -> None:
+    steps = Steps(keep={"errors": [{"device": "r3", "message": "it went back by itself", "mend": None}]})
+    ended = course(steps).go()
+    assert ended["status"] == RunStatus.ROLLED_BACK
+    assert steps.done[-4:] == ["keep", "roll-back", "release", "status-rolled_back"]
+
+
+@pytest.mark.parametrize("at", ["counters", "measure_after", "checkpoint_keep"])
+def test_what_fails_after_the_push_takes_the_run_back(at: str) -> None:
+    steps = Steps(**{at: errors.TesterError("the twin refuses the scenario")})
+    ended = course(steps).go()
+    assert ended["status"] == RunStatus.ROLLED_BACK
+    assert ended["errors"][0]["message"] == "the twin refuses the scenario"
+    assert steps.done[-3:] == ["roll-back", "release", "status-rolled_back"]
+
+
+def test_a_tester_that_fails_before_the_push_ends_the_run_untouched() -> None:
+    steps = Steps(measure_before=errors.TesterError("no traffic is described"))
+    assert course(steps).go()["status"] == RunStatus.FAILED
+    assert "push" not in steps.done
+    assert steps.done[-2:] == ["release", "status-failed"]
+
+
+@pytest.mark.parametrize("at", ["lock", "checkpoint_prepare", "checkpoint_measure_before", "checkpoint_push"])
+def test_a_run_cancelled_before_the_push_ends_untouched(at: str) -> None:
+    steps = Steps(**{at: CANCELLED})
+    ended = course(steps).go()
+    assert (ended["status"], ended["reason"]) == (RunStatus.CANCELLED, "cancelled by ada")
+    assert not {"push", "roll-back"} & set(steps.done)
+    assert steps.done[-2:] == ["release", "status-cancelled"]
+
+
+@pytest.mark.parametrize("at", ["checkpoint_measure_after", "checkpoint_keep"])
+def test_a_run_cancelled_after_the_push_is_undone(at: str) -> None:
+    steps = Steps(**{at: CANCELLED})
+    assert course(steps).go()["status"] == RunStatus.CANCELLED
+    assert steps.done[-3:] == ["roll-back", "release", "status-cancelled"]
+
+
+def test_a_cancelled_run_that_cannot_be_undone_needs_recovery() -> None:
+    steps = Steps(checkpoint_keep=CANCELLED, roll_back={"running": {}, "errors": [{"device": "r1"}]})
+    assert course(steps).go()["status"] == RunStatus.NEEDS_RECOVERY
+
+
+@pytest.mark.parametrize("at", ["gate", "gate_push"])
+def test_a_closed_gate_lets_go_of_the_boxes_and_waits(at: str) -> None:
+    steps = Steps(**{at: WAIT})
+    ended = course(steps).go()
+    assert (ended["status"], ended["waits_for"]) == (RunStatus.NEEDS_APPROVAL, "approval")
+    assert "push" not in steps.done
+    assert steps.done[-2:] == ["release", "status-needs_approval"]
+
+
+def test_boxes_that_another_run_holds_are_waited_for() -> None:
+    steps = Steps(lock={}, **{"lock-2": {}, "lock-3": {"devices": ["r1", "r3"]}})
+    assert course(steps).go()["status"] == RunStatus.KEPT
+    assert steps.done[1:5] == ["lock", "lock-2", "lock-3", "read"]
+
+
+def test_boxes_that_cannot_be_had_end_the_run() -> None:
+    steps = Steps(lock={"errors": [{"device": "r1", "message": "left between two states"}]})
+    assert course(steps).go()["status"] == RunStatus.FAILED
+    assert "read" not in steps.done
+
+
+def test_an_attempt_that_is_over_does_nothing() -> None:
+    steps = Steps(begin={"over": True, "status": "cancelled", "verdict": None})
+    assert course(steps).go()["status"] == RunStatus.CANCELLED
+    assert steps.done == ["begin"]
+
+
+def test_nothing_to_change_needs_no_gate() -> None:
+    steps = Steps(prepare={"refused": False, "devices": {"r1": {"empty": True}}, "candidate": "c"}, gate=WAIT)
+    ended = course(steps).go()
+    assert (ended["status"], ended["verdict"]) == (RunStatus.NOTHING_TO_DO, "broken")
+
+
+def test_going_back_is_not_held_up_nor_measured() -> None:
+    steps = Steps(gate=WAIT, gate_push=WAIT)
+    assert course(steps, undo_of="run", measure=False).go()["status"] == RunStatus.KEPT
+    assert not {"gate", "gate-push", "counters", "measure-before", "measure-after"} & set(steps.done)
+
+
+def test_a_retry_from_the_push_takes_over_what_was_measured() -> None:
+    steps = Steps(begin={**ANSWERS["begin"], "start": "push"})
+    ended = course(steps).go()
+    assert (ended["status"], ended["before"]) == (RunStatus.KEPT, {"outcome": "broken"})
+    assert not {"read", "prepare", "measure-before"} & set(steps.done)
+    assert {"lock", "gate", "gate-push"} <= set(steps.done)
+
+
+def test_an_outside_measurement_is_waited_for_step_by_step() -> None:
+    steps = Steps(
+        **{
+            "await-after-1": {"until": "2004-06-01T12:10:00+00:00"},
+            "await-after-2": {"until": "2004-06-01T12:10:00+00:00", "measurement": "m"},
+        }
+    )
+    assert course(steps, tester="outside").go()["status"] == RunStatus.KEPT
+    assert "measure-before" not in steps.done
+    at = steps.done.index("await-after-1")
+    assert steps.done[at : at + 3] == ["await-after-1", "await-after-2", "measure-after"]
+
+
+@pytest.mark.parametrize(
+    ("given", "status"),
+    [({"until": "x", "late": True}, RunStatus.ROLLED_BACK), ({"until": "x", **CANCELLED}, RunStatus.CANCELLED)],
+)
+def test_no_outside_measurement_takes_the_run_back(given: dict[str, Any], status: RunStatus) -> None:
+    steps = Steps(**{"await-after-1": given})
+    ended = course(steps, tester="outside").go()
+    assert ended["status"] == status
+    assert "roll-back" in steps.done
+    assert ("no outside measurement" in str(ended["errors"])) == (status is RunStatus.ROLLED_BACK)
