@@ -24,8 +24,8 @@ RETENTION_STAGE = "retention"
 def run_report(store: RunStore, artifacts: Artifacts, run_id: str, *, measurements: bool = True) -> RunReport:
     """The report of a run, as far as its last attempt came; the stages are those of all attempts.
 
-    Of a run whose artifacts the retention took, it is what was left. Without ``measurements``, which are long, it has
-    the verdicts on them only.
+    Of a run whose artifacts the retention took, it is what was left. Without ``measurements``, which are long, it
+    has the verdicts on them only.
 
     Raises:
         InputError: there is no such run.
