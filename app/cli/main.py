@@ -31,6 +31,7 @@ COMMANDS = {
     "app.cli.token": ("token",),
     "app.cli.tester": ("tester",),
     "app.cli.backup": ("backup",),
+    "app.cli.doctor": ("doctor",),
     "app.cli.retention": ("retention",),
 }
 """Which module has which commands. Only the one that is called is loaded: the drivers, the engine and the plots

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any, ParamSpec, Protocol, Self, TypeVar
 
 from app.errors import QosforgeError, ServiceError
@@ -56,6 +57,16 @@ class Unfinished:
     version: str
     executor: str
     running: bool
+
+
+class State(StrEnum):
+    """What the engine knows of a workflow."""
+
+    UNKNOWN = "unknown"
+    UNFINISHED = "unfinished"
+    ENDED = "ended"
+    """With a result or an error."""
+    ABANDONED = "abandoned"
 
 
 class Engine(Protocol):
@@ -112,6 +123,9 @@ class Engine(Protocol):
     def unfinished(self) -> list[Unfinished]:
         """Every workflow that has not ended, of all versions and executors."""
 
+    def state(self, workflow_id: str) -> State:
+        """What the engine knows of a workflow."""
+
     def take_over(self, alive: Collection[str]) -> list[str]:
         """Put back into their queues the workflows of this version whose executor is not among ``alive``.
 
@@ -135,8 +149,11 @@ class Engine(Protocol):
     def recover(self) -> list[Recovered]:
         """Wait until every unfinished run has ended, and tell how; a failed one is a value here."""
 
-    def close(self) -> None:
-        """Let go: running workflows stop before their next step and stay unfinished."""
+    def close(self, drain_seconds: float = 60) -> bool:
+        """Let go: running workflows stop before their next step and stay unfinished.
+
+        Returns whether the steps in flight ended and were recorded within ``drain_seconds``; if not, they go on.
+        """
 
     def __enter__(self) -> Self: ...
 

@@ -54,6 +54,11 @@ class Living:
     expires: datetime
 
 
+def new_executor(embedded: bool) -> str:
+    """An id for this process as an executor: never used before, but on SQLite, where it is the one there is."""
+    return EMBEDDED_EXECUTOR if embedded else f"{socket.gethostname()[:27]}-{uuid.uuid4()}"
+
+
 def executors(database: Database) -> list[Living]:
     """The processes that live, the longest at work first."""
 
@@ -81,12 +86,13 @@ class Slot:
     On SQLite the one process that owns the engine has it, and nobody takes anything over from a living one.
     """
 
-    def __init__(self, database: Database, workflow_version: str, times: SlotTimes = TIMES) -> None:
+    def __init__(self, database: Database, executor: str, workflow_version: str, times: SlotTimes = TIMES) -> None:
+        """The slot of ``executor``, an id from :func:`new_executor`."""
         self._database = database
+        self.id = executor
         self._version = workflow_version
         self._times = times
         self._fenced = not database.is_embedded
-        self.id = f"{socket.gethostname()[:27]}-{uuid.uuid4()}" if self._fenced else EMBEDDED_EXECUTOR
         self._deadman: DeadMan | None = None
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None

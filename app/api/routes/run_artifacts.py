@@ -136,7 +136,5 @@ def _rendered(report: RunReport, form: Form, run: Run) -> str:
     if form == "markdown":
         return run_markdown(report)
     if form == "sarif":
-        # Findings without a file are about the policy, known to its own repository by this path.
-        policy = (run.source or {}).get("path") or f"{run.policy}.yaml"
-        return json.dumps(sarif(report.findings, policy, Path.cwd()))
+        return json.dumps(sarif(report.findings, run.params["intent_file"], Path.cwd()))
     return report.model_dump_json()

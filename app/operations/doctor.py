@@ -1,0 +1,50 @@
+"""Every check, one after the other; one that fails does not keep the others from being made."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterable
+
+import sqlalchemy as sa
+
+from app.errors import QosforgeError
+from app.operations.checks import choices, outside, program, running, storage
+from app.operations.checks.model import Check, Result, State, Surroundings
+from app.settings import Settings
+
+CHECKS: dict[str, Check] = {
+    "python": program.check_python,
+    "packages": program.check_packages,
+    "twin": program.check_twin,
+    "data files": program.check_data,
+    "programs": program.check_programs,
+    "settings": choices.check_settings,
+    "run directory": storage.check_directory,
+    "database": storage.check_database,
+    "artifacts": storage.check_artifacts,
+    "executors": running.check_executors,
+    "boxes": running.check_unsettled,
+    "users": choices.check_users,
+    "networks": outside.check_networks,
+    "batfish": outside.check_batfish,
+}
+
+
+def examine(settings: Settings, checks: Iterable[str] = CHECKS) -> list[Result]:
+    """What the checks find; nothing is changed."""
+    around = Surroundings(settings, os.environ)
+    results: list[Result] = []
+    for name in checks:
+        try:
+            results.extend(CHECKS[name](around))
+        except QosforgeError as error:
+            results.extend(
+                Result(name, State.FAILED, f"{one.where}: {one.message}".removeprefix(": "), one.mend)
+                for one in error.problems()
+            )
+        except (OSError, sqlite3.Error, sa.exc.SQLAlchemyError) as error:
+            cause = getattr(error, "orig", None) or error
+            told = (str(cause).strip().splitlines() or [type(cause).__name__])[0]
+            results.append(Result(name, State.FAILED, f"cannot be checked: {told}", "see the other lines"))
+    return results
