@@ -16,9 +16,10 @@ from app.runs.engine import Queue
 from app.runs.loop import Loop
 from app.runs.slots import TIMES, Slot, SlotTimes, new_executor
 from app.runs.store import RunStore
+from app.runs.sweep_work import SWEEPS_QUEUE, SweepWork
+from app.runs.sweeps import Sweeps
 from app.settings import Settings
 
-SWEEPS_QUEUE = "sweeps"
 LOOK_SECONDS = 1.0
 """How often the dispatcher looks."""
 
@@ -69,7 +70,9 @@ class Executor:
         )
         self.loop = Loop(self.store, self.artifacts, self.engine, observe)
         self.dispatcher = Dispatcher(self.store, self.engine)
-        self.looks: list[Callable[[], None]] = [self.dispatcher.tick]
+        sweeps = Sweeps(self.store.database, self.artifacts)
+        self.sweeps = SweepWork(sweeps, self.artifacts, self.engine)
+        self.looks: list[Callable[[], None]] = [self.dispatcher.tick, self.sweeps.tick]
         """What is done at every look; each may fail without the others."""
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
@@ -78,6 +81,7 @@ class Executor:
     def register(self) -> None:
         """Make the workflows known that this process can carry out."""
         self.loop.register()
+        self.sweeps.register()
 
     def start(self) -> None:
         """Lease the slot, join the engine, and begin to look.
