@@ -54,7 +54,7 @@ class SmallExecutor(Executor):
             self.store.set_status(run_id, RunStatus.KEPT, attempt=attempt)
             self.note(f"end {workflow_id}")
 
-        if self.engine.run_step("begin", begin):
+        if not params.get("silent") and self.engine.run_step("begin", begin):
             self.engine.run_step("touch", touch)
             self.engine.run_step("end", end)
         return {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import signal
 import time
@@ -15,6 +14,7 @@ import pytest
 from app.runs.slots import TIMES, SlotTimes, executors
 from app.runs.store import Run, RunStore
 from app.runs.tables import RunStatus
+from tests.forkserver import FORKSERVER
 from tests.postgres import PostgresServer
 
 from .executor_process import HASTY, work
@@ -32,14 +32,11 @@ def store(postgres_url: str) -> Iterator[RunStore]:
 @pytest.fixture
 def start(tmp_path: Path, postgres_url: str) -> Iterator[Start]:
     """Start an executor and wait until it works; what still lives at the end is killed."""
-    # A process that has imported everything, and forks: an import costs more than most of these tests.
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["tests.runs.executor_process"])
     children: list[ForkServerProcess] = []
 
     def begin(version: str = "1", times: SlotTimes = HASTY) -> ForkServerProcess:
-        ours, theirs = context.Pipe()
-        child = context.Process(target=work, args=(tmp_path, postgres_url, version, times, theirs))
+        ours, theirs = FORKSERVER.Pipe()
+        child = FORKSERVER.Process(target=work, args=(tmp_path, postgres_url, version, times, theirs))
         child.start()
         children.append(child)
         theirs.close()
