@@ -180,7 +180,7 @@ def measure(
 
 def recover(as_json: AsJson = False) -> None:
     """Finish what a killed or failed run left behind: every box ends either confirmed or as it was."""
-    with open_service(load_settings(), progress) as service:
+    with open_service(load_settings(), progress, recovers=True) as service:
         ended = service.recover()
     if as_json:
         print_json(ended)
