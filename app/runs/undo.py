@@ -35,7 +35,7 @@ def originals(store: RunStore, run_id: str) -> dict[str, str]:
 
 
 def require_last(store: RunStore, run: Run) -> None:
-    """Make sure that a kept run's change is the last one on its boxes, and that what they held before is still known.
+    """Make sure that a kept run's change is the last one on its boxes, and that what they held is known.
 
     Raises:
         WrongState: a later one stands there, which going back would undo in silence; or a retention took it.
