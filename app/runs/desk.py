@@ -297,7 +297,6 @@ class Desk:
         run = self.run(run_id)
         _require(run, frozenset({RunStatus.KEPT}), "has nothing to roll back")
         require_last(self.store, run)
-        require_artifacts(self.store, run)
         undoing = {"undo_of": run.id, "measure": False, "timeout_seconds": None, "traceparent": current_traceparent()}
         new = NewRun(
             network=run.network,
