@@ -332,7 +332,7 @@ class Desk:
             self._require_retried(now)
             seconds = now.params.get("timeout_seconds")
             deadline = self.store.now() + timedelta(seconds=seconds) if seconds else None
-            return {**again_from(start, now), "deadline": deadline}
+            return {**again_from(start, now), "deadline": deadline, "cancelled_by": None}
 
         return self.store.change(run.id, again, who)
 
