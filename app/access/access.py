@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from app.access.calls import Call, record_call
 from app.access.credentials import matches, token_id
 from app.access.passwords import check_password
-from app.access.roles import NotAuthenticated, Principal, Role, bounded, roles_of
+from app.access.roles import NotAllowed, NotAuthenticated, Principal, Role, bounded, roles_of
 from app.access.sessions import check_csrf, end_session, open_session, read_session
 from app.access.tables import GRANTS, TOKENS, USERS
 from app.access.throttle import Throttle
@@ -97,6 +97,17 @@ class Access:
             if user_id is None:
                 raise NotAuthenticated("name or password is wrong", mend="ask an admin for another password")
         return self.database.transact(lambda connection: open_session(connection, user_id, self.now()))
+
+    def confirm(self, caller: Principal, password: str, address: str) -> None:
+        """Make sure that it is still the caller, by the password.
+
+        Raises:
+            NotAllowed: the password is wrong.
+            TooManyAttempts: it was wrong too often.
+        """
+        with self._throttle.attempt(caller.name, address, self.now()):
+            if check_password(self.database, caller.name, password) != caller.user_id:
+                raise NotAllowed("the current password is wrong", mend="give the one that you log in with")
 
     def log_in_by_provider(self, issuer: str, subject: str) -> tuple[str, str]:
         """Begin a web session of the user whom a provider knows; returns the user's name and the cookie.

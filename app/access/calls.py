@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime
 from typing import Any
@@ -18,7 +18,6 @@ import sqlalchemy as sa
 from app.access.tables import CALLS
 from app.database.connections import Database
 
-_BATCH = 1000
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -69,20 +68,13 @@ def calls_page(
         return [LoggedCall(**row) for row in connection.execute(query).mappings()]
 
 
-def all_calls(database: Database, networks: Collection[str] | None, after: int = 0) -> Iterator[LoggedCall]:
-    """All calls after number ``after``, oldest first, read in pieces."""
-    while page := calls_page(database, networks, after=after, limit=_BATCH):
-        yield from page
-        after = page[-1].seq
-
-
-def as_json_lines(calls: Iterator[LoggedCall]) -> Iterator[str]:
+def as_json_lines(calls: Iterable[LoggedCall]) -> Iterator[str]:
     """One JSON object a line."""
     for call in calls:
         yield json.dumps(call.document(), ensure_ascii=False, sort_keys=True) + "\n"
 
 
-def as_csv(calls: Iterator[LoggedCall]) -> Iterator[str]:
+def as_csv(calls: Iterable[LoggedCall]) -> Iterator[str]:
     """Comma-separated values (RFC 4180) with a header line.
 
     A cell that a spreadsheet would take for a formula begins with an apostrophe: callers choose what stands in it.

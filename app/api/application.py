@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import cache
-from importlib.metadata import version
 
 import anyio.to_thread
 from fastapi import APIRouter, FastAPI
@@ -16,20 +15,58 @@ from app.api import docs
 from app.api.backend import Backend
 from app.api.headers import Door
 from app.api.limits import BoundConcurrency, BoundRate, BoundSizes, BoundTime
+from app.api.observe import Observe
 from app.api.problems import install_handlers
 from app.api.recording import RecordCalls
-from app.api.routes import reference, run_artifacts, run_events, run_measurements, runs, system
+from app.api.routes import (
+    calls,
+    devices,
+    experiments,
+    measurements,
+    login,
+    me,
+    networks,
+    policies,
+    previews,
+    reference,
+    run_artifacts,
+    run_events,
+    run_measurements,
+    runs,
+    sweeps,
+    system,
+    testers,
+    tokens,
+    users,
+)
 from app.api.shield import Shield
 from app.api.text import ReadableText
+from app.operations.revision import release
 
 PREFIX = "/api/v1"
 
 PROBES = frozenset({f"{PREFIX}/health", f"{PREFIX}/ready"})
 """What watches the service; always let in."""
 
+_LOGIN = f"{PREFIX}/login"
+"""No trace tells of a login: a provider's codes stand in its address."""
+
 ROUTERS: tuple[APIRouter, ...] = (
     system.router,
     reference.router,
+    login.router,
+    me.router,
+    users.router,
+    tokens.router,
+    testers.router,
+    calls.router,
+    networks.router,
+    devices.router,
+    policies.router,
+    previews.router,
+    measurements.router,
+    sweeps.router,
+    experiments.router,
     runs.router,
     run_events.router,
     run_artifacts.router,
@@ -50,15 +87,23 @@ def create_app(backend: Backend) -> FastAPI:
     settings = backend.settings
     app = FastAPI(
         title="qosforge",
-        version=version("qosforge"),
+        version=release(),
         description="One QoS intent for many boxes: compiled, checked, pushed, measured, kept or undone.",
         openapi_url=f"{PREFIX}/openapi.json",
         docs_url=None,
         redoc_url=None,
         lifespan=_lifespan,
         generate_unique_id_function=_operation_id,
+        telemetry={
+            "metrics": False,
+            "logs": False,
+            "operation_spans": False,
+            "auto_configure": False,
+            "exclude": lambda scope: scope["path"].startswith(_LOGIN),
+        },
         middleware=[  # the first one stands outermost
             Middleware(Door),
+            Middleware(Observe, metrics=backend.metrics, prefix=PREFIX, quiet=PROBES),
             Middleware(Shield),
             Middleware(BoundSizes, body_bytes=settings.request_bytes),
             Middleware(BoundRate, per_minute=settings.requests_per_minute, probes=PROBES),

@@ -8,7 +8,10 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 
 from app.access.access import Access
+from app.access.oidc import Provider, open_provider
 from app.api.compute import Compute
+from app.api.gauges import Gauges
+from app.api.previews import Previews
 from app.database.connections import Database
 from app.inventory.catalogue import Networks
 from app.runs.artifacts import Artifacts, open_artifacts
@@ -16,8 +19,9 @@ from app.runs.desk import Desk
 from app.runs.policies import Policies
 from app.runs.store import RunStore
 from app.settings import Settings
+from app.telemetry.metrics import Metrics
 
-_PRELOAD = ("app.compiler.compile", "app.validation")
+_PRELOAD = ("app.api.preview_job",)
 """What computing processes import before their first call."""
 
 
@@ -28,11 +32,14 @@ class Backend:
     settings: Settings
     database: Database
     access: Access
+    provider: Provider | None
     networks: Networks
     artifacts: Artifacts
     policies: Policies
     desk: Desk
     compute: Compute
+    previews: Previews
+    metrics: Metrics
     stopping: threading.Event = field(default_factory=threading.Event)
     """Set when the service is to end: what lasts, such as an event stream, ends then."""
 
@@ -47,17 +54,24 @@ def open_backend(settings: Settings) -> Iterator[Backend]:
     """
     settings.make_var_dir()
     with ExitStack() as opened:
-        database = opened.enter_context(closing(Database(settings.database_url)))
-        artifacts = open_artifacts(settings, database)
         store = opened.enter_context(RunStore(settings.database_url))
+        database = store.database
+        artifacts = open_artifacts(settings, database)
         compute = opened.enter_context(closing(Compute(settings.compute_processes, _PRELOAD)))
+        networks = Networks(settings.inventories_dir)
+        previews = Previews(settings, networks, compute)
+        metrics = Metrics()
+        metrics.registry.register(Gauges(database, compute, previews))
         yield Backend(
             settings=settings,
             database=database,
             access=Access(database, settings),
-            networks=Networks(settings.inventories_dir),
+            provider=open_provider(settings),
+            networks=networks,
             artifacts=artifacts,
             policies=Policies(database, artifacts),
             desk=Desk(settings, store, artifacts),
             compute=compute,
+            previews=previews,
+            metrics=metrics,
         )

@@ -9,10 +9,10 @@ from fastapi.dependencies.models import Dependant
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute, iter_route_contexts
 
-from app.api.problems import MEDIA_TYPE, Problem, responses
+from app.api.problems import Problem, responses
 from app.api.security import Needs
 
-_ALWAYS = (429, 431, 500, 503, 504)
+_ALWAYS = (422, 429, 431, 500, 503, 504)
 _WITH_ROLE = (401, 403)
 _WITH_BODY = (400, 413)
 
@@ -67,16 +67,20 @@ def _complete(operation: dict[str, Any], needs: Needs | None, *, in_path: bool) 
     statuses = [*_ALWAYS]
     if needs is not None:
         operation["x-role"] = needs.role.value
+        operation["x-everywhere"] = needs.everywhere
         operation["security"] = [{"token": []}]
         statuses += _WITH_ROLE
     if "requestBody" in operation:
         statuses += _WITH_BODY
     if in_path:
         statuses.append(404)
-    if operation.get("parameters") or "requestBody" in operation:
-        statuses.append(422)
     declared = operation["responses"]
     for status, response in responses(*statuses).items():
-        if str(status) not in declared or MEDIA_TYPE not in declared[str(status)].get("content", {}):
+        if str(status) not in declared or _is_fastapis_own(declared[str(status)]):
             declared[str(status)] = response
     operation["responses"] = dict(sorted(declared.items()))
+
+
+def _is_fastapis_own(response: dict[str, Any]) -> bool:
+    schema = response.get("content", {}).get("application/json", {}).get("schema", {})
+    return str(schema.get("$ref", "")).endswith("/HTTPValidationError")

@@ -6,33 +6,23 @@ import hashlib
 import pickle
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from importlib.metadata import version
-from typing import Any, Generic, Literal, TypeVar
+from dataclasses import dataclass
 
 from app.api.compute import Compute
+from app.api.preview_job import Job, Kind, digest_of, made
 from app.deploy.fleet import Fleet
 from app.deploy.traits import require_installed
 from app.emulation import state_folder
-from app.intent.loader import LoadedIntent
-from app.intent.written import Written, load_written
+from app.intent.written import Written
 from app.inventory.catalogue import Networks
 from app.inventory.models import Network
 from app.inventory.overlay import read_overlay
-from app.reports.preview import Checks, check, chosen_devices, compile_document, validate_document
-from app.runs.artifacts import canonical_json
+from app.reports.preview import Checks, chosen_devices
 from app.runs.live import read_running
 from app.settings import Settings
 
 KEPT_BYTES = 64 << 20
 """Bytes of previews that are kept; of those that were asked for last."""
-KEPT_INTENTS = 64
-KEPT_NETWORKS = 16
-"""What every computing process keeps read."""
-
-T = TypeVar("T")
-Kind = Literal["compile", "validate"]
 
 
 @dataclass(frozen=True)
@@ -65,26 +55,6 @@ class _Sent:
     blob: bytes
 
 
-@dataclass(frozen=True)
-class _Job:
-    """All that a computing process needs; the same job always gives the same bytes, Batfish aside."""
-
-    kind: Kind
-    intent: str
-    written: Written
-    digest: str
-    blob: bytes = field(repr=False)
-    devices: tuple[str, ...]
-    running: Mapping[str, str] | None
-    checks: Checks | None
-    strict: bool
-
-    def key(self) -> str:
-        """What it depends on, as one hash."""
-        parts = [self.kind, version("qosforge"), self.intent, self.digest, self.devices, self.running, self.strict]
-        return hashlib.sha256(canonical_json([*parts, repr(self.checks)]).encode()).hexdigest()
-
-
 class Previews:
     """Compiles and checks for requests; safe to share between threads.
 
@@ -113,9 +83,9 @@ class Previews:
         """
         sent = self._network(asked.network)
         devices = tuple(sorted(chosen_devices(sent.network, asked.devices))) if asked.devices else ()
-        job = _Job(
+        job = Job(
             asked.kind,
-            _digest(asked.written),
+            digest_of(asked.written),
             asked.written,
             sent.digest,
             sent.blob,
@@ -128,10 +98,10 @@ class Previews:
         kept = self._found(key)
         if kept is not None:
             return kept
-        body = self._compute.call(_made, job, timeout=self._settings.request_seconds)
-        made = Preview(body, hashlib.sha256(body).hexdigest())
-        self._keep(key, made)
-        return made
+        body = self._compute.call(made, job, timeout=self._settings.request_seconds)
+        preview = Preview(body, hashlib.sha256(body).hexdigest())
+        self._keep(key, preview)
+        return preview
 
     def running(self, network: Network, devices: tuple[str, ...] = ()) -> dict[str, str]:
         """What boxes hold now.
@@ -170,55 +140,14 @@ class Previews:
             self.hits += 1
             return kept
 
-    def _keep(self, key: str | None, made: Preview) -> None:
-        if key is None or len(made.body) > KEPT_BYTES:
+    def _keep(self, key: str | None, preview: Preview) -> None:
+        if key is None or len(preview.body) > KEPT_BYTES:
             return
         with self._lock:
             if key in self._kept:
                 return
-            self._kept[key] = made
-            self._bytes += len(made.body)
+            self._kept[key] = preview
+            self._bytes += len(preview.body)
             while self._bytes > KEPT_BYTES:
                 _, oldest = self._kept.popitem(last=False)
                 self._bytes -= len(oldest.body)
-
-
-def _digest(written: Written) -> str:
-    parts: list[Any] = [written.text, written.file, dict(written.included), written.settings()]
-    return hashlib.sha256(canonical_json(parts).encode()).hexdigest()
-
-
-class _Read(Generic[T]):
-    """What a computing process keeps read, by digests: the last ones that were asked for."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._kept: OrderedDict[str, T] = OrderedDict()
-
-    def get(self, digest: str, read: Callable[[], T]) -> T:
-        if digest not in self._kept:
-            self._kept[digest] = read()
-            if len(self._kept) > self._most:
-                self._kept.popitem(last=False)
-        self._kept.move_to_end(digest)
-        return self._kept[digest]
-
-
-_NETWORKS: _Read[Network] = _Read(KEPT_NETWORKS)
-_INTENTS: _Read[LoadedIntent] = _Read(KEPT_INTENTS)
-
-
-def _made(job: _Job) -> bytes:
-    """The document of a job, in a computing process: one call at a time."""
-    network = _NETWORKS.get(job.digest, lambda: _unpacked(job.blob))
-    loaded = _INTENTS.get(job.intent, lambda: load_written(job.written))
-    checked = check(loaded, network, job.running, devices=job.devices, checks=job.checks, strict=job.strict)
-    document = compile_document(checked) if job.kind == "compile" else validate_document(checked)
-    return document.model_dump_json(by_alias=True).encode()
-
-
-def _unpacked(blob: bytes) -> Network:
-    network = pickle.loads(blob)  # noqa: S301  from the process that began this one
-    assert isinstance(network, Network)
-    require_installed(network)
-    return network

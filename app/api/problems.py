@@ -17,6 +17,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
 from app.access.roles import NotAllowed, NotAuthenticated
+from app.access.testers import TesterUnknown
+from app.access.throttle import TooManyAttempts
 from app.access.tokens import TokenUnknown
 from app.access.users import LastAdmin, NameTaken, UserUnknown
 from app.api.compute import TooBusy, TookTooLong
@@ -31,10 +33,11 @@ from app.errors import (
     StoreError,
     TesterError,
 )
-from app.inventory.catalogue import NetworkUnknown
+from app.inventory.catalogue import DeviceUnknown, NetworkUnknown
 from app.runs.artifacts import ArtifactMissing
 from app.runs.policies import PolicyUnknown
 from app.runs.store import RunUnknown
+from app.runs.sweeps import SweepUnknown
 from app.runs.wrong_state import WrongState
 
 MEDIA_TYPE = "application/problem+json"
@@ -132,14 +135,18 @@ KINDS: dict[type[QosforgeError], Kind] = {
     WrongState: WRONG_STATE,
     TooLarge: TOO_LARGE,
     ArtifactMissing: NOT_FOUND,
+    DeviceUnknown: NOT_FOUND,
+    SweepUnknown: NOT_FOUND,
     NetworkUnknown: NOT_FOUND,
     PolicyUnknown: NOT_FOUND,
+    TesterUnknown: NOT_FOUND,
     TokenUnknown: NOT_FOUND,
     UserUnknown: NOT_FOUND,
     LastAdmin: WRONG_STATE,
     NameTaken: WRONG_STATE,
     RefusedError: REFUSED,
     NotAuthenticated: NOT_AUTHENTICATED,
+    TooManyAttempts: TOO_MANY,
     NotAllowed: NOT_ALLOWED,
     DeviceError: DEVICE_FAILED,
     DeviceErrors: DEVICE_FAILED,
@@ -196,7 +203,8 @@ def error_response(request_id: str, error: QosforgeError) -> JSONResponse:
     kind = next(KINDS[base] for base in type(error).__mro__ if base in KINDS or base is QosforgeError)
     documents = [problem.document() for problem in error.problems()]
     findings = [finding.document() for finding in getattr(error, "findings", ())]
-    return problem_response(request_id, kind, error.message, errors=documents, findings=findings)
+    headers = {"Retry-After": str(error.seconds)} if isinstance(error, TooManyAttempts) else None
+    return problem_response(request_id, kind, error.message, errors=documents, findings=findings, headers=headers)
 
 
 def install_handlers(app: FastAPI) -> None:

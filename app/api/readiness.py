@@ -1,4 +1,4 @@
-"""What must hold for the service to do its work, each looked at in turn. Public, so it names no host and no path."""
+"""What must hold for the service to do its work. Public, so it names no host and no path."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ class PolicySource(BaseModel):
 
 
 class PolicyVersionDocument(BaseModel):
-    """A version of a policy. Number 0 is the one that ships with qosforge; ``version`` is the hash of its meaning."""
+    """A version of a policy. Number 0 ships with qosforge; ``version`` is the hash of what the policy means."""
 
     name: str
     number: int
@@ -155,9 +155,7 @@ class PolicyDocument(BaseModel):
     @classmethod
     def of(cls, policy: Policy) -> Self:
         """A policy's."""
-        return cls(
-            about=PolicyVersionDocument.of(policy.about), text=policy.text, included=dict(policy.included)
-        )
+        return cls(about=PolicyVersionDocument.of(policy.about), text=policy.text, included=dict(policy.included))
 
 
 class ChangeDocument(BaseModel):

@@ -26,11 +26,14 @@ class Needs:
     Stands in a route's own ``dependencies=[Depends(Needs(role))]``; the OpenAPI document gets ``x-role`` from it.
     """
 
-    def __init__(self, role: Role, *, recorded: bool = True) -> None:
-        """``recorded``: whether a call goes into the log of calls; reading calls never do, and one that is sent by
+    def __init__(self, role: Role, *, everywhere: bool = False, recorded: bool = True) -> None:
+        """``everywhere``: the role has to be held on every network, for what concerns them all.
+
+        ``recorded``: whether a call goes into the log of calls; reading calls never do, and one that is sent by
         POST only for its body (a preview) says ``False``.
         """
         self.role = role
+        self.everywhere = everywhere
         self.recorded = recorded
 
     def __call__(self, request: Request, backend: TheBackend) -> Principal:
@@ -46,7 +49,9 @@ class Needs:
         network = request.path_params.get("network")
         if network is None and "run_id" in request.path_params:
             network = _network_of_run(caller, request.path_params["run_id"], backend)
-        if network is not None:
+        if self.everywhere:
+            caller.require(self.role)
+        elif network is not None:
             note.network = network
             caller.require(self.role, network)
         elif not any(role.covers(self.role) for role in caller.roles.values()):

@@ -8,14 +8,17 @@ from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.api.problems import MALFORMED, problem_response
+from app.api.problems import MALFORMED, NOT_FOUND, WRONG_INPUT, problem_response
 
 _SUSPICIOUS = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
 _DETAIL = "a text holds a NUL or half a surrogate pair"
 
 
 class ReadableText:
-    """Refuses addresses and JSON bodies with such text (400); reads a body whole, so it stands behind its bound."""
+    """Refuses addresses (404), queries (422) and JSON bodies (400) with such text.
+
+    It reads a body whole, so it stands behind its bound.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -24,15 +27,18 @@ class ReadableText:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        refuse = problem_response(scope["state"]["request_id"], MALFORMED, _DETAIL)
-        if "\0" in scope["path"] or b"%00" in scope["query_string"]:
-            await refuse(scope, receive, send)
+        request_id = scope["state"]["request_id"]
+        if "\0" in scope["path"]:
+            await problem_response(request_id, NOT_FOUND, "nothing has such a name")(scope, receive, send)
+            return
+        if b"%00" in scope["query_string"]:
+            await problem_response(request_id, WRONG_INPUT, _DETAIL)(scope, receive, send)
             return
         messages: list[Message] = []
         while not messages or messages[-1].get("more_body", False):
             messages.append(await receive())
         if not _readable(b"".join(message.get("body", b"") for message in messages)):
-            await refuse(scope, receive, send)
+            await problem_response(request_id, MALFORMED, _DETAIL)(scope, receive, send)
             return
         read = iter(messages)
 

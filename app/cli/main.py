@@ -28,9 +28,12 @@ COMMANDS = {
     "app.cli.experiments": ("experiment",),
     "app.cli.openconfig": ("openconfig",),
     "app.cli.user": ("user",),
+    "app.cli.serve": ("serve",),
     "app.cli.token": ("token",),
     "app.cli.tester": ("tester",),
+    "app.cli.worker": ("worker",),
     "app.cli.backup": ("backup",),
+    "app.cli.doctor": ("doctor",),
     "app.cli.retention": ("retention",),
 }
 """Which module has which commands. Only the one that is called is loaded: the drivers, the engine and the plots

@@ -15,6 +15,7 @@ from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from ruamel.yaml.reader import ReaderError
 
 from app.errors import InputError, InputErrors, Place
+from app.intent.plain_yaml import read_plain
 from app.units import shortened
 
 MAX_BYTES = 1_000_000
@@ -114,6 +115,14 @@ def parse_document(text: str, name: str) -> Document:
     """
     if len(text) > MAX_BYTES:
         raise _too_large(name)
+    plain = read_plain(text, MAX_DEPTH, MAX_NODES)
+    if plain is not None:
+        return Document(name, *plain, text)
+    return _parsed(text, name)
+
+
+def _parsed(text: str, name: str) -> Document:
+    """The document, by the reader that tells what is wrong."""
     try:
         _check_bounds(text, name)
         yaml = YAML(typ="safe", pure=True)

@@ -33,9 +33,9 @@ def dump(url: sa.URL, server: int, into: Path) -> None:
         ServiceError: ``pg_dump`` is missing, or older than the server.
         StoreError: it failed.
     """
-    program = _program("pg_dump", server)
+    tool = program("pg_dump", server)
     _run(
-        [program, "--format=custom", "--no-owner", "--no-privileges", f"--file={into}", _address(url)],
+        [tool, "--format=custom", "--no-owner", "--no-privileges", f"--file={into}", _address(url)],
         url,
         "dumped",
     )
@@ -67,12 +67,12 @@ def restore(url: sa.URL, archive: Path, dumped_from: int) -> None:
         raise InputError(
             f"the server is PostgreSQL {server}, and the backup is of {dumped_from}", place, "use as new a server"
         )
-    program = _program("pg_restore", max(server, dumped_from))
+    tool = program("pg_restore", max(server, dumped_from))
     options = ["--no-owner", "--no-privileges", "--exit-on-error", "--single-transaction"]
-    _run([program, *options, f"--dbname={_address(url)}", str(archive)], url, "restored")
+    _run([tool, *options, f"--dbname={_address(url)}", str(archive)], url, "restored")
 
 
-def _program(name: str, server: int) -> str:
+def program(name: str, server: int) -> str:
     """Path of a client program as new as the server.
 
     Raises:

@@ -3,38 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
+from app.configtree import Gap
 from app.errors import QosforgeError
 from app.findings import Finding, Severity
-
-
-@dataclass(frozen=True, slots=True)
-class FidelityLine:
-    """How near one class on one interface is to what was asked; shares in per cent of the link rate."""
-
-    traffic_class: str
-    interface: str
-    fidelity: str
-    asked_percent: float | None = None
-    will_be_percent: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class DeviceCheck:
-    """What an intent would make of one box.
-
-    ``delta`` has the lines that would be entered into the box as it runs now, ``inverse`` those that undo them and
-    ``gaps`` where an interface is without its policy meanwhile; ``delta`` is ``None`` where no box was read.
-    """
-
-    name: str
-    platform: str
-    configuration: str = ""
-    fidelity: tuple[FidelityLine, ...] = ()
-    delta: tuple[str, ...] | None = None
-    inverse: tuple[str, ...] = ()
-    gaps: tuple[str, ...] = ()
+from app.reports.preview import CompilePreview, DevicePreview, GapDocument, ValidatePreview
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +23,30 @@ class Check:
     network: str = ""
     version: str = ""
     findings: tuple[Finding, ...] = ()
-    devices: tuple[DeviceCheck, ...] = field(default=())
+    devices: tuple[DevicePreview, ...] = ()
+
+    @property
+    def boxes(self) -> tuple[str, ...]:
+        """The devices, or where none is shown those that findings name."""
+        named = (finding.device for finding in self.findings if finding.device)
+        return tuple(device.name for device in self.devices) or tuple(dict.fromkeys(named))
+
+
+def check_of(preview: CompilePreview | ValidatePreview, policy: str) -> Check:
+    """A preview as reports take it."""
+    return Check(
+        preview.intent,
+        policy,
+        preview.network,
+        preview.version,
+        tuple(Finding.model_validate(entry.model_dump()) for entry in preview.findings),
+        preview.devices if isinstance(preview, CompilePreview) else (),
+    )
+
+
+def gap_text(gap: GapDocument) -> str:
+    """A gap in words."""
+    return str(Gap(gap.place, gap.first, gap.lines))
 
 
 def as_findings(error: QosforgeError, policy: str) -> tuple[Finding, ...]:

@@ -41,7 +41,7 @@ def check_junit(check: Check, *, strict: bool = False) -> str:
 
     Error findings are failures; with ``strict`` warnings too.
     """
-    cases = _finding_cases(check.findings, check.intent, (d.name for d in check.devices), strict, check.policy)
+    cases = _finding_cases(check.findings, check.intent, check.boxes, strict, check.policy)
     return _document(_suite(f"{check.intent} on {check.network}" if check.network else check.intent, cases))
 
 

@@ -12,8 +12,9 @@ import re
 from collections.abc import Iterable, Sequence
 
 from app.findings import Finding, Severity
-from app.reports.checks import Check, DeviceCheck, FidelityLine, of_devices
+from app.reports.checks import Check, gap_text, of_devices
 from app.reports.model import RunReport
+from app.reports.preview import DevicePreview, FidelityDocument
 from app.reports.run_report import verdict_rows
 from app.reports.table import amount
 
@@ -113,7 +114,7 @@ def _rows(findings: Iterable[Finding]) -> list[str]:
     return _table(("", "code", "where", "what", "mend"), rows)
 
 
-def _fidelity_table(devices: Sequence[DeviceCheck]) -> list[str]:
+def _fidelity_table(devices: Sequence[DevicePreview]) -> list[str]:
     """Classes that are not realised exactly."""
     rows = [
         (prose(device.name), prose(line.interface), prose(line.traffic_class), prose(line.fidelity), *_shares(line))
@@ -130,7 +131,7 @@ def _fidelity_table(devices: Sequence[DeviceCheck]) -> list[str]:
     return [f"{told}{more}.", "", *lines]
 
 
-def _shares(line: FidelityLine) -> tuple[str, str]:
+def _shares(line: FidelityDocument) -> tuple[str, str]:
     asked, will_be = ("" if v is None else f"{v:.3g} %" for v in (line.asked_percent, line.will_be_percent))
     return asked, will_be
 
@@ -153,16 +154,17 @@ def _verdict_table(report: RunReport) -> list[str]:
     return _table(("scenario", "class", "path", "bound", "asked", "before", "after"), rows)
 
 
-def _device(device: DeviceCheck, findings: Sequence[Finding]) -> str:
+def _device(device: DevicePreview, findings: Sequence[Finding]) -> str:
     title = f"{device.name} ({device.platform})"
     if findings:
         title += f": {_counts(findings, only=True)}"
     parts = []
-    if device.delta is not None:
-        if device.delta:
-            parts.append(_fenced("Would be entered into the box as it runs now", "text", "\n".join(device.delta)))
-            parts += [f"⚠️ {prose(gap)}\n" for gap in device.gaps]
-            parts.append(_fenced("Undone by", "text", "\n".join(device.inverse)))
+    if device.candidate is not None:
+        change = device.candidate
+        if change.delta:
+            parts.append(_fenced("Would be entered into the box as it runs now", "text", "\n".join(change.delta)))
+            parts += [f"⚠️ {prose(gap_text(gap))}\n" for gap in change.gaps]
+            parts.append(_fenced("Undone by", "text", "\n".join(change.inverse)))
         else:
             parts.append("The box holds it already: nothing would be entered.\n")
     if device.configuration:

@@ -24,7 +24,7 @@ from dbos import error as dbos_errors
 from app.database.filelock import FileLock
 from app.errors import EngineBusy, InputError, Place, QosforgeError, StoreError
 from app.runs import records
-from app.runs.engine import JsonObject, Queue, Recovered, RunStranded, Unfinished, Workflow
+from app.runs.engine import JsonObject, Queue, Recovered, RunStranded, State, Unfinished, Workflow
 from app.runs.engine_record import SCHEMA, never_unpickle, refuse_foreign_records
 from app.runs.store import EMBEDDED_EXECUTOR
 
@@ -63,9 +63,6 @@ class DbosEngine:
 
     Without ``url``: files ``engine.sqlite`` and ``engine.lock`` in ``directory``. With the ``url`` of a PostgreSQL
     database: tables in its schema ``dbos``, and an ``executor`` id that no other live process has.
-
-    ``drain_seconds`` is how long :meth:`close` waits for steps in flight to end and be recorded; a longer one
-    goes on, and this process owns the engine until it has ended and :meth:`close` is called again.
     """
 
     def __init__(
@@ -76,7 +73,6 @@ class DbosEngine:
         executor: str = EMBEDDED_EXECUTOR,
         queues: Sequence[Queue] = (),
         workflow_version: str = WORKFLOW_VERSION,
-        drain_seconds: float = 60,
     ) -> None:
         self._directory = directory
         self._embedded = url is None
@@ -87,7 +83,6 @@ class DbosEngine:
         self._executor = executor
         self._queues = tuple(queues)
         self._version = workflow_version
-        self._drain_seconds = drain_seconds
         self._workflows: dict[str, Workflow] = {}
         self._durable: dict[str, Workflow] = {}
         self._dbos: DBOS | None = None
@@ -178,25 +173,6 @@ class DbosEngine:
                 queue, self._durable[workflow], workflow_id, records.checked(params, "the run's params")
             )
 
-    def fork(self, workflow_id: str, new_id: str, step: str, queue: str) -> None:
-        """Put a workflow into a queue that begins at ``step`` with the records of another one up to there.
-
-        Raises:
-            InputError: the other one is unknown, or did not come as far.
-        """
-        steps = DBOS.list_workflow_steps(workflow_id, load_output=False)
-        found = next((entry["function_id"] for entry in steps if entry["function_name"] == step), None)
-        if found is None:
-            raise InputError(
-                f"run {workflow_id} never came to the step {step}", mend="begin with a step that it did"
-            )
-        try:
-            with SetWorkflowID(new_id):
-                DBOS.fork_workflow(workflow_id, found, application_version=self._version, queue_name=queue)
-        except sa.exc.IntegrityError:
-            if DBOS.get_workflow_status(new_id) is None:
-                raise
-
     def unfinished(self) -> list[Unfinished]:
         """Every workflow that has not ended, of all versions and executors."""
         found = DBOS.list_workflows(status=_UNFINISHED, load_input=False, load_output=False)
@@ -210,6 +186,15 @@ class DbosEngine:
             )
             for status in found
         ]
+
+    def state(self, workflow_id: str) -> State:
+        """What the engine knows of a workflow."""
+        status = DBOS.get_workflow_status(workflow_id)
+        if status is None:
+            return State.UNKNOWN
+        if status.status in _UNFINISHED:
+            return State.UNFINISHED
+        return State.ENDED if status.status in ("SUCCESS", "ERROR") else State.ABANDONED
 
     def take_over(self, alive: Collection[str]) -> list[str]:
         """Put back into their queues the workflows of dead executors, and those that this process took and lost.
@@ -271,16 +256,21 @@ class DbosEngine:
         mine = DBOS.list_workflows(status=_UNFINISHED, executor_id=self._executor)
         return [self._recovered(status) for status in mine]
 
-    def close(self) -> None:
-        """Let go: running workflows stop before their next step and stay unfinished."""
+    def close(self, drain_seconds: float = 60) -> bool:
+        """Let go: running workflows stop before their next step and stay unfinished.
+
+        Returns whether the steps in flight ended and were recorded within ``drain_seconds``; if not, they go on,
+        and this process owns the engine until they have ended and it is called again.
+        """
         if self._dbos is None:
-            return
+            return True
         self._closing = True
         with self._idle:
-            if not self._idle.wait_for(lambda: not self._active, timeout=self._drain_seconds):
-                return  # letting go now would let another process repeat the step beside us
+            if not self._idle.wait_for(lambda: not self._active, timeout=drain_seconds):
+                return False  # letting go now would let another process repeat the step beside us
         self._dbos = None
         self._disown()
+        return True
 
     @property
     def _system(self) -> Any:
@@ -318,9 +308,7 @@ class DbosEngine:
             return Recovered(run_id, name, error=error)
 
     def _guarded(self, name: str, workflow: Workflow) -> Workflow:
-        def durable(first_id: str, params: JsonObject) -> JsonObject:
-            # A fork is recorded with the arguments of the workflow it began as.
-            workflow_id = DBOS.workflow_id or first_id
+        def durable(workflow_id: str, params: JsonObject) -> JsonObject:
             with self._idle:
                 self._active.add(workflow_id)
             try:

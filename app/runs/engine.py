@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any, ParamSpec, Protocol, Self, TypeVar
 
 from app.errors import QosforgeError, ServiceError
@@ -58,6 +59,16 @@ class Unfinished:
     running: bool
 
 
+class State(StrEnum):
+    """What the engine knows of a workflow."""
+
+    UNKNOWN = "unknown"
+    UNFINISHED = "unfinished"
+    ENDED = "ended"
+    """With a result or an error."""
+    ABANDONED = "abandoned"
+
+
 class Engine(Protocol):
     """Runs workflows whose finished steps are never repeated, whatever happens to the process.
 
@@ -100,17 +111,11 @@ class Engine(Protocol):
     def enqueue(self, workflow: str, workflow_id: str, params: JsonObject, queue: str) -> None:
         """Put a workflow into a queue, for any executor; one that is known by its id already is left as it is."""
 
-    def fork(self, workflow_id: str, new_id: str, step: str, queue: str) -> None:
-        """Put a workflow into a queue that begins at ``step`` with the records of another one up to there.
-
-        One that is known by ``new_id`` already is left as it is.
-
-        Raises:
-            InputError: the other one is unknown, or did not come as far.
-        """
-
     def unfinished(self) -> list[Unfinished]:
         """Every workflow that has not ended, of all versions and executors."""
+
+    def state(self, workflow_id: str) -> State:
+        """What the engine knows of a workflow."""
 
     def take_over(self, alive: Collection[str]) -> list[str]:
         """Put back into their queues the workflows of this version whose executor is not among ``alive``.
@@ -135,8 +140,11 @@ class Engine(Protocol):
     def recover(self) -> list[Recovered]:
         """Wait until every unfinished run has ended, and tell how; a failed one is a value here."""
 
-    def close(self) -> None:
-        """Let go: running workflows stop before their next step and stay unfinished."""
+    def close(self, drain_seconds: float = 60) -> bool:
+        """Let go: running workflows stop before their next step and stay unfinished.
+
+        Returns whether the steps in flight ended and were recorded within ``drain_seconds``; if not, they go on.
+        """
 
     def __enter__(self) -> Self: ...
 

@@ -54,6 +54,11 @@ class Living:
     expires: datetime
 
 
+def new_executor(embedded: bool) -> str:
+    """An id for this process as an executor: never used before, but on SQLite, where it is the one there is."""
+    return EMBEDDED_EXECUTOR if embedded else f"{socket.gethostname()[:27]}-{uuid.uuid4()}"
+
+
 def executors(database: Database) -> list[Living]:
     """The processes that live, the longest at work first."""
 
@@ -81,12 +86,13 @@ class Slot:
     On SQLite the one process that owns the engine has it, and nobody takes anything over from a living one.
     """
 
-    def __init__(self, database: Database, workflow_version: str, times: SlotTimes = TIMES) -> None:
+    def __init__(self, database: Database, executor: str, workflow_version: str, times: SlotTimes = TIMES) -> None:
+        """The slot of ``executor``, an id from :func:`new_executor`."""
         self._database = database
+        self.id = executor
         self._version = workflow_version
         self._times = times
         self._fenced = not database.is_embedded
-        self.id = f"{socket.gethostname()[:27]}-{uuid.uuid4()}" if self._fenced else EMBEDDED_EXECUTOR
         self._deadman: DeadMan | None = None
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
@@ -106,11 +112,12 @@ class Slot:
         self._thread.start()
 
     def release(self) -> None:
-        """Give the slot back: what this process left unfinished is free at once. It begins nothing any more."""
+        """Give the slot back, if it was taken: what this process left unfinished is free at once."""
+        if self._thread is None:
+            return
         self._stop.set()
-        if self._thread is not None:
-            self._thread.join()
-            self._thread = None
+        self._thread.join()
+        self._thread = None
         mine = sa.delete(EXECUTORS).where(EXECUTORS.c.id == self.id)
         self._database.transact(lambda connection: connection.execute(mine))
         if self._deadman is not None:

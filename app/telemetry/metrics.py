@@ -25,7 +25,9 @@ class Metrics:
             buckets=_SECONDS,
             registry=self.registry,
         )
-        self.open = Gauge("qosforge_http_requests_open", "Requests that are being answered.", registry=self.registry)
+        self.open = Gauge(
+            "qosforge_http_requests_open", "Requests that are being answered.", registry=self.registry
+        )
 
     def text(self) -> bytes:
         """All metrics in Prometheus' text format."""

@@ -8,7 +8,7 @@ import pytest
 import sqlalchemy as sa
 
 from app.access.access import Access
-from app.access.calls import Call, all_calls, as_csv, as_json_lines, calls_page
+from app.access.calls import Call, as_csv, as_json_lines, calls_page
 from app.database.connections import Database
 from app.errors import StoreError
 
@@ -41,13 +41,13 @@ def test_the_database_refuses_to_change_the_log(access: Access, database: Databa
 
 def test_the_log_is_exported_as_json_lines(access: Access, database: Database) -> None:
     log(access, "campus", "lab")
-    lines = "".join(as_json_lines(all_calls(database, None))).splitlines()
+    lines = "".join(as_json_lines(calls_page(database, None))).splitlines()
     assert [json.loads(line) for line in lines] == [call.document() for call in calls_page(database, None)]
 
 
 def test_the_log_is_exported_as_csv_that_no_spreadsheet_computes(access: Access, database: Database) -> None:
     access.record(Call('POST /"x",\n', 401, resource="=cmd|' /C calc'!A0", detail={"a": [1, "ä"]}))
-    (row,) = csv.DictReader(io.StringIO("".join(as_csv(all_calls(database, None)))))
+    (row,) = csv.DictReader(io.StringIO("".join(as_csv(calls_page(database, None)))))
     assert row["action"] == 'POST /"x",\n'
     assert row["resource"] == "'=cmd|' /C calc'!A0"
     assert json.loads(row["detail"]) == {"a": [1, "ä"]}

@@ -118,8 +118,8 @@ def test_text_that_only_looks_like_it_is_taken(client: Client) -> None:
 
 
 def test_an_address_holds_no_nul(client: Client) -> None:
-    assert client.get("/api/v1/networks/%00").status_code == 400
-    assert client.get("/api/v1/runs?network=%00").status_code == 400
+    assert client.get("/api/v1/networks/%00").status_code == 404
+    assert client.get("/api/v1/runs?network=%00").status_code == 422
 
 
 def test_address_and_headers_are_bounded(client: Client) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from contextlib import nullcontext
+from pathlib import Path
+from xml.etree.ElementTree import fromstring
 
 import pytest
 
-from app.cli import policies
+from app.cli import policies, previewing
 from app.cli.output import print_findings
 from app.compiler.candidate import Candidate
 from app.configtree import Gap
@@ -35,8 +36,7 @@ def test_diff_shows_where_a_policy_is_missing_meanwhile(
     campus = root() / "inventories" / "campus"
     held = {d.name: (campus / str(d.startup)).read_text(encoding="utf-8") for d in load_network(campus).devices}
     gap = Gap("interface Serial0/0", 1, 2)
-    monkeypatch.setattr(policies, "Fleet", lambda *_: nullcontext())
-    monkeypatch.setattr(policies, "read_running", lambda _: held)
+    monkeypatch.setattr(previewing, "_running", lambda _: held)
     monkeypatch.setattr(preview, "make_candidate", lambda d, _: Candidate(d.name, ("one",), ("two",), (gap,)))
 
     with pytest.raises(SystemExit):
@@ -68,3 +68,44 @@ def test_what_a_finding_does_not_say_is_left_out(capsys: pytest.CaptureFixture[s
         "info    x  m (asked a)",
         "info    x  m (will be b)",
     ]
+
+
+@pytest.mark.parametrize(("strict", "code"), [((), 0), (("--strict",), 1)])
+def test_reports_for_pipelines_are_written(
+    qosforge: Command, tmp_path: Path, strict: tuple[str, ...], code: int
+) -> None:
+    files = {name: tmp_path / "out" / f"r.{name}" for name in ("sarif", "junit", "markdown")}
+    options = [word for name, path in files.items() for word in (f"--{name}", path)]
+    ended = qosforge("validate", POLICY, *strict, *options)
+    assert ended.code == code
+    results = json.loads(files["sarif"].read_text())["runs"][0]["results"]
+    places = {r["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for r in results}
+    assert places == {"policies/campus-collaboration.yaml"}
+    failures = fromstring(files["junit"].read_text()).get("failures")
+    assert (failures == "0") == (code == 0)
+    assert "campus\\-collaboration" in files["markdown"].read_text().replace("-", "\\-")
+
+
+def test_a_preview_for_a_comment_has_every_box(qosforge: Command, tmp_path: Path) -> None:
+    assert qosforge("compile", POLICY, "--markdown", tmp_path / "p.md").code == 0
+    shown = (tmp_path / "p.md").read_text()
+    assert shown.count("<details>") == len(load_network(root() / "inventories" / "campus").devices) + 1
+    assert "policy-map" in shown
+
+
+def test_what_kept_a_policy_from_being_compiled_is_in_the_reports(qosforge: Command, tmp_path: Path) -> None:
+    policy = tmp_path / "p.yaml"
+    policy.write_text("version: 1\nintent: x\nclasses: 3\n")
+    sarif, junit = tmp_path / "r.sarif", tmp_path / "r.xml"
+    ended = qosforge("lint", policy, "--sarif", sarif, "--junit", junit)
+    assert ended.code == 2
+    results = json.loads(sarif.read_text())["runs"][0]["results"]
+    assert {r["ruleId"] for r in results} == {"wrong-input"}
+    assert 3 in {r["locations"][0]["physicalLocation"]["region"]["startLine"] for r in results}
+    assert fromstring(junit.read_text()).get("failures") == "1"
+
+
+def test_a_report_that_cannot_be_written_is_told_first(qosforge: Command, tmp_path: Path) -> None:
+    ended = qosforge("lint", POLICY, "--sarif", tmp_path)
+    assert (ended.code, ended.stdout) == (2, "")
+    assert "cannot be written" in ended.stderr

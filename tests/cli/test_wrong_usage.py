@@ -81,7 +81,7 @@ def test_only_the_chosen_devices_are_written(qosforge: Command, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("name", "value", "says"),
     [
-        ("QOSFORGE_DATABASE_URL", "postgresql://u:hidden@127.0.0.1/x", "the run store cannot live in postgresql"),
+        ("QOSFORGE_DATABASE_URL", "mysql://u:hidden@127.0.0.1/x", "the run store cannot live in mysql"),
         ("QOSFORGE_DATABASE_URL", "foo", "the database URL cannot be read"),
         ("QOSFORGE_BATFISH_PORT", "foo", "QOSFORGE_BATFISH_PORT"),
         ("QOSFORGE_VAR_DIR", "/proc/x", "/proc/x: cannot create the run directory"),

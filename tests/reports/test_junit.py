@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element, fromstring
 import pytest
 
 from app.findings import Finding, Severity
-from app.reports.checks import Check, DeviceCheck
+from app.reports.checks import Check
 from app.reports.junit import check_junit, run_junit
 
 from .test_run_report import report
@@ -16,8 +16,7 @@ ERROR = Finding(
     code="scope-empty", severity=Severity.ERROR, message="wrong <&> \x1b[31m", file="p.yaml", line=4, device="r1"
 )
 WARNING = Finding(code="class-replaced", severity=Severity.WARNING, message="beware", device="r2")
-BOXES = (DeviceCheck("r1", "cisco_ios"), DeviceCheck("r2", "cisco_ios"))
-CHECK = Check("voice", "p.yaml", "campus", "", (ERROR, WARNING), BOXES)
+CHECK = Check("voice", "p.yaml", "campus", "", (ERROR, WARNING))
 
 
 def failed(document: Element) -> list[str | None]:

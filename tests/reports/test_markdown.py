@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from app.findings import Finding, Severity
-from app.reports.checks import Check, DeviceCheck, FidelityLine
+from app.reports.checks import Check
 from app.reports.markdown import LONGEST, check_markdown, prose, run_markdown
+from app.reports.preview import CandidateDocument, DevicePreview, FidelityDocument, GapDocument
 
 from .test_run_report import NASTY, Page, report
 
@@ -20,6 +21,28 @@ READER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethroug
 
 def render(text: str) -> Page:
     return Page(READER.render(text))
+
+
+def device(name: str, text: str, configuration: str) -> DevicePreview:
+    fidelity = [(text, "approximate", 50.0, 33.3), ("web", "exact", None, None)]
+    return DevicePreview(
+        name=name,
+        platform="cisco_ios",
+        plan={},
+        configuration=configuration,
+        blocks=(),
+        classes={},
+        fidelity=tuple(
+            FidelityDocument(traffic_class=c, interface="Serial0", fidelity=f, asked_percent=a, will_be_percent=w)
+            for c, f, a, w in fidelity
+        ),
+        candidate=CandidateDocument(
+            device=name,
+            delta=(configuration, "end"),
+            inverse=("no it",),
+            gaps=(GapDocument(place=text, first=1, lines=2),),
+        ),
+    )
 
 
 def check(text: str = "voice", configuration: str = "policy-map P", boxes: int = 1) -> Check:
@@ -32,18 +55,7 @@ def check(text: str = "voice", configuration: str = "policy-map P", boxes: int =
         asked=text,
         mend=text,
     )
-    devices = tuple(
-        DeviceCheck(
-            text if number == 0 else f"box{number}",
-            "cisco_ios",
-            configuration,
-            (FidelityLine(text, "Serial0", "approximate", 50.0, 33.3), FidelityLine("web", "Serial0", "exact")),
-            (configuration, "end"),
-            ("no it",),
-            (text,),
-        )
-        for number in range(boxes)
-    )
+    devices = tuple(device(text if number == 0 else f"box{number}", text, configuration) for number in range(boxes))
     return Check(text, "p.yaml", text, "ab12" * 16, (finding,), devices)
 
 
@@ -58,7 +70,9 @@ def test_a_preview_shows_findings_fidelity_configuration_and_what_would_be_enter
 
 
 def test_a_box_that_holds_it_already_says_so() -> None:
-    made = Check("voice", "p.yaml", devices=(DeviceCheck("r1", "cisco_ios", delta=()),))
+    held = CandidateDocument(device="r1", delta=(), inverse=(), gaps=())
+    box = device("r1", "voice", "").model_copy(update={"candidate": held})
+    made = Check("voice", "p.yaml", devices=(box,))
     assert "nothing would be entered" in render(check_markdown(made)).text
 
 

@@ -249,17 +249,17 @@ def test_a_step_longer_than_the_drain_keeps_the_engine(tmp_path: Path, spawn: Sp
         in_step.set()
         return {"went": go.wait(30)}
 
-    engine = DbosEngine(tmp_path, drain_seconds=0.05)
+    engine = DbosEngine(tmp_path)
     engine.register("loop", lambda run_id, params: engine.run_step("push", push))
     engine.launch()
     engine.start("loop", "run-a", {})
     assert in_step.wait(10)
-    engine.close()
+    assert not engine.close(drain_seconds=0.05)
     rival = spawn(OWN, tmp_path)
     assert "owns the run engine" in rival.communicate(timeout=30)[1]
     go.set()
     assert engine.result("run-a") == {"went": True}
-    engine.close()
+    assert engine.close()
     with DbosEngine(tmp_path):
         pass
 

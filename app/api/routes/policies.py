@@ -71,7 +71,9 @@ def get_policy(backend: TheBackend, name: str) -> PolicyDocument:
 @router.get("/policies/{name}/versions", responses=responses(404), **_VIEWER)
 def list_policy_versions(backend: TheBackend, name: str) -> PolicyVersions:
     """The versions of a policy, newest first."""
-    return PolicyVersions(versions=[PolicyVersionDocument.of(version) for version in backend.policies.versions(name)])
+    return PolicyVersions(
+        versions=[PolicyVersionDocument.of(version) for version in backend.policies.versions(name)]
+    )
 
 
 @router.post(
@@ -108,8 +110,6 @@ def get_policy_version(backend: TheBackend, name: str, number: int) -> PolicyDoc
 
 
 @router.get("/policies/{name}/diff", responses=responses(404), **_VIEWER)
-def diff_policy(
-    *, backend: TheBackend, name: str, before: Number, after: Number = LATEST
-) -> PolicyDiff:
+def diff_policy(*, backend: TheBackend, name: str, before: Number, after: Number = LATEST) -> PolicyDiff:
     """What a version has other than an earlier one, in its text and in what it means."""
     return PolicyDiff.of(backend.policies.difference(name, before, after))

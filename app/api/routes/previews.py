@@ -10,7 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from app.access.roles import Role
 from app.api.dependencies import Caller, TheBackend
 from app.api.policy_choice import PolicyChoice, written
-from app.api.previews import Asked, Kind, Preview
+from app.api.preview_job import Kind
+from app.api.previews import Asked, Preview
 from app.api.problems import responses
 from app.api.security import Needs
 from app.reports.preview import CompilePreview, ValidatePreview

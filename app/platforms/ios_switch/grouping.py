@@ -18,7 +18,8 @@ def best_groups(things: Sequence[_T], most: int, cost: Callable[[Groups[_T]], An
     """The cheapest way to put things into at most ``most`` groups, each in the order of ``things``.
 
     A cost is asked for all things, or for those up to one of them; it must be comparable, and must not fall when a
-    thing joins a group. Things that cost much should come first: the search ends sooner. The way is the best of all unless `MOST_STEPS` end the search.
+    thing joins a group. Things that cost much should come first: the search ends sooner. The way is the best of all
+    unless `MOST_STEPS` end the search.
     """
     best = _joined(things, most, cost)
     least = cost(best)

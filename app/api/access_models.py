@@ -1,0 +1,166 @@
+"""What the routes about users, tokens and testers take and give, as documents."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, StringConstraints
+
+from app.access.calls import LoggedCall
+from app.access.passwords import LONGEST, SHORTEST
+from app.access.roles import Role
+from app.access.tokens import LONGEST_LIFE, USUAL_LIFE
+
+_REQUEST = ConfigDict(extra="forbid")
+
+_KEY_EXAMPLE = """-----BEGIN PUBLIC KEY-----
+MCowBQYDK2VwAyEA11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=
+-----END PUBLIC KEY-----
+"""  # RFC 8037, appendix A.2
+
+UserName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._@-]{0,63}$")]
+NetworkName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$")]
+Line = Annotated[str, StringConstraints(max_length=128, pattern=r"^[^\x00-\x1f\x7f]*$")]
+NewPassword = Annotated[SecretStr, Field(min_length=SHORTEST, max_length=LONGEST)]
+
+Networks = Annotated[list[NetworkName] | None, Field(min_length=1, max_length=1000)]
+"""Where something counts; null: everywhere."""
+
+
+class Me(BaseModel):
+    """Who calls, and what the credential may do by network (``*``: all).
+
+    ``csrf`` is what mutating calls of a web session carry in the header ``X-CSRF-Token``; null for a token.
+    """
+
+    name: str = Field(examples=["ann"])
+    credential: str = Field(examples=["token:3a57c0effa218cf2", "session"])
+    roles: dict[str, Role] = Field(examples=[{"campus": "operator"}])
+    csrf: str | None
+
+
+class Credentials(BaseModel):
+    """A user's name and password."""
+
+    model_config = _REQUEST
+
+    name: str = Field(max_length=64, examples=["ann"])
+    password: SecretStr = Field(max_length=LONGEST)
+
+
+class PasswordChange(BaseModel):
+    """The caller's password until now, and the new one."""
+
+    model_config = _REQUEST
+
+    current: SecretStr = Field(max_length=LONGEST)
+    new: NewPassword
+
+
+class NewUser(BaseModel):
+    """A user to be made, without any role. ``issuer`` and ``subject``: who it is at an OpenID Connect provider."""
+
+    model_config = _REQUEST
+
+    name: UserName = Field(examples=["ann"])
+    issuer: Annotated[str, Field(max_length=255)] | None = Field(default=None, examples=["https://id.example.net"])
+    subject: Annotated[str, Field(min_length=1, max_length=255)] | None = Field(default=None, examples=["24400320"])
+
+
+class PasswordSetting(BaseModel):
+    """A user's new password; null takes it away."""
+
+    model_config = _REQUEST
+
+    password: NewPassword | None
+
+
+class Grant(BaseModel):
+    """The role to be held on the network of the path."""
+
+    model_config = _REQUEST
+
+    role: Role
+
+
+class NewToken(BaseModel):
+    """A token to be made: the most that it may do, where, and for how long.
+
+    ``networks`` null: wherever its user may do something. ``user``: whose it is, by default the caller's.
+    """
+
+    model_config = _REQUEST
+
+    name: Line = Field(default="", examples=["pipeline of campus/qos"])
+    role: Role
+    networks: Networks = Field(default=None, examples=[["campus"]])
+    days: int = Field(default=USUAL_LIFE.days, ge=1, le=LONGEST_LIFE.days)
+    user: UserName | None = None
+
+
+class TokenView(BaseModel):
+    """A token without its secret."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    id: str = Field(examples=["3a57c0effa218cf2"])
+    user: str
+    name: str
+    role: Role
+    networks: list[str] | None
+    created: datetime
+    expires: datetime
+    revoked: datetime | None
+
+
+class MadeToken(TokenView):
+    """A new token with its text, which is shown this once."""
+
+    token: str = Field(examples=["qf_3a57c0effa218cf2_…"])
+
+
+class UserView(BaseModel):
+    """A user, with those roles that the caller may manage."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    name: str
+    disabled: bool
+    has_password: bool
+    issuer: str | None
+    subject: str | None
+    created: datetime
+    roles: dict[str, Role] = Field(examples=[{"campus": "operator"}])
+
+
+class NewTester(BaseModel):
+    """An outside tester to be registered: its public key is Ed25519, in PEM."""
+
+    model_config = _REQUEST
+
+    name: UserName = Field(examples=["probe-1"])
+    public_key: str = Field(
+        max_length=2000,
+        examples=[_KEY_EXAMPLE],
+    )
+    networks: Networks = Field(default=None, examples=[["campus"]])
+
+
+class TesterView(BaseModel):
+    """An outside tester."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    name: str
+    public_key: str
+    networks: list[str] | None
+    created: datetime
+    revoked: datetime | None
+
+
+class CallPage(BaseModel):
+    """A part of the log of calls, oldest first; ``next``: what to ask for ``after`` to read on, null at its end."""
+
+    calls: list[LoggedCall]
+    next: int | None

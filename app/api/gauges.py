@@ -1,0 +1,55 @@
+"""What is counted when the metrics are read: runs, executors, computations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import sqlalchemy as sa
+from prometheus_client import Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from app.api.compute import Compute
+from app.api.previews import Previews
+from app.database.connections import Database
+from app.errors import StoreError
+from app.runs.slots import executors
+from app.runs.tables import RUNS, RunStatus
+
+
+class Gauges(Collector):
+    """Reads the store at every look; while it does not answer, only that is told."""
+
+    def __init__(self, database: Database, compute: Compute, previews: Previews) -> None:
+        self._database = database
+        self._compute = compute
+        self._previews = previews
+
+    def describe(self) -> Iterator[Metric]:
+        """Nothing beforehand: registering must not read the store."""
+        return iter(())
+
+    def collect(self) -> Iterator[Metric]:
+        """The gauges as they are now."""
+        yield GaugeMetricFamily("qosforge_compute_calls", "Computations at work and waiting.", self._compute.inside)
+        previews = CounterMetricFamily("qosforge_previews", "Previews by whether they were kept.", labels=("kept",))
+        previews.add_metric(["yes"], self._previews.hits)
+        previews.add_metric(["no"], self._previews.misses)
+        yield previews
+        try:
+            counts = self._runs()
+            living = len(executors(self._database))
+        except StoreError:
+            yield GaugeMetricFamily("qosforge_store_up", "Whether the store answers.", 0)
+            return
+        yield GaugeMetricFamily("qosforge_store_up", "Whether the store answers.", 1)
+        yield GaugeMetricFamily("qosforge_executors", "Processes that carry out runs.", living)
+        runs = GaugeMetricFamily("qosforge_runs", "Runs by status; pending ones are the queue.", labels=("status",))
+        for status in RunStatus:
+            runs.add_metric([status.value], counts.get(status.value, 0))
+        yield runs
+
+    def _runs(self) -> dict[str, int]:
+        query = sa.select(RUNS.c.status, sa.func.count().label("runs")).group_by(RUNS.c.status)
+        with self._database.read() as connection:
+            return {row.status: row.runs for row in connection.execute(query)}

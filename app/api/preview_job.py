@@ -1,0 +1,91 @@
+"""What a computing process does for a preview. It imports no more than it needs: it begins soon."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import pickle
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from typing import Any, Generic, Literal, TypeVar
+
+from app.deploy.traits import require_installed
+from app.intent.loader import LoadedIntent
+from app.intent.written import Written, load_written
+from app.inventory.models import Network
+from app.reports.preview import Checks, check, compile_document, validate_document
+
+KEPT_INTENTS = 64
+KEPT_NETWORKS = 16
+"""What every process keeps read."""
+
+T = TypeVar("T")
+Kind = Literal["compile", "validate"]
+
+
+@dataclass(frozen=True)
+class Job:
+    """All that a computing process needs; the same job always gives the same bytes, Batfish aside."""
+
+    kind: Kind
+    intent: str
+    written: Written
+    digest: str
+    blob: bytes = field(repr=False)
+    devices: tuple[str, ...]
+    running: Mapping[str, str] | None
+    checks: Checks | None
+    strict: bool
+
+    def key(self) -> str:
+        """What it depends on, as one hash."""
+        parts = [self.kind, version("qosforge"), self.intent, self.digest, self.devices, self.running, self.strict]
+        return hashlib.sha256(_text([*parts, repr(self.checks)]).encode()).hexdigest()
+
+
+def digest_of(written: Written) -> str:
+    """All that an intent is read from, as one hash."""
+    parts: list[Any] = [written.text, written.file, dict(written.included), written.settings()]
+    return hashlib.sha256(_text(parts).encode()).hexdigest()
+
+
+class _Read(Generic[T]):
+    """What a computing process keeps read, by digests: the last ones that were asked for."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._kept: OrderedDict[str, T] = OrderedDict()
+
+    def get(self, digest: str, read: Callable[[], T]) -> T:
+        if digest not in self._kept:
+            self._kept[digest] = read()
+            if len(self._kept) > self._most:
+                self._kept.popitem(last=False)
+        self._kept.move_to_end(digest)
+        return self._kept[digest]
+
+
+_NETWORKS: _Read[Network] = _Read(KEPT_NETWORKS)
+_INTENTS: _Read[LoadedIntent] = _Read(KEPT_INTENTS)
+
+
+def made(job: Job) -> bytes:
+    """The document of a job, in a computing process: one call at a time."""
+    network = _NETWORKS.get(job.digest, lambda: _unpacked(job.blob))
+    loaded = _INTENTS.get(job.intent, lambda: load_written(job.written))
+    checked = check(loaded, network, job.running, devices=job.devices, checks=job.checks, strict=job.strict)
+    document = compile_document(checked) if job.kind == "compile" else validate_document(checked)
+    return document.model_dump_json(by_alias=True).encode()
+
+
+def _unpacked(blob: bytes) -> Network:
+    network = pickle.loads(blob)  # noqa: S301  from the process that began this one
+    assert isinstance(network, Network)
+    require_installed(network)
+    return network
+
+
+def _text(parts: list[Any]) -> str:
+    return json.dumps(parts, sort_keys=True, ensure_ascii=False)

@@ -1,0 +1,127 @@
+"""Web sessions: login by password or by an OpenID Connect provider, and logout. These calls need no role."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import RedirectResponse
+from starlette.exceptions import HTTPException
+
+from app.access.credentials import new_secret
+from app.access.oidc import Provider
+from app.access.roles import NotAuthenticated
+from app.access.sessions import CSRF_HEADER, LONGEST, cookie_name, is_secure
+from app.api.access_models import Credentials, Me
+from app.api.backend import Backend
+from app.api.dependencies import TheBackend
+from app.api.problems import responses
+from app.api.recording import CallNote
+from app.api.routes.me import me_of
+
+router = APIRouter(tags=["login"])
+
+_LOGIN_SECONDS = 600  # from the start of a login by a provider to its end
+
+Answer = Annotated[str | None, Query(max_length=2048)]
+
+
+@router.post("/login", responses=responses(401, 429))
+def log_in(body: Credentials, backend: TheBackend, request: Request, response: Response) -> Me:
+    """Begin a web session by name and password: its cookie is set, and what mutating calls carry is told."""
+    note = _note(request, f"users/{body.name}")
+    address = request.client.host if request.client else ""
+    cookie = backend.access.log_in(body.name, body.password.get_secret_value(), address)
+    note.actor, note.credential = body.name, "session"
+    _change_session(backend, request, response, cookie)
+    return me_of(backend.access.session(cookie), cookie)
+
+
+@router.post("/logout", status_code=204, responses=responses(401, 403))
+def log_out(backend: TheBackend, request: Request, response: Response) -> None:
+    """End the web session."""
+    note = _note(request, "session")
+    cookie = request.cookies.get(cookie_name(backend.settings))
+    if cookie is None:
+        raise NotAuthenticated("the call carries no session", mend="log in first")
+    note.actor, note.credential = backend.access.session(cookie).name, "session"
+    backend.access.check_csrf(cookie, request.headers.get(CSRF_HEADER))
+    backend.access.log_out(cookie)
+    response.delete_cookie(cookie_name(backend.settings), secure=is_secure(backend.settings), httponly=True)
+
+
+@router.get(
+    "/login/oidc",
+    status_code=303,
+    response_class=RedirectResponse,
+    responses={303: {"description": "To the provider."}, **responses(404)},
+)
+def begin_login(backend: TheBackend) -> RedirectResponse:
+    """Send the browser to the OpenID Connect provider, where one is set up."""
+    secret = new_secret()
+    answer = RedirectResponse(_provider(backend).begin(secret), 303)
+    _set_cookie(backend, answer, _login_cookie(backend), secret, _LOGIN_SECONDS)
+    return answer
+
+
+@router.get(
+    "/login/oidc/callback",
+    status_code=303,
+    response_class=RedirectResponse,
+    responses={303: {"description": "Logged in: to the service's first page."}, **responses(401, 404)},
+)
+def finish_login(
+    *,
+    backend: TheBackend,
+    request: Request,
+    state: Answer = None,
+    code: Answer = None,
+    iss: Answer = None,
+    error: Answer = None,
+) -> RedirectResponse:
+    """Take the browser back from the provider: a web session begins, if the provider's subject is a user here."""
+    provider = _provider(backend)
+    note = _note(request, "session")
+    secret = request.cookies.get(_login_cookie(backend))
+    if secret is None:
+        raise NotAuthenticated("this browser began no login, or too long ago", mend="begin the login again")
+    given = {"state": state, "code": code, "iss": iss, "error": error}
+    subject = provider.finish(secret, {name: value for name, value in given.items() if value is not None})
+    note.detail = {"issuer": provider.issuer, "subject": subject}
+    name, cookie = backend.access.log_in_by_provider(provider.issuer, subject)
+    note.actor, note.credential = name, "session"
+    answer = RedirectResponse(str(backend.settings.public_url), 303)
+    answer.delete_cookie(_login_cookie(backend), secure=is_secure(backend.settings), httponly=True)
+    _change_session(backend, request, answer, cookie)
+    return answer
+
+
+def _provider(backend: Backend) -> Provider:
+    if backend.provider is None:
+        raise HTTPException(404, "no login provider is set up")
+    return backend.provider
+
+
+def _note(request: Request, resource: str) -> CallNote:
+    note = CallNote(f"{request.method} {request.url.path}", resource=resource)
+    request.state.note = note
+    return note
+
+
+def _change_session(backend: Backend, request: Request, response: Response, cookie: str) -> None:
+    """Give the browser its new session; the one it had ends."""
+    name = cookie_name(backend.settings)
+    if old := request.cookies.get(name):
+        backend.access.log_out(old)
+    _set_cookie(backend, response, name, cookie, int(LONGEST.total_seconds()))
+
+
+def _set_cookie(backend: Backend, response: Response, name: str, value: str, seconds: int) -> None:
+    # Lax, not strict: the way back from a provider comes from its site.
+    response.set_cookie(
+        name, value, seconds, secure=is_secure(backend.settings), httponly=True, samesite="lax", path="/"
+    )
+
+
+def _login_cookie(backend: Backend) -> str:
+    return cookie_name(backend.settings) + "-login"

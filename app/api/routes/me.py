@@ -1,0 +1,42 @@
+"""The caller's own: who it is, and its password."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Depends, Request
+
+from app.access.passwords import hashed, set_password
+from app.access.roles import NotAllowed, Principal, Role
+from app.access.sessions import cookie_name, csrf_token
+from app.access.users import find_user
+from app.api.access_models import Me, PasswordChange
+from app.api.dependencies import Caller, TheBackend
+from app.api.security import Needs
+
+router = APIRouter(tags=["users"])
+
+
+def me_of(caller: Principal, cookie: str | None) -> Me:
+    """Who calls, by a session of ``cookie`` or by a token."""
+    csrf = csrf_token(cookie) if cookie is not None and caller.credential == "session" else None
+    return Me(name=caller.name, credential=caller.credential, roles=dict(caller.roles), csrf=csrf)
+
+
+@router.get("/me", dependencies=[Depends(Needs(Role.VIEWER))])
+def me(caller: Caller, backend: TheBackend, request: Request) -> Me:
+    """Who I am, and what I may do."""
+    return me_of(caller, request.cookies.get(cookie_name(backend.settings)))
+
+
+@router.put("/me/password", status_code=204, dependencies=[Depends(Needs(Role.VIEWER))])
+def change_password(body: PasswordChange, caller: Caller, backend: TheBackend, request: Request) -> None:
+    """Change my password; all my sessions end. Not by a token: who found one shall not get a way in of its own."""
+    if caller.credential != "session":
+        raise NotAllowed("a token cannot change a password", mend="log in, or ask an admin")
+    address = request.client.host if request.client else ""
+    backend.access.confirm(caller, body.current.get_secret_value(), address)
+    password_hash = hashed(body.new.get_secret_value())
+    backend.database.transact(
+        lambda connection: set_password(
+            connection, find_user(connection, caller.name), password_hash, backend.access.now()
+        )
+    )

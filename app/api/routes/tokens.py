@@ -1,0 +1,63 @@
+"""Bearer tokens: everybody's own; those of others take an admin of every network."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query
+
+from app.access.roles import Role
+from app.access.tokens import TokenUnknown, create_token, find_token, revoke_token, tokens
+from app.access.users import find_user
+from app.api.access_models import MadeToken, NewToken, TokenView
+from app.api.dependencies import Caller, TheBackend, TheNote
+from app.api.security import Needs
+
+router = APIRouter(tags=["tokens"])
+
+
+@router.get("/tokens", dependencies=[Depends(Needs(Role.VIEWER))])
+def list_tokens(
+    caller: Caller,
+    backend: TheBackend,
+    user: Annotated[str | None, Query(max_length=64, description="Whose; by default the caller's own.")] = None,
+    everybody: Annotated[bool, Query(description="Those of all users.")] = False,
+) -> list[TokenView]:
+    """Tokens without their secrets, newest first; revoked and expired ones, too."""
+    owner = None if everybody else user or caller.name
+    if owner != caller.name:
+        caller.require(Role.ADMIN)
+    if owner is not None:
+        with backend.database.read() as connection:
+            find_user(connection, owner)
+    return [TokenView.model_validate(token) for token in tokens(backend.database, owner)]
+
+
+@router.post("/tokens", status_code=201, dependencies=[Depends(Needs(Role.OPERATOR))])
+def make_token(body: NewToken, caller: Caller, backend: TheBackend, note: TheNote) -> MadeToken:
+    """Make a token and show it, once. It may no more than its maker; what a token made ends with that one."""
+    with backend.database.write() as connection:  # not to be repeated: each time it would be another one
+        made, text = create_token(
+            connection,
+            find_user(connection, body.user or caller.name),
+            body.name,
+            body.role,
+            body.networks,
+            at=backend.access.now(),
+            life=timedelta(days=body.days),
+            maker=caller,
+        )
+    note.resource = f"tokens/{made.id}"
+    note.detail = {"user": made.user, "role": made.role, "networks": made.networks}
+    return MadeToken.model_validate({**TokenView.model_validate(made).model_dump(), "token": text})
+
+
+@router.delete("/tokens/{token_id}", status_code=204, dependencies=[Depends(Needs(Role.OPERATOR))])
+def revoke_one_token(caller: Caller, backend: TheBackend, token_id: str) -> None:
+    """Revoke a token and those that it made, at once."""
+    with backend.database.read() as connection:
+        token = find_token(connection, token_id)
+    if token.user != caller.name and not caller.may(Role.ADMIN, "*"):
+        raise TokenUnknown("there is no such token", mend="list your own")
+    backend.database.transact(lambda connection: revoke_token(connection, token_id, backend.access.now()))

@@ -1,0 +1,86 @@
+"""Previews for the command line: made here, or by a service; the same documents either way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from app.cli.options import load, reach
+from app.cli.server import connect, remote
+from app.client.order import network_name, policy_choice
+from app.intent.loader import load_intent
+from app.inventory.models import Network
+from app.reports.preview import (
+    Checks,
+    CompilePreview,
+    ValidatePreview,
+    check,
+    chosen_devices,
+    compile_document,
+    validate_document,
+)
+from app.settings import load_settings
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a preview is wanted of; ``live``: against what the boxes hold now."""
+
+    policy: Path
+    network: Path | None
+    parameters: Sequence[str] | None
+    devices: Sequence[str] | None = None
+    live: bool = False
+    strict: bool = False
+
+    def document(self) -> dict[str, Any]:
+        """As a service takes it."""
+        return {
+            "network": network_name(self.network),
+            "policy": policy_choice(self.policy, self.parameters or ()),
+            "live": self.live,
+            "strict": self.strict,
+        }
+
+    def size(self) -> str:
+        """How many classes the policy has, where it is at hand."""
+        if not self.policy.exists():
+            return ""
+        return f"{len(load_intent(self.policy, self.parameters or ()).intent.classes)} classes on "
+
+
+def compiled(wanted: Wanted) -> CompilePreview:
+    """What the policy becomes on every device that is wanted."""
+    if remote():
+        with connect() as connection:
+            body = {**wanted.document(), "devices": list(wanted.devices or ())}
+            return CompilePreview.model_validate(connection.post("/compile", body))
+    loaded, net = load(wanted.policy, wanted.network, list(wanted.parameters or ()))
+    devices = chosen_devices(net, wanted.devices or ())
+    texts = _running(net) if wanted.live else {}
+    return compile_document(check(loaded, net, texts, devices=devices, strict=wanted.strict))
+
+
+def validated(wanted: Wanted, require_batfish: bool) -> ValidatePreview:
+    """All that stands against the policy on its network."""
+    if remote():
+        with connect() as connection:
+            body = {**wanted.document(), "require_batfish": require_batfish}
+            return ValidatePreview.model_validate(connection.post("/validate", body))
+    loaded, net = load(wanted.policy, wanted.network, list(wanted.parameters or ()))
+    settings = load_settings()
+    checks = Checks(settings.batfish_host, settings.batfish_port, require_batfish)
+    texts = _running(net) if wanted.live else {}
+    return validate_document(check(loaded, net, texts, checks=checks, strict=wanted.strict))
+
+
+def _running(network: Network) -> dict[str, str]:
+    # The drivers take most of a second to import, and most previews read no box.
+    from app.deploy.fleet import Fleet  # noqa: PLC0415
+    from app.runs.live import read_running  # noqa: PLC0415
+
+    overlay, state = reach(load_settings(), network)
+    with Fleet(network, overlay, state) as fleet:
+        return read_running(fleet)

@@ -1,0 +1,1 @@
+"""Checks of everything that an installation depends on; one module per thing."""

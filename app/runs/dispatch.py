@@ -1,0 +1,151 @@
+"""The dispatcher: looks at the rows of runs and at the engine's workflows, and lets every run go on to an end.
+
+It keeps nothing in memory that a run depends on, and whatever it does may be done twice: a workflow is known by
+the run's id and attempt, and an attempt begins by compare-and-set. So a process may die between any two lines.
+On PostgreSQL every executor has one, and one of them at a time looks.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import sqlalchemy as sa
+
+from app.runs.engine import Engine, State, Unfinished
+from app.runs.ids import new_run_id
+from app.runs.loop import SETTLE, WORKFLOW, workflow_id
+from app.runs.slots import bury, executors
+from app.runs.store import Run, RunStore
+from app.runs.tables import RunStatus
+
+RUNS_QUEUE = "runs"
+
+_LOCK = 0x716F7364  # "qosd"
+_RESCUE_SECONDS = 10
+_FIRST_AGAIN, _LAST_AGAIN = 60.0, 1800.0
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass
+class _Try:
+    """When boxes are settled again that could not be; the pause doubles."""
+
+    at: float
+    pause: float = _FIRST_AGAIN
+
+
+@dataclass
+class Dispatcher:
+    """Moves runs on. Safe with any number of them at once, in any number of processes."""
+
+    store: RunStore
+    engine: Engine
+    _rescued: float = float("-inf")
+    _tries: dict[str, _Try] = field(default_factory=dict)
+
+    def tick(self) -> None:
+        """Look once, and act on what is to be done.
+
+        Raises:
+            StoreError: the database is away.
+        """
+        bury(self.store.database)
+        living = executors(self.store.database)
+        for taken in self.engine.take_over({self.engine.executor, *(entry.id for entry in living)}):
+            _log.info("workflow %s of a dead executor goes on", taken)
+        with self._alone() as alone:
+            if not alone:
+                return
+            for run in self.store.due_runs():
+                self.store.next_attempt(run)
+            known = {entry.workflow_id: entry for entry in self.engine.unfinished()}
+            for run in self.store.runs_in({RunStatus.PENDING}):
+                if workflow_id(run) not in known:
+                    self._begin(run, known)
+            if time.monotonic() - self._rescued >= _RESCUE_SECONDS:
+                self._rescued = time.monotonic()
+                self._abandon(known, {entry.workflow_version for entry in living})
+                self._rescue_lost(known)
+                self._settle_ended(known)
+
+    @contextmanager
+    def _alone(self) -> Iterator[bool]:
+        """Whether no other process looks right now; none starts to within the block, then."""
+        database = self.store.database
+        if database.is_embedded:
+            yield True
+            return
+        with database.read() as connection:
+            yield bool(connection.scalar(sa.select(sa.func.pg_try_advisory_xact_lock(_LOCK))))
+
+    def _begin(self, run: Run, known: Mapping[str, Unfinished]) -> None:
+        """Queue a pending run's attempt, once its boxes are settled."""
+        if run.attempt > 1 and self.store.journal.open_touches(run.id):
+            self._settle(run.id, known)
+            return
+        self.engine.enqueue(WORKFLOW, workflow_id(run), run.params, RUNS_QUEUE)
+        if self.engine.state(workflow_id(run)) in (State.ENDED, State.ABANDONED):
+            self._again(run)  # abandoned before it began
+
+    def _abandon(self, known: dict[str, Unfinished], versions: set[str]) -> None:
+        """Abandon workflows of versions that no living executor can carry out: an upgrade outlived them."""
+        for entry in list(known.values()):
+            if entry.version not in versions | {self.engine.version}:
+                _log.warning("workflow %s of version %s is abandoned", entry.workflow_id, entry.version)
+                self.engine.abandon(entry.workflow_id)
+                del known[entry.workflow_id]
+
+    def _rescue_lost(self, known: Mapping[str, Unfinished]) -> None:
+        """Let runs that no workflow carries any more begin again; one whose workflow ended failed."""
+        for seen in self.store.runs_in({RunStatus.RUNNING}):
+            if workflow_id(seen) in known:
+                continue
+            state = self.engine.state(workflow_id(seen))
+            run = self.store.get_run(seen.id)  # after the engine was asked: an end is written to the run first
+            if (run.status, run.attempt) != (seen.status, seen.attempt) or state is State.UNFINISHED:
+                continue
+            if state is not State.ENDED:
+                self._again(run)
+            elif self.store.journal.open_touches(run.id):
+                self.store.set_status(run.id, RunStatus.NEEDS_RECOVERY, attempt=run.attempt)
+            else:
+                why = "its workflow ended without saying how"
+                self.store.set_status(run.id, RunStatus.FAILED, attempt=run.attempt, reason=why)
+
+    def _again(self, run: Run) -> None:
+        if self.store.next_attempt(run):
+            _log.warning("run %s begins attempt %s: nothing carried the last one on", run.id, run.attempt + 1)
+
+    def _settle_ended(self, known: Mapping[str, Unfinished]) -> None:
+        """Settle the boxes of runs that are over, or stopped, and left some between two states."""
+        left = {touch.run_id for touch in self.store.journal.open_touches()}
+        for run_id in sorted(left):
+            run = self.store.get_run(run_id)
+            if run.status.final or run.status is RunStatus.NEEDS_RECOVERY:
+                self._settle(run_id, known)
+        for run_id in self._tries.keys() - left:
+            del self._tries[run_id]
+
+    def gave_up(self, run_id: str) -> bool:
+        """Whether a try at settling the run's boxes is over, and will be repeated only after a pause."""
+        prefix = f"{SETTLE}:{run_id}:"
+        return run_id in self._tries and not any(
+            entry.workflow_id.startswith(prefix) for entry in self.engine.unfinished()
+        )
+
+    def _settle(self, run_id: str, known: Mapping[str, Unfinished]) -> None:
+        prefix = f"{SETTLE}:{run_id}:"
+        if any(entry.startswith(prefix) for entry in known):
+            return
+        now = time.monotonic()
+        last = self._tries.get(run_id)
+        if last is not None and now < last.at:
+            return
+        pause = _FIRST_AGAIN if last is None else min(last.pause * 2, _LAST_AGAIN)
+        self.engine.enqueue(SETTLE, prefix + new_run_id(), {"run": run_id}, RUNS_QUEUE)
+        self._tries[run_id] = _Try(now + pause, pause)

@@ -1,0 +1,130 @@
+"""An executor: the process side of carrying out runs. A slot, the engine, and a dispatcher at work."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+
+from app.database.connections import is_embedded
+from app.errors import QosforgeError
+from app.runs.artifacts import open_artifacts
+from app.runs.context import Observer
+from app.runs.dbos_engine import WORKFLOW_VERSION, DbosEngine
+from app.runs.dispatch import RUNS_QUEUE, Dispatcher
+from app.runs.engine import Queue
+from app.runs.loop import Loop
+from app.runs.slots import TIMES, Slot, SlotTimes, new_executor
+from app.runs.store import RunStore
+from app.runs.sweep_work import SWEEPS_QUEUE, SweepWork
+from app.runs.sweeps import Sweeps
+from app.settings import Settings
+
+LOOK_SECONDS = 1.0
+"""How often the dispatcher looks."""
+
+_log = logging.getLogger(__name__)
+
+
+class Executor:
+    """Carries out runs in this process, between :meth:`start` and :meth:`stop`.
+
+    On PostgreSQL any number of processes may; on SQLite the one that owns the engine. ``listen``: whether it takes
+    runs from the queues, or only those begun in it; ``dispatch``: whether it looks after everybody's runs.
+    ``observe`` is told what the stages do.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        observe: Observer,
+        *,
+        listen: bool = True,
+        dispatch: bool = True,
+        workflow_version: str = WORKFLOW_VERSION,
+        times: SlotTimes = TIMES,
+    ) -> None:
+        """Open the store.
+
+        Raises:
+            StoreError: it cannot be opened.
+        """
+        settings.make_var_dir()
+        self._listen = listen
+        self.dispatches = dispatch
+        embedded = is_embedded(settings.database_url)
+        executor = new_executor(embedded)
+        self.store = RunStore(settings.database_url, executor=executor)
+        self.slot = Slot(self.store.database, executor, workflow_version, times)
+        self.artifacts = open_artifacts(settings, self.store.database)
+        self.store.journal.guard = self.slot.guard
+        self.engine = DbosEngine(
+            settings.var_dir,
+            url=None if embedded else self.store.database.url,
+            executor=self.slot.id,
+            queues=[
+                Queue(name, settings.run_concurrency, settings.runs_per_minute)
+                for name in (RUNS_QUEUE, SWEEPS_QUEUE)
+            ],
+            workflow_version=workflow_version,
+        )
+        self.loop = Loop(self.store, self.artifacts, self.engine, observe)
+        self.dispatcher = Dispatcher(self.store, self.engine)
+        sweeps = Sweeps(self.store.database, self.artifacts)
+        self.sweeps = SweepWork(sweeps, self.artifacts, self.engine)
+        self.looks: list[Callable[[], None]] = [self.dispatcher.tick, self.sweeps.tick]
+        """What is done at every look; each may fail without the others."""
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+        self.register()
+
+    def register(self) -> None:
+        """Make the workflows known that this process can carry out."""
+        self.loop.register()
+        self.sweeps.register()
+
+    def start(self) -> None:
+        """Lease the slot, join the engine, and begin to look.
+
+        If it fails, :meth:`stop` puts away what was opened.
+
+        Raises:
+            EngineBusy: on SQLite, another process carries out the runs.
+            StoreError: the database is away, or its record cannot be trusted.
+        """
+        # The owner of an engine on SQLite has the only slot; elsewhere no workflow begins without one.
+        if self.store.database.is_embedded:
+            self.engine.launch(self._listen)
+            self.slot.take()
+        else:
+            self.slot.take()
+            self.engine.launch(self._listen)
+        self._stop.clear()
+        if self.dispatches:
+            self._thread = threading.Thread(target=self._look, name="dispatcher", daemon=True)
+            self._thread.start()
+
+    def stop(self, drain_seconds: float = 60) -> bool:
+        """Begin no step any more, wait for those in flight, and give the slot back: others go on at once.
+
+        Returns whether the steps in flight ended within ``drain_seconds``. If not, it keeps the slot.
+        """
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
+        if not self.engine.close(drain_seconds):
+            return False
+        self.slot.release()
+        self.store.close()
+        return True
+
+    def _look(self) -> None:
+        while not self._stop.wait(LOOK_SECONDS):
+            for look in self.looks:
+                try:
+                    look()
+                except QosforgeError as error:
+                    _log.warning("%s", error)
+                except Exception:  # noqa: BLE001 - whatever failed, the next look has to be taken
+                    _log.exception("the dispatcher failed")

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import pytest
+import sqlalchemy as sa
+
+from app.access.access import Access
+from app.access.roles import NotAllowed, NotAuthenticated, Role
+from app.access.sessions import csrf_token, open_session
+from app.access.tables import SESSIONS
+from app.access.users import disable, grant
+from app.database.connections import Database
+from tests.access.conftest import AddUser, HandClock
+
+
+@pytest.fixture
+def cookie(database: Database, clock: HandClock, add: AddUser) -> str:
+    user_id = add("ann", campus="operator")
+    with database.write() as connection:
+        return open_session(connection, user_id, clock())
+
+
+def test_a_session_may_what_its_user_may_now(access: Access, database: Database, cookie: str) -> None:
+    caller = access.session(cookie)
+    assert (caller.name, caller.credential, caller.roles) == ("ann", "session", {"campus": Role.OPERATOR})
+    with database.write() as connection:
+        grant(connection, "ann", "campus", Role.VIEWER)
+    assert access.session(cookie).roles == {"campus": Role.VIEWER}
+
+
+def test_an_idle_session_ends_and_a_used_one_goes_on(access: Access, clock: HandClock, cookie: str) -> None:
+    for _ in range(4):
+        clock.pass_(minutes=50)
+        access.session(cookie)
+    clock.pass_(minutes=60)
+    with pytest.raises(NotAuthenticated, match="expired"):
+        access.session(cookie)
+
+
+def test_no_session_outlives_its_absolute_end(access: Access, clock: HandClock, cookie: str) -> None:
+    for _ in range(23):
+        clock.pass_(minutes=30)
+        access.session(cookie)
+    clock.pass_(minutes=29)
+    access.session(cookie)
+    clock.pass_(minutes=1)
+    with pytest.raises(NotAuthenticated, match="expired"):
+        access.session(cookie)
+
+
+def test_a_session_that_was_ended_is_over(access: Access, cookie: str) -> None:
+    access.log_out(cookie)
+    access.log_out(cookie)
+    with pytest.raises(NotAuthenticated, match="no such session"):
+        access.session(cookie)
+
+
+def test_the_sessions_of_a_disabled_user_are_over(
+    access: Access, database: Database, clock: HandClock, add: AddUser, cookie: str
+) -> None:
+    with database.write() as connection:
+        disable(connection, "ann", clock())
+    with pytest.raises(NotAuthenticated):
+        access.session(cookie)
+
+
+@pytest.mark.parametrize("wrong", ["", "x", "0" * 64, "\0", "ä" * 9000])
+def test_what_is_no_session_is_refused(access: Access, cookie: str, wrong: str) -> None:
+    with pytest.raises(NotAuthenticated):
+        access.session(wrong)
+
+
+def test_a_mutating_call_carries_its_own_sessions_token(access: Access, cookie: str) -> None:
+    access.check_csrf(cookie, csrf_token(cookie))
+    for wrong in (None, "", cookie, csrf_token("0" * 64)):
+        with pytest.raises(NotAllowed, match="session's token"):
+            access.check_csrf(cookie, wrong)
+
+
+def test_the_database_does_not_know_the_cookie(database: Database, cookie: str) -> None:
+    with database.read() as connection:
+        (row,) = connection.execute(sa.select(SESSIONS)).all()
+    assert cookie not in str(row)
+    assert csrf_token(cookie) not in str(row)

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+from starlette.testclient import TestClient
+
+from app.access.roles import Role
+from tests.api.conftest import Headers, People
+
+CALLS = "/api/v1/calls"
+
+
+@pytest.fixture
+def root(client: TestClient, people: People) -> Headers:
+    """An admin; the log has a user made, one refused, a role given and a stranger's attempt."""
+    headers = people.admin()
+    client.post("/api/v1/users", json={"name": "ann"}, headers=headers)
+    client.post("/api/v1/users", json={"name": "ann"}, headers=headers)
+    client.put("/api/v1/users/ann/grants/campus", json={"role": "viewer"}, headers=headers)
+    client.put("/api/v1/users/ann/grants/lab", json={"role": "viewer"}, headers=headers)
+    client.post("/api/v1/users", json={"name": "eve"}, headers={"Authorization": "Bearer qf_"})
+    client.get("/api/v1/users", headers=headers)
+    return headers
+
+
+def test_changing_calls_are_logged_also_refused_ones(client: TestClient, root: Headers) -> None:
+    page = client.get(CALLS, headers=root).json()
+    told = [(call["action"], call["network"], call["status"], call["actor"]) for call in page["calls"]]
+    assert told == [
+        ("POST /api/v1/users", "", 201, "root"),
+        ("POST /api/v1/users", "", 409, "root"),
+        ("PUT /api/v1/users/ann/grants/campus", "campus", 200, "root"),
+        ("PUT /api/v1/users/ann/grants/lab", "lab", 200, "root"),
+        ("POST /api/v1/users", "", 401, ""),
+    ]
+    assert page["calls"][0]["credential"].startswith("token:")
+    assert all(call["request_id"] for call in page["calls"])
+    assert page["next"] is None
+
+
+def test_the_log_is_read_in_pages(client: TestClient, root: Headers) -> None:
+    numbers: list[int] = []
+    after: int | None = 0
+    while after is not None:
+        page = client.get(CALLS, params={"after": after, "limit": 2}, headers=root).json()
+        numbers += [call["seq"] for call in page["calls"]]
+        after = page["next"]
+    assert len(numbers) == 5
+    assert numbers == sorted(numbers)
+
+
+def test_the_log_is_exported(client: TestClient, root: Headers) -> None:
+    calls = client.get(CALLS, headers=root).json()["calls"]
+    lines = client.get(f"{CALLS}/export", headers=root)
+    assert lines.headers["content-type"] == "application/jsonl"
+    assert [json.loads(line)["seq"] for line in lines.text.splitlines()] == [call["seq"] for call in calls]
+    table = client.get(f"{CALLS}/export", params={"format": "csv", "limit": 3}, headers=root)
+    rows = list(csv.DictReader(io.StringIO(table.text)))
+    assert [int(row["seq"]) for row in rows] == [call["seq"] for call in calls[:3]]
+    rest = client.get(table.links["next"]["url"], headers=root)
+    assert len(list(csv.DictReader(io.StringIO(rest.text)))) == 2
+    assert "next" not in rest.links
+
+
+def test_an_admin_of_one_network_sees_its_calls_alone(client: TestClient, root: Headers, people: People) -> None:
+    local = people.headers("local", Role.ADMIN, "campus")
+    page = client.get(CALLS, headers=local).json()
+    assert {call["network"] for call in page["calls"]} == {"campus"}
+    assert client.get(f"{CALLS}/export", headers=local).text.count("\n") == 1
+
+
+@pytest.mark.parametrize("path", ["", "/export"])
+def test_the_log_is_for_admins(client: TestClient, people: People, path: str) -> None:
+    assert client.get(CALLS + path).status_code == 401
+    assert client.get(CALLS + path, headers=people.headers("ann", Role.APPROVER)).status_code == 403

@@ -1,0 +1,348 @@
+"""The doctor sees what is wrong with an installation, says how to mend it, and changes nothing."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import socket
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+import sqlalchemy as sa
+
+from app.access.tables import GRANTS, TOKENS, USERS
+from app.cli.main import main
+from app.database.connections import Database
+from app.database.filelock import FileLock
+from app.errors import InputError
+from app.operations.checks import program, storage
+from app.operations.checks.model import Result, State
+from app.operations.doctor import examine
+from app.runs.artifacts import ArtifactStore
+from app.runs.store import Run, RunStore
+from app.runs.tables import EXECUTORS, RUNS, JournalAction, RunStatus
+from app.settings import Settings
+
+ROOT = Path(__file__).parents[2]
+NOW = datetime.now(UTC)
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty run directory, with credentials for every box."""
+    for name in ("USERNAME", "PASSWORD"):
+        monkeypatch.setenv(f"QOSFORGE_{name}", "x")
+    monkeypatch.delenv("QOSFORGE_BATFISH_HOST", raising=False)
+    var = tmp_path / "var"
+    monkeypatch.setenv("QOSFORGE_VAR_DIR", str(var))
+    return var
+
+
+@pytest.fixture
+def run(place: Path) -> Run:
+    """A store with one run that failed."""
+    settings = Settings()
+    settings.make_var_dir()
+    network = ArtifactStore(settings.artifacts_dir).put_text("network")
+    with RunStore(settings.database_url) as store:
+        run = store.create_run("campus", "policy", "f" * 64, {"network": network})
+        return store.set_status(run.id, RunStatus.FAILED)
+
+
+CHECK = {
+    "disk": "run directory",
+    "clock": "database",
+    "token": "users",
+    "git": "programs",
+    "network one": "networks",
+}
+"""Which check finds a thing, where they are not named alike."""
+
+
+def found(name: str, **settings: object) -> Result:
+    checks = [CHECK.get(name, name)]
+    results = [result for result in examine(Settings(**settings), checks) if result.name == name]
+    assert len(results) == 1, results
+    return results[0]
+
+
+def wrong(name: str, state: State, message: str, mend: str, **settings: object) -> None:
+    result = found(name, **settings)
+    assert (result.state, message in result.message, mend in result.mend) == (state, True, True), result
+
+
+def execute(*statements: sa.Executable) -> None:
+    database = Database(Settings().database_url)
+    with database.write() as connection:
+        for statement in statements:
+            connection.execute(statement)
+    database.close()
+
+
+def command(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
+    monkeypatch.setattr(sys, "argv", ["qosforge", "doctor", *words])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert isinstance(ended.value.code, int)
+    return ended.value.code
+
+
+def test_a_new_installation_is_good_and_stays_untouched(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command(monkeypatch, "--json") == 0
+    document = json.loads(capsys.readouterr().out)
+    assert {entry["state"] for entry in document} == {"good"}
+    assert {"python", "packages", "twin", "data files", "git", "database", "batfish"} < {
+        e["name"] for e in document
+    }
+    assert not place.exists()
+
+
+def test_exit_codes_tell_warnings_from_failures(
+    run: Run, place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command(monkeypatch) == 0
+    place.chmod(0o755)
+    assert command(monkeypatch) == 1
+    shutil.rmtree(place / "artifacts")
+    assert command(monkeypatch) == 3
+    assert "chmod 700" in capsys.readouterr().out
+
+
+# -- the program -------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("pins", "state", "told"),
+    [
+        ("numpy==0.0.1 \\\n    --hash=x\n", State.WARNING, "instead of 0.0.1"),
+        ("no-such-package==1.0 \\\n", State.FAILED, "no-such-package missing instead of 1.0"),
+        ("no-such-package==1.0 ; sys_platform == 'win32' \\\n", State.GOOD, "0 as in"),
+    ],
+)
+def test_packages_are_compared_with_the_lock(
+    place: Path, monkeypatch: pytest.MonkeyPatch, pins: str, state: State, told: str
+) -> None:
+    monkeypatch.setattr(program, "read_text", lambda _name: pins)
+    wrong("packages", state, told, "" if state is State.GOOD else "--require-hashes")
+
+
+def test_a_twin_that_cannot_be_loaded_is_told(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "qosforge_twin", None)
+    wrong("twin", State.FAILED, "cannot be loaded", "install qosforge-twin")
+
+
+def test_missing_programs_are_told(place: Path, monkeypatch: pytest.MonkeyPatch, postgres_url: str) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    wrong("git", State.WARNING, "missing", "install git")
+    wrong("programs", State.FAILED, "pg_dump is missing", "postgresql-client", database_url=postgres_url)
+
+
+# -- storage -----------------------------------------------------------------------------------------------
+def test_a_run_directory_that_cannot_be_made_is_told(place: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    wrong("run directory", State.FAILED, "cannot be written", "QOSFORGE_VAR_DIR", var_dir=tmp_path / "file" / "var")
+
+
+def test_a_full_disk_is_told(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    free = shutil.disk_usage("/").free
+    monkeypatch.setattr(storage, "_TIGHT_BYTES", free * 2)
+    wrong("disk", State.WARNING, "free", "qosforge retention")
+    monkeypatch.setattr(storage, "_FULL_BYTES", free * 2)
+    wrong("disk", State.FAILED, "free", "qosforge retention")
+
+
+@pytest.mark.parametrize(
+    ("revision", "state", "told"), [("0001", State.WARNING, "next start"), ("9999", State.FAILED, "does not know")]
+)
+def test_tables_of_another_release_are_told_and_left(run: Run, revision: str, state: State, told: str) -> None:
+    held = sa.text("SELECT version_num FROM alembic_version")
+    change = sa.text("UPDATE alembic_version SET version_num = :revision").bindparams(revision=revision)
+    execute(change)
+    wrong("database", state, told, "")
+    wrong("artifacts", State.FAILED, "migrated", "start the service")
+    engine = sa.create_engine(Settings().database_url)
+    with engine.connect() as connection:
+        assert connection.scalar(held) == revision
+    engine.dispose()
+
+
+def test_a_damaged_database_is_told(run: Run, place: Path) -> None:
+    (place / "runs.sqlite").write_bytes(b"no database at all, but long enough to look like one" * 100)
+    wrong("database", State.FAILED, "not a database", "backup")
+    assert found("executors").state is State.FAILED
+
+
+def test_a_server_that_is_away_is_told(place: Path) -> None:
+    with closing(socket.create_server(("127.0.0.1", 0))) as taken:
+        port = taken.getsockname()[1]
+    url = f"postgresql://ann:s3cret@127.0.0.1:{port}/qosforge"
+    results = examine(Settings(database_url=url), ["database", "artifacts", "executors", "users"])
+    assert "s3cret" not in str(results)
+    states = {result.name: result.state for result in results}
+    assert states == dict.fromkeys(states, State.FAILED)
+    assert len(states) == 4
+
+
+def test_a_server_at_work_is_good(place: Path, postgres_url: str) -> None:
+    checks = ["programs", "database", "artifacts", "executors"]
+    results = {result.name: result for result in examine(Settings(database_url=postgres_url), checks)}
+    assert {results[name].state for name in ("database", "clock", "artifacts", "pg_dump")} == {State.GOOD}
+    assert results["executors"].state is State.WARNING  # nobody would take up a run
+    assert "qosforge worker" in results["executors"].mend
+
+
+def test_lost_and_damaged_artifacts_are_told(run: Run, place: Path) -> None:
+    assert found("artifacts").state is State.GOOD
+    artifact = run.params["network"]
+    path = place / "artifacts" / artifact[:2] / artifact[2:]
+    path.write_text("other")
+    wrong("artifacts", State.FAILED, "damaged", "backup")
+    path.unlink()
+    wrong("artifacts", State.FAILED, "missing", "backup")
+
+
+# -- runs --------------------------------------------------------------------------------------------------
+def _slot(name: str, version: str, seconds: float) -> sa.Executable:
+    values = {"id": name, "host": "h", "pid": 7, "workflow_version": version, "started": NOW}
+    return sa.insert(EXECUTORS).values(**values, expires=NOW + timedelta(seconds=seconds))
+
+
+def test_runs_that_nobody_carries_on_are_told(run: Run, place: Path) -> None:
+    assert found("executors").state is State.GOOD
+    with RunStore(Settings().database_url) as store:
+        store.create_run("campus", "policy", "f" * 64, {})
+    execute(_slot("dead", "1", -60))
+    wrong("executors", State.WARNING, "none is alive; 1 runs", "qosforge serve")
+    lock = FileLock(place / "engine.lock")
+    assert lock.try_acquire()
+    assert found("executors").state is State.GOOD
+    lock.release()
+    execute(_slot("one", "1", 60))
+    assert "one on h (process 7)" in found("executors").message
+    execute(_slot("two", "2", 60))
+    wrong("executors", State.WARNING, "2 versions", "stop the older")
+
+
+def test_a_worker_is_looked_for_on_its_own_machine(run: Run) -> None:
+    execute(_slot("elsewhere", "1", 60))
+    wrong("worker", State.FAILED, f"none is alive on {socket.gethostname()}", "qosforge worker")
+    execute(_slot("here", "1", 60), sa.update(EXECUTORS).values(host=socket.gethostname()))
+    assert found("worker").state is State.GOOD
+
+
+def test_a_check_that_nobody_knows_is_told(place: Path) -> None:
+    with pytest.raises(InputError, match="no check 'nothing'"):
+        examine(Settings(), ["nothing"])
+
+
+def test_a_box_between_two_states_is_told(run: Run) -> None:
+    with RunStore(Settings().database_url) as store:
+        store.journal.append(run.id, "r1", JournalAction.TOUCHING)
+        wrong("boxes", State.FAILED, "campus/r1", "qosforge recover")
+        store.journal.append(run.id, "r1", JournalAction.UNDONE)
+    assert found("boxes").state is State.GOOD
+    execute(sa.update(RUNS).values(status=RunStatus.NEEDS_RECOVERY.value))
+    wrong("boxes", State.FAILED, run.id, "qosforge recover")
+
+
+# -- users and settings ------------------------------------------------------------------------------------
+def test_users_without_an_admin_and_tokens_near_their_end_are_told(run: Run) -> None:
+    user = str(uuid4())
+    execute(sa.insert(USERS).values(id=user, name="ann", disabled=False, created=NOW))
+    wrong("users", State.WARNING, "nobody may manage", "qosforge user grant")
+    execute(sa.insert(GRANTS).values(user_id=user, network="campus", role="admin"))
+    assert found("users").state is State.WARNING  # of one network only
+    execute(sa.insert(GRANTS).values(user_id=user, network="*", role="admin"))
+    assert found("users").message == "admins: ann"
+    for days, revoked in ((3, None), (3, NOW), (90, None), (-1, None)):
+        values = {"id": str(uuid4()), "user_id": user, "name": f"t{days}", "hash": uuid4().hex, "role": "viewer"}
+        times = {"created": NOW, "expires": NOW + timedelta(days=days), "revoked": revoked}
+        execute(sa.insert(TOKENS).values(**values, **times))
+    wrong("token", State.WARNING, "t3 of ann ends on", "make a new one")
+    execute(sa.update(USERS).values(disabled=True))
+    assert found("users").state is State.WARNING
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        (
+            "OIDC_ISSUER",
+            "https://id.example/",
+            ("QOSFORGE_OIDC_CLIENT_ID, QOSFORGE_PUBLIC_URL missing", "all three"),
+        ),
+        ("PUBLIC_URL", "http://qos.example/", ("not encrypted", "TLS")),
+        ("PUBLIC_URL", "qos.example", ("no URL", "https://")),
+        ("OTLP_ENDPOINT", "collector", ("no URL", "4318")),
+        ("RUN_CONCURENCY", "3", ("read by nobody", "QOSFORGE_RUN_CONCURRENCY")),
+        ("COMPUTE_PROCESSES", "64", ("64 processes shall compile", "COMPUTE_PROCESSES")),
+    ],
+)
+def test_settings_that_cannot_be_meant_are_told(
+    place: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: str, told: tuple[str, str]
+) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 4)
+    monkeypatch.setenv(f"QOSFORGE_{name}", value)
+    wrong("settings", State.WARNING, *told)
+
+
+# -- outside -----------------------------------------------------------------------------------------------
+def test_networks_that_cannot_be_read_or_reached_are_told(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "inventories"
+    shutil.copytree(ROOT / "inventories" / "infn-fnal", folder / "one")
+    assert found("network one", inventories_dir=folder).state is State.GOOD
+    monkeypatch.delenv("QOSFORGE_PASSWORD")
+    wrong("network one", State.WARNING, "router1, router3", "QOSFORGE_PASSWORD", inventories_dir=folder)
+    (folder / "one" / "links.yaml").write_text("links: {")
+    wrong("network one", State.FAILED, "links.yaml", "", inventories_dir=folder)
+    wrong("networks", State.FAILED, "none in", "QOSFORGE_INVENTORIES_DIR", inventories_dir=tmp_path / "none")
+
+
+@pytest.fixture
+def answering(request: pytest.FixtureRequest) -> Iterator[int]:
+    """The port of a web server that answers everything with the test's bytes."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(request.param)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+        thread.start()
+        yield server.server_port
+        server.shutdown()
+        thread.join()
+
+
+@pytest.mark.parametrize(
+    ("answering", "state", "told"),
+    [
+        (b'{"Batfish": "2026.09.17", "Z3": "4"}', State.GOOD, "release 2026.09.17"),
+        (b"<html>", State.FAILED, "no Batfish"),
+        (b"[]", State.FAILED, "no Batfish"),
+        (b'{"other": 1}', State.FAILED, "no Batfish"),
+    ],
+    indirect=["answering"],
+)
+def test_what_answers_is_asked_whether_it_is_batfish(place: Path, answering: int, state: State, told: str) -> None:
+    wrong("batfish", state, told, "", batfish_host="127.0.0.1", batfish_port=answering)
+
+
+def test_a_batfish_that_is_away_is_told(place: Path) -> None:
+    with closing(socket.create_server(("127.0.0.1", 0))) as taken:
+        port = taken.getsockname()[1]
+    wrong("batfish", State.FAILED, "does not answer", "docker compose", batfish_host="127.0.0.1", batfish_port=port)

@@ -1,0 +1,75 @@
+"""What the log tells, and what it never does."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+from collections.abc import Iterator
+
+import pytest
+import structlog
+
+from app.access.credentials import new_token
+from app.telemetry.logs import configure_logs
+
+
+@pytest.fixture
+def log() -> Iterator[io.StringIO]:
+    """Where the log goes; the process's own logging is put back afterwards."""
+    root = logging.getLogger()
+    before = root.handlers, root.level
+    yield io.StringIO()
+    root.handlers, root.level = before
+    structlog.reset_defaults()
+
+
+def test_json_has_one_object_a_line_with_its_context(log: io.StringIO) -> None:
+    configure_logs("json", log)
+    with structlog.contextvars.bound_contextvars(request_id="r1", run_id="u1"):
+        structlog.get_logger("app.x").info("begun", devices=3)
+        logging.getLogger("library").warning("slow: %s", "disk")
+    first, second = (json.loads(line) for line in log.getvalue().splitlines())
+    assert (first["event"], first["devices"], first["level"]) == ("begun", 3, "info")
+    assert (second["event"], second["level"], second["logger"]) == ("slow: disk", "warning", "library")
+    for line in (first, second):
+        assert (line["request_id"], line["run_id"]) == ("r1", "u1")
+        assert line["timestamp"].endswith("Z")
+
+
+def test_text_is_for_people(log: io.StringIO) -> None:
+    configure_logs("text", log)
+    structlog.get_logger("app.x").info("begun", devices=3)
+    assert "begun" in log.getvalue()
+    assert "devices=3" in log.getvalue()
+
+
+@pytest.mark.parametrize("form", ["json", "text"])
+def test_no_secret_is_told(log: io.StringIO, form: str) -> None:
+    configure_logs(form, log)  # type: ignore[arg-type]
+    token_id, token = new_token()
+    secrets = [token, "hunter2hunter2", "c29tZS1zZWNyZXQtYmVhcmVy", "cookie-value"]
+    logger = structlog.get_logger("app.x")
+    logger.info("called", authorization=f"Bearer {secrets[2]}", headers={"Cookie": secrets[3], "Accept": "*/*"})
+    logger.info(f"with {token} at postgresql://qosforge:{secrets[1]}@db/x", nested=[{"password": secrets[1]}])
+    logging.getLogger("library").error("header Bearer %s was wrong", secrets[2])
+    try:
+        password = secrets[1]
+        raise ValueError(f"cannot use {token}")
+    except ValueError:
+        logger.exception("failed")
+        logging.getLogger("library").exception("failed too")
+    assert password
+    text = log.getvalue()
+    for secret in secrets:
+        assert secret not in text
+    assert f"qf_{token_id}_***" in text
+    assert "*/*" in text
+    assert text.count("ValueError: cannot use") == 2
+
+
+def test_libraries_are_quiet(log: io.StringIO) -> None:
+    configure_logs("json", log)
+    logging.getLogger("uvicorn.access").info("GET /login?code=secret")
+    logging.getLogger("httpx2").info("request")
+    assert log.getvalue() == ""
