@@ -180,10 +180,21 @@ def test_an_unknown_form_is_refused(kept: Kept) -> None:
 
 def test_zz_time(kept: Kept) -> None:
     import time
-    for path in ("", "", "/artifacts", "/report?format=html","/report?format=json"):
-        t=time.perf_counter(); r=kept.get(path); print(path, time.perf_counter()-t, len(r.content))
-    import cProfile, pstats
-    p=cProfile.Profile(); p.enable(); kept.get(""); 
+
+    for path in ("", "", "/artifacts", "/report?format=html", "/report?format=json"):
+        t = time.perf_counter()
+        r = kept.get(path)
+        print(path, time.perf_counter() - t, len(r.content))
+    import cProfile
+    import pstats
+
+    p = cProfile.Profile()
+    p.enable()
+    kept.get("")
     p.disable()
-    b=kept.client.app.state.backend
-    p=cProfile.Profile(); p.enable(); b.desk.detail(kept.run_id); p.disable(); pstats.Stats(p).sort_stats("cumtime").print_stats(25)
+    b = kept.client.app.state.backend
+    p = cProfile.Profile()
+    p.enable()
+    b.desk.detail(kept.run_id)
+    p.disable()
+    pstats.Stats(p).sort_stats("cumtime").print_stats(25)
