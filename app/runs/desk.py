@@ -175,9 +175,9 @@ class Desk:
         """
         return self.store.get_run(run_id)
 
-    def detail(self, run_id: str) -> RunReport:
-        """The report of a run, as far as it came; errors as `run`."""
-        return run_report(self.store, self.artifacts, run_id)
+    def detail(self, run_id: str, *, measurements: bool = True) -> RunReport:
+        """The report of a run, as far as it came, or its verdicts without the measurements; errors as `run`."""
+        return run_report(self.store, self.artifacts, run_id, measurements=measurements)
 
     def candidate(self, run_id: str) -> CandidateList | None:
         """What a run would enter into the boxes; ``None`` before its last attempt has worked it out."""
