@@ -82,11 +82,12 @@ def _told(bound: float | None, word: str, value: float, *, below: bool) -> str:
 def measure() -> Iterator[Median | Throughput]:
     """Previews of 12 classes for 10 devices: intents never seen and one that comes again, by 1 and 16 clients."""
     fresh = _intents()
+    with tempfile.TemporaryDirectory() as scratch:
+        yield Median("baseline: the same preview without a service", _alone(Path(scratch), fresh))
     with tempfile.TemporaryDirectory() as scratch, _served(Path(scratch)) as (port, token):
         ask = _asking(port, token)
         for _ in range(8):  # both processes have read data and templates
             ask(_preview(next(fresh)))
-        yield Median("baseline: the same preview without a service", _alone(Path(scratch) / "networks", fresh))
         yield Median("baseline: GET /health", _median(lambda: ask(None)))
         again = _preview(next(fresh))
         yield Median("preview never seen, 1 client", _median(lambda: ask(_preview(next(fresh)))), MOST_MS)
@@ -119,8 +120,9 @@ def _preview(written: Written) -> bytes:
     return json.dumps({"network": NETWORK, "policy": policy}).encode()
 
 
-def _alone(networks: Path, fresh: Iterator[Written]) -> float:
-    network = load_network(networks / NETWORK)
+def _alone(scratch: Path, fresh: Iterator[Written]) -> float:
+    _network(scratch / NETWORK)
+    network = load_network(scratch / NETWORK)
 
     def preview() -> None:
         compile_document(check(load_written(next(fresh)), network)).model_dump_json(by_alias=True)

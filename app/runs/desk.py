@@ -298,7 +298,12 @@ class Desk:
         _require(run, frozenset({RunStatus.KEPT}), "has nothing to roll back")
         require_last(self.store, run)
         require_artifacts(self.store, run)
-        undoing = {"undo_of": run.id, "measure": False, "timeout_seconds": None, "traceparent": current_traceparent()}
+        undoing = {
+            "undo_of": run.id,
+            "measure": False,
+            "timeout_seconds": None,
+            "traceparent": current_traceparent(),
+        }
         new = NewRun(
             network=run.network,
             policy=run.policy,
