@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import getpass
 from collections.abc import Callable
-from typing import Annotated
+from importlib import import_module
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.api.run_models import summary_of
 from app.cli import remote_runs
 from app.cli.options import AsJson, RunId
 from app.cli.ordering import WAIT_SECONDS, Key, WaitSeconds
 from app.cli.reports import Junit, Markdown, Reports, Sarif
-from app.cli.run_output import tell
 from app.cli.server import remote
 from app.client.order import checked_key
 from app.errors import InputError
-from app.runs.artifacts import open_artifacts
-from app.runs.desk import Desk
-from app.runs.store import Run, RunStore
-from app.settings import load_settings
+
+if TYPE_CHECKING:
+    from app.runs.desk import Desk
+    from app.runs.store import Run
 
 Comment = Annotated[str, typer.Option("--comment", help="Why.")]
 Candidate = Annotated[
@@ -99,11 +97,4 @@ def roll_back(run_id: RunId, key: Key = None, as_json: AsJson = False) -> None:
 
 def _decide(decision: Callable[[Desk, str], Run], as_json: bool) -> None:
     """Decide on a run of this machine's store, as the user of this shell."""
-    settings = load_settings()
-    settings.make_var_dir()
-    with RunStore(settings.database_url) as store:
-        desk = Desk(settings, store, open_artifacts(settings, store.database))
-        run = decision(desk, getpass.getuser())
-        listed = desk.candidate(run.id)
-    document = summary_of(run).model_dump(mode="json")
-    tell({**document, "candidate": listed.id if listed else None}, "qosforge serve carries it out", as_json)
+    import_module("app.cli.local_runs").decide(decision, as_json)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,7 +13,9 @@ from app.cli.options import load
 from app.client.order import network_name, policy_choice
 from app.client.source import Source, source_of
 from app.errors import InputError, Place
-from app.runs.desk import Order
+
+if TYPE_CHECKING:
+    from app.runs.desk import Order
 
 WAIT_SECONDS = 3600.0
 
@@ -62,6 +64,9 @@ class Asked:
         Raises:
             InputError, InputErrors: intent or inventory is wrong, or an option is.
         """
+        # Brings the whole machinery of runs, which a call to a service does without.
+        from app.runs.desk import Order  # noqa: PLC0415
+
         loaded, network = load(self.policy, self.network, self.parameters)
         source = self._source()
         return Order(

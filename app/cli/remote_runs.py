@@ -6,13 +6,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from app.cli.ordering import Watching
-from app.cli.output import print_json, print_problems, progress, write_file
+from app.cli.ordering import Asked, Watching
+from app.cli.output import print_json, print_problems, progress, require_writable, write_file
 from app.cli.reports import Reports
 from app.cli.run_output import (
     exit_code,
     expected_json,
     print_end,
+    print_measured,
     print_report,
     print_runs,
     print_whole,
@@ -24,6 +25,8 @@ from app.client.connection import Connection
 from app.client.following import Happened, follow
 from app.client.order import checked_key
 from app.reports.model import RunReport
+from app.tester.judging import ClassVerdict
+from app.tester.measurement import Measurement
 
 Json = dict[str, Any]
 
@@ -106,6 +109,27 @@ def show(run_id: str, html: Path | None, reports: Reports, as_json: bool) -> Non
         print_json(report.model_dump(mode="json") | expected_json(report.before, report.after))
     else:
         print_whole(report)
+
+
+def measure(asked: Asked, packets: Path | None, as_json: bool) -> None:
+    """Let a service measure what the boxes do now; exits by the verdict."""
+    if packets is not None:
+        # Only here: the formats take their time to import.
+        from app.tester.export import measured_packets, require_format, write_packets  # noqa: PLC0415
+
+        require_format(packets)
+        require_writable(packets)
+    order = {name: asked.document()[name] for name in ("network", "policy", "seed")}
+    with connect() as connection:
+        found = connection.post("/measurements", order)
+    measurement = Measurement.model_validate(found["measurement"])
+    if packets is not None:
+        write_packets(measured_packets(measurement), packets)
+    if as_json:
+        print_json(found)
+    else:
+        print_measured(measurement, tuple(ClassVerdict.model_validate(entry) for entry in found["verdicts"]))
+    sys.exit(0 if found["outcome"] == "met" else 1)
 
 
 def decide(run_id: str, what: str, body: Json | None, as_json: bool, key: str | None = None) -> None:

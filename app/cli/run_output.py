@@ -19,10 +19,12 @@ from app.cli.output import (
     print_findings,
     print_json,
     print_verdicts,
+    print_verdicts_now,
 )
 from app.reports.balance import accounts, who_paid
 from app.reports.model import RunReport
 from app.runs.tables import RunStatus, Verdict
+from app.tester.judging import ClassVerdict
 from app.tester.measurement import Measurement
 
 Json = dict[str, Any]
@@ -104,6 +106,13 @@ def print_whole(report: RunReport) -> None:
         table.add_row(stage.name, f"{stage.started:%H:%M:%S}", f"{stage.seconds:.2f}", stage.outcome, stage.summary)
     out.print(table)
     out.print(f"{report.status.replace('_', ' ')}: {report.intent} on {report.network}")
+
+
+def print_measured(measurement: Measurement, verdicts: Iterable[ClassVerdict]) -> None:
+    """What the boxes do now, against the objectives."""
+    print_comparison(measurement, None, first="now")
+    print_accounts(measurement, None, first="now")
+    print_verdicts_now(verdicts)
 
 
 def print_runs(runs: Iterable[Json]) -> None:

@@ -10,15 +10,13 @@ from app.findings import Finding
 from app.inventory.models import Network
 from app.reports.model import DeviceReport, RunReport, StageReport
 from app.runs.artifacts import ArtifactMissing, Artifacts
+from app.runs.given_up import RETENTION_STAGE
 from app.runs.stages import Stage
 from app.runs.store import Run, RunStore
 from app.tester.judging import ClassVerdict
 from app.tester.measurement import Measurement
 
 Json = dict[str, Any]
-
-RETENTION_STAGE = "retention"
-"""Stage that marks a run whose artifacts were given up, and when."""
 
 
 def run_report(store: RunStore, artifacts: Artifacts, run_id: str, *, measurements: bool = True) -> RunReport:

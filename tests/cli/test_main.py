@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from typer.main import get_command
 
-from app.cli import runs
+from app.cli import local_runs
 from app.cli.main import COMMANDS, application
 from app.resources import root
 
@@ -51,7 +51,7 @@ def test_an_interrupt_says_how_to_go_on(qosforge: Command, monkeypatch: pytest.M
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(runs, "open_service", interrupted)
+    monkeypatch.setattr(local_runs, "open_service", interrupted)
     ended = qosforge(command, POLICY, "--json")
     assert ended.code == 130
     assert "qosforge recover" in ended.stderr

@@ -1,0 +1,165 @@
+"""Runs on this machine: carried out, recovered, measured, looked at. It takes seconds to import."""
+
+from __future__ import annotations
+
+import getpass
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from app.api.run_models import summary_of
+from app.cli.options import load, reach
+from app.cli.ordering import Asked
+from app.cli.output import (
+    out,
+    print_json,
+    print_problems,
+    progress,
+    require_writable,
+    write_file,
+)
+from app.cli.reports import Reports
+from app.cli.run_output import (
+    exit_code,
+    expected_json,
+    print_end,
+    print_measured,
+    print_report,
+    print_runs,
+    print_whole,
+    run_json,
+    shown_path,
+    tell,
+)
+from app.deploy.fleet import Fleet
+from app.reports.run_report import render_run_report
+from app.runs import live
+from app.runs.artifacts import open_artifacts
+from app.runs.desk import Desk
+from app.runs.report import run_report
+from app.runs.service import open_service
+from app.runs.store import Run, RunStore
+from app.settings import load_settings
+from app.tester.export import measured_packets, require_format, write_packets
+
+
+def carry_out(asked: Asked, reports: Reports, as_json: bool) -> None:
+    """Carry a run out to its end, or until it has to wait, and exit by what came of it."""
+    order = asked.order()
+    with open_service(load_settings(), progress) as service:
+        _report_recovered(service.recover())
+        finished = service.run(order, getpass.getuser())
+        report = run_report(service.store, service.artifacts, finished.run_id)
+    reports.run(report)
+    errors = finished.result["errors"]
+    if as_json:
+        print_json(run_json(report, errors, str(finished.report)))
+    else:
+        print_report(report)
+        print_problems(errors)
+        print_end(report, shown_path(finished.report))
+    sys.exit(exit_code(finished.result["status"], finished.result.get("verdict"), failed=bool(errors)))
+
+
+def _report_recovered(ended: list[dict[str, Any]]) -> None:
+    for entry in ended:
+        progress("recover", f"run {entry['run']} was unfinished: {entry['status']}")
+
+
+def measure(asked: Asked, packets: Path | None, as_json: bool) -> None:
+    """Measure what the boxes do now."""
+    loaded, net = load(asked.policy, asked.network, asked.parameters)
+    live.require_checks(loaded)
+    if packets is not None:
+        # Told now rather than after the measurement.
+        require_format(packets)
+        require_writable(packets)
+    overlay, state = reach(load_settings(), net)
+    with Fleet(net, overlay, state) as fleet:
+        progress("read", f"{len(net.devices)} boxes over SSH")
+        texts = live.read_running(fleet)
+    progress("measure", "twin of the configuration read back")
+    judged = live.measure(loaded.intent, net, texts, seed=asked.seed)
+    if packets is not None:
+        write_packets(measured_packets(judged.measurement), packets)
+    if as_json:
+        print_json(
+            {
+                "outcome": judged.outcome,
+                "verdicts": [v.model_dump(mode="json") for v in judged.verdicts],
+                "measurement": judged.measurement.model_dump(mode="json"),
+                **expected_json(judged.measurement, None),
+            }
+        )
+    else:
+        print_measured(judged.measurement, judged.verdicts)
+    sys.exit(0 if judged.outcome == "met" else 1)
+
+
+def recover(as_json: bool) -> None:
+    """Finish every run that may go on."""
+    with open_service(load_settings(), progress, recovers=True) as service:
+        ended = service.recover()
+    if as_json:
+        print_json(ended)
+    elif not ended:
+        out.print("nothing to recover")
+    for entry in ended if not as_json else ():
+        out.print(f"run {entry['run']}: {entry['status'].replace('_', ' ')}")
+        print_problems(entry["errors"])
+    sys.exit(3 if any(entry["status"] in ("needs_recovery", "failed") for entry in ended) else 0)
+
+
+def list_runs(limit: int, as_json: bool) -> None:
+    """The newest runs of this machine's store."""
+    settings = load_settings()
+    settings.make_var_dir()
+    with RunStore(settings.database_url) as store:
+        found = store.list_runs(limit)
+    entries = [
+        {
+            "run": r.id,
+            "network": r.network,
+            "policy": r.policy,
+            "status": r.status.value,
+            "verdict": r.verdict.value if r.verdict else None,
+            "created": r.created.isoformat(),
+        }
+        for r in found
+    ]
+    if as_json:
+        print_json(entries)
+    else:
+        print_runs(entries)
+
+
+def show(run_id: str, html: Path | None, reports: Reports, as_json: bool) -> None:
+    """One run of this machine's store."""
+    settings = load_settings()
+    settings.make_var_dir()
+    with RunStore(settings.database_url) as store:
+        report = run_report(store, open_artifacts(settings, store.database), run_id)
+    if html is not None:
+        write_file(html, render_run_report(report))
+    reports.run(report)
+    if as_json:
+        print_json(report.model_dump(mode="json") | expected_json(report.before, report.after))
+        return
+    print_whole(report)
+
+
+def decide(decision: Callable[[Desk, str], Run], as_json: bool) -> None:
+    """Decide on a run of this machine's store, as the user of this shell."""
+    settings = load_settings()
+    settings.make_var_dir()
+    with RunStore(settings.database_url) as store:
+        desk = Desk(settings, store, open_artifacts(settings, store.database))
+        run = decision(desk, getpass.getuser())
+        listed = desk.candidate(run.id)
+    document = summary_of(run).model_dump(mode="json")
+    tell(
+        {**document, "candidate": listed.id if listed else None},
+        "qosforge serve carries it out, or qosforge recover",
+        as_json,
+    )

@@ -1,0 +1,144 @@
+"""A served instance with a lab of two routers, and a Git repository of policies as a project has it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.client.connection import Connection
+
+from .pipelines import ROOT
+
+NETWORK = "infn-fnal"
+POLICY = ROOT / "examples" / "policies" / "remote-control.yaml"
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A service: its address, and a token for each role."""
+
+    url: str
+    tokens: dict[str, str]
+
+    def project(self) -> dict[str, str]:
+        """What a project has as variables and secrets."""
+        return {
+            "QOSFORGE_SERVER": self.url,
+            "QOSFORGE_VIEWER_TOKEN": self.tokens["viewer"],
+            "QOSFORGE_OPERATOR_TOKEN": self.tokens["operator"],
+        }
+
+    def connect(self, role: str) -> Connection:
+        return Connection(self.url, self.tokens[role])
+
+
+def _qosforge(environment: dict[str, str], *arguments: str) -> str:
+    command = [sys.executable, "-c", "from app.cli.main import main; main()", *arguments]
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout
+
+
+@pytest.fixture(scope="module")
+def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
+    """The service on SQLite; its network asks for an approval of every change."""
+    place = tmp_path_factory.mktemp("instance")
+    folder = place / "inventories" / NETWORK
+    shutil.copytree(ROOT / "inventories" / NETWORK, folder)
+    (folder / "changes.yaml").write_text("approval: four_eyes\n")
+    environment = {
+        **{name: value for name, value in os.environ.items() if not name.startswith("QOSFORGE_")},
+        "PYTHONPATH": str(ROOT),
+        "QOSFORGE_VAR_DIR": str(place / "var"),
+        "QOSFORGE_INVENTORIES_DIR": str(folder.parent),
+        "QOSFORGE_LOG_FORMAT": "json",
+        "QOSFORGE_COMPUTE_PROCESSES": "1",
+    }
+    _qosforge(environment, "lab", "up", "--network", str(folder))
+    tokens = {}
+    for role in ("viewer", "operator", "approver"):
+        _qosforge(environment, "user", "add", f"a-{role}", "--role", role, "--network", NETWORK)
+        tokens[role] = _qosforge(
+            environment, "token", "create", f"a-{role}", "--role", role, "--network", NETWORK
+        ).strip()
+    command = [sys.executable, "-c", "from app.cli.main import main; main()", "serve", "--port", "0"]
+    log = (place / "log").open("w+")
+    process = subprocess.Popen(command, env=environment, stderr=log, stdout=log)
+    try:
+        yield Instance(_address(process, place / "log"), tokens)
+    finally:
+        process.terminate()
+        try:
+            process.wait(60)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        log.close()
+        _qosforge(environment, "lab", "clean", "--network", str(folder))
+
+
+def _address(process: subprocess.Popen[bytes], log: Path) -> str:
+    deadline = time.monotonic() + 90
+    while time.monotonic() < deadline and process.poll() is None:
+        for line in log.read_text().splitlines():
+            entry: dict[str, Any] = json.loads(line) if line.startswith("{") else {}
+            if "url" in entry:
+                return str(entry["url"]).removesuffix("/api/v1")
+        time.sleep(0.1)
+    raise AssertionError(f"it does not serve:\n{log.read_text()}")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A clone of a repository with the policy of the examples, as a runner checks it out."""
+    made = tmp_path / "project"
+    (made / "policies").mkdir(parents=True)
+    shutil.copy(POLICY, made / "policies")
+    git(made, "init", "-q")
+    git(made, "remote", "add", "origin", "https://ci:secret@git.example.org/net/policies.git")
+    commit(made)
+    return made
+
+
+def git(folder: Path, *arguments: str) -> str:
+    """What a Git command prints."""
+    identity = ["-c", "user.name=n", "-c", "user.email=e@example.org"]
+    command = ["git", *identity, "-C", str(folder), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def commit(folder: Path) -> None:
+    """Commit everything."""
+    git(folder, "add", "policies")
+    git(folder, "commit", "-qm", "change")
+
+
+class Approver(threading.Thread):
+    """Somebody who approves the next run that waits for it."""
+
+    def __init__(self, instance: Instance) -> None:
+        super().__init__(daemon=True)
+        self._instance = instance
+        self.approved: dict[str, Any] | None = None
+        self.start()
+
+    def run(self) -> None:
+        deadline = time.monotonic() + 120
+        with self._instance.connect("approver") as connection:
+            while time.monotonic() < deadline and self.approved is None:
+                for run in connection.get("/runs", {"status": "needs_approval"})["runs"]:
+                    detail = connection.get(f"/runs/{run['id']}")
+                    connection.post(f"/runs/{run['id']}/approve", {"candidate": detail["candidate"]})
+                    self.approved = detail
+                time.sleep(0.3)
