@@ -13,7 +13,7 @@ from app.access.sessions import CSRF_HEADER, cookie_name
 from app.api.problems import Problem, responses
 from app.api.security import Needs
 
-_ALWAYS = (422, 429, 431, 500, 503, 504)
+_ALWAYS = (414, 422, 429, 431, 500, 503, 504)
 _WITH_ROLE = (401, 403)
 _WITH_BODY = (400, 413)
 
