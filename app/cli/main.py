@@ -28,6 +28,7 @@ COMMANDS = {
     "app.cli.experiments": ("experiment",),
     "app.cli.openconfig": ("openconfig",),
     "app.cli.user": ("user",),
+    "app.cli.serve": ("serve",),
     "app.cli.token": ("token",),
     "app.cli.tester": ("tester",),
     "app.cli.backup": ("backup",),

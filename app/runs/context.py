@@ -28,7 +28,7 @@ class Documents:
     ``intent_included`` has the artifacts of the files that the intent includes, by name; ``intent_parameters`` are
     the parameters set beside it, ``name=value``. With the tester ``outside`` somebody else measures, before the
     push only if ``before``. ``undo_of`` is the run that this one rolls back; ``approval`` who
-    has to approve the change.
+    has to approve the change; ``traceparent`` the trace of the request that asked for it (W3C Trace Context).
     """
 
     intent_file: str
@@ -48,6 +48,7 @@ class Documents:
     timeout_seconds: float | None = None
     undo_of: str | None = None
     approval: Approval = "none"
+    traceparent: str | None = None
 
     def as_json(self) -> dict[str, Any]:
         """The parameters of a run."""

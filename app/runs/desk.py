@@ -29,6 +29,7 @@ from app.runs.tables import RunStatus, StageOutcome, Verdict
 from app.runs.undo import require_last
 from app.runs.wrong_state import WrongState
 from app.settings import Settings
+from app.telemetry.traces import current_traceparent
 from app.tester.measurement import Measurement, When
 
 MOST_EVENTS = 500
@@ -137,6 +138,7 @@ class Desk:
             before=order.before,
             timeout_seconds=order.timeout.total_seconds() if order.timeout else None,
             approval=order.network.changes.approval or ("four_eyes" if self.settings.four_eyes else "none"),
+            traceparent=current_traceparent(),
         )
 
     def runs(
@@ -294,11 +296,12 @@ class Desk:
         run = self.run(run_id)
         _require(run, frozenset({RunStatus.KEPT}), "has nothing to roll back")
         require_last(self.store, run)
+        undoing = {"undo_of": run.id, "measure": False, "timeout_seconds": None, "traceparent": current_traceparent()}
         new = NewRun(
             network=run.network,
             policy=run.policy,
             policy_version=run.policy_version,
-            params={**run.params, "undo_of": run.id, "measure": False, "timeout_seconds": None},
+            params={**run.params, **undoing},
             requested_by=who,
             ticket=run.ticket,
             source=run.source,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from structlog.contextvars import bound_contextvars
+
 from app.runs import phases, waiting
 from app.runs.artifacts import Artifacts
 from app.runs.context import Context, Documents, Observer
@@ -13,6 +15,7 @@ from app.runs.engine import Engine, JsonObject
 from app.runs.ids import new_run_id
 from app.runs.store import Run, RunStore
 from app.runs.tables import RunStatus
+from app.telemetry.traces import span
 
 WORKFLOW = "loop"
 SETTLE = "settle"
@@ -66,14 +69,18 @@ class Loop:
     def _workflow(self, workflow_id: str, params: JsonObject) -> JsonObject:
         run_id, attempt = run_of(workflow_id)
         context = self._context(run_id, params, attempt)
-        try:
-            return Course(context, self.engine).go()
-        except Exception as error:
-            # The error goes on to the caller; the store must not say for ever that a process is at it.
-            self.engine.run_step("status-stopped", waiting.set_stopped, context, str(error))
-            raise
-        finally:
-            context.close()
+        with (
+            bound_contextvars(run_id=run_id),
+            span("run", context.documents.traceparent, run_id=run_id, attempt=attempt),
+        ):
+            try:
+                return Course(context, self.engine).go()
+            except Exception as error:
+                # The error goes on to the caller; the store must not say for ever that a process is at it.
+                self.engine.run_step("status-stopped", waiting.set_stopped, context, str(error))
+                raise
+            finally:
+                context.close()
 
     def _context(self, run_id: str, params: JsonObject, attempt: int) -> Context:
         return Context(run_id, Documents(**params), self.store, self.artifacts, self.observe, attempt)

@@ -14,6 +14,7 @@ from app.database.connections import Database
 from app.errors import StoreError
 from app.runs.events import EventKind, Events
 from app.runs.tables import RUNS, STAGES, StageOutcome
+from app.telemetry.traces import span
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +108,8 @@ class Stages:
         attempt = self.begin(run_id, name)
         summary: dict[str, Any] = {}
         try:
-            yield summary
+            with span(f"stage {name}", run_id=run_id, attempt=attempt.attempt):
+                yield summary
         except Exception as error:
             self.end(attempt, StageOutcome.FAILED, {**summary, "error": str(error)})
             raise

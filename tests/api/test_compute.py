@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -110,3 +113,18 @@ def test_no_process_is_left_behind() -> None:
     made.close()
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
+
+
+def test_no_process_outlives_a_killed_service() -> None:
+    program = "from app.api.compute import Compute; c = Compute(1); c.start(); print(*c.pids, flush=True); input()"
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as service:
+        assert service.stdout is not None
+        child = int(service.stdout.readline())
+        service.kill()
+        service.wait()
+        deadline = time.monotonic() + 20
+        while Path(f"/proc/{child}").exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.05)

@@ -1,0 +1,112 @@
+"""The service as a process: its parts in the order in which they begin and end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from ipaddress import ip_address
+from types import FrameType
+
+import structlog
+import uvicorn
+
+from app.api.application import PREFIX, create_app
+from app.api.backend import Backend, open_backend
+from app.errors import ServiceError
+from app.operations.revision import release
+from app.runs.executor import Executor
+from app.settings import Settings
+from app.telemetry.logs import configure_logs
+from app.telemetry.traces import start_traces
+
+NOTICE_SECONDS = 1.0
+"""How long it says that it is not ready before it takes no more connections: for who looks, such as a balancer."""
+
+DRAIN_SECONDS = 60.0
+"""How long the steps of runs that are in flight may take to end."""
+
+_HEADER_BYTES = 32 << 10
+_LOG = structlog.get_logger(__name__)
+
+
+def serve_at(listening: socket.socket, settings: Settings) -> None:
+    """Serve at a socket that listens, until a signal ends it; on SQLite carry out the runs, too.
+
+    Raises:
+        EngineBusy: another process of this SQLite installation carries out the runs.
+        StoreError: the store cannot be opened.
+    """
+    configure_logs(settings.log_format)
+    with ExitStack() as opened:
+        opened.callback(start_traces(settings.otlp_endpoint, release()))
+        backend = opened.enter_context(open_backend(settings))
+        if backend.database.is_embedded:
+            opened.enter_context(_executing(settings))
+        backend.compute.start()
+        config = uvicorn.Config(
+            create_app(backend),
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            h11_max_incomplete_event_size=_HEADER_BYTES,
+            timeout_graceful_shutdown=int(settings.request_seconds) + 1,
+        )
+        address, port = listening.getsockname()[:2]
+        _warn_of_others(address, settings)
+        shown = f"[{address}]" if ":" in address else address
+        _LOG.info("serving", url=f"http://{shown}:{port}{PREFIX}", docs=f"{PREFIX}/docs")
+        _Server(config, backend).run([listening])
+        _LOG.info("stopping")
+
+
+class _Server(uvicorn.Server):
+    """Ends in order: not ready, then no new connections, then the open requests; a second signal hurries."""
+
+    def __init__(self, config: uvicorn.Config, backend: Backend) -> None:
+        super().__init__(config)
+        self._backend = backend
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        # The server's own one would raise the signal again at its end, and nothing of ours would be put away.
+        before = {number: signal.signal(number, self._end) for number in (signal.SIGTERM, signal.SIGINT)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _end(self, _number: int, _frame: FrameType | None) -> None:
+        if self._backend.stopping.is_set():
+            self.force_exit = self.should_exit
+            self.should_exit = True
+            return
+        self._backend.stopping.set()
+        notice = threading.Timer(NOTICE_SECONDS, self._close)
+        notice.daemon = True
+        notice.start()
+
+    def _close(self) -> None:
+        self.should_exit = True
+
+
+@contextmanager
+def _executing(settings: Settings) -> Iterator[None]:
+    """Carry out runs beside the requests."""
+    executor = Executor(settings, lambda stage, line: _LOG.info(line, stage=stage))
+    executor.start()
+    try:
+        yield
+    finally:
+        if not executor.stop(DRAIN_SECONDS):
+            _LOG.error("steps did not end in time; their runs go on at the next start", seconds=DRAIN_SECONDS)
+            os._exit(ServiceError.exit_code)
+
+
+def _warn_of_others(address: str, settings: Settings) -> None:
+    if not ip_address(address).is_loopback and not (settings.public_url or "").startswith("https:"):
+        _LOG.warning("others reach this address without TLS: put a proxy with TLS before it", address=address)

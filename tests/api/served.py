@@ -1,0 +1,109 @@
+"""The service as a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+import httpx2
+
+ROOT = Path(__file__).parents[2]
+QOSFORGE = (sys.executable, "-c", "from app.cli.main import main; main()")
+_START_SECONDS = 60
+
+
+@dataclass
+class Served:
+    """A process ``qosforge serve`` with its log; its settings are those of ``environment``."""
+
+    process: subprocess.Popen[str]
+    url: str = ""
+    log: list[dict[str, Any]] = field(default_factory=list)
+    _reader: threading.Thread = field(init=False)
+
+    @classmethod
+    def start(cls, var_dir: Path, **settings: str) -> Self:
+        """Start it on a free port of the loopback, and wait until it listens."""
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "QOSFORGE_VAR_DIR": str(var_dir),
+            "QOSFORGE_LOG_FORMAT": "json",
+            "QOSFORGE_COMPUTE_PROCESSES": "1",
+            **{f"QOSFORGE_{name.upper()}": value for name, value in settings.items()},
+        }
+        process = subprocess.Popen(
+            [*QOSFORGE, "serve", "--port", "0"],
+            env=environment,
+            cwd=ROOT,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        made = cls(process)
+        listening = threading.Event()
+        made._reader = threading.Thread(target=made._read, args=(listening,))
+        made._reader.start()
+        if not listening.wait(_START_SECONDS) or not made.url:
+            made.end()
+            raise AssertionError(f"it did not serve: {made.log}")
+        return made
+
+    def _read(self, listening: threading.Event) -> None:
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            try:
+                entry = json.loads(line)
+            except ValueError:
+                entry = {"event": line}
+            self.log.append(entry)
+            if entry.get("event") == "serving":
+                self.url = entry["url"]
+                listening.set()
+        listening.set()
+
+    def client(self, **headers: str) -> httpx2.Client:
+        """A client of its interface."""
+        return httpx2.Client(base_url=self.url, headers=headers, timeout=20)
+
+    def stop(self, number: int = signal.SIGTERM) -> int:
+        """End it by a signal; its exit code."""
+        self.process.send_signal(number)
+        return self.process.wait(60)
+
+    def end(self) -> None:
+        """Kill what is left of it."""
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        self._reader.join()
+        assert self.process.stderr is not None
+        self.process.stderr.close()
+
+    def said(self, event: str) -> bool:
+        """Whether its log has such a line (soon)."""
+        deadline = time.monotonic() + 5
+        while time.monotonic() < deadline:
+            if any(event in str(entry.get("event")) for entry in self.log):
+                return True
+            time.sleep(0.05)
+        return False
+
+
+@contextmanager
+def serving(var_dir: Path, **settings: str) -> Iterator[Served]:
+    """The service while the block lasts."""
+    made = Served.start(var_dir, **settings)
+    try:
+        yield made
+    finally:
+        made.end()

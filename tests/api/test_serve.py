@@ -1,0 +1,124 @@
+"""The command ``serve`` as a process: what it owns, how it ends, what it tells."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import httpx2
+import pytest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.trace.v1.trace_pb2 import Span
+
+from app.access.roles import Role
+from app.api.backend import open_backend
+from app.settings import Settings
+from tests.api.conftest import Headers, People
+from tests.api.served import QOSFORGE, ROOT, serving
+
+
+@pytest.fixture
+def var_dir(tmp_path: Path) -> Path:
+    return tmp_path / "var"
+
+
+@pytest.fixture
+def ann(var_dir: Path) -> Headers:
+    with open_backend(Settings(var_dir=var_dir)) as backend:
+        return People(backend).headers("ann", Role.OPERATOR)
+
+
+@pytest.fixture
+def collector() -> Iterator[tuple[str, list[Span]]]:
+    """A collector of traces (OTLP over HTTP), and the spans that it was given."""
+    spans: list[Span] = []
+
+    class Receiver(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            assert self.path == "/v1/traces"
+            request = ExportTraceServiceRequest()
+            request.ParseFromString(self.rfile.read(int(self.headers["content-length"])))
+            spans.extend(
+                span for one in request.resource_spans for scope in one.scope_spans for span in scope.spans
+            )
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}", spans
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_it_serves_owns_the_runs_and_ends_in_order(
+    var_dir: Path, ann: Headers, collector: tuple[str, list[Span]]
+) -> None:
+    endpoint, spans = collector
+    with serving(var_dir, otlp_endpoint=endpoint) as service, service.client(**ann) as client:
+        ready = client.get("/ready")
+        assert (ready.status_code, ready.json()["ready"]) == (200, True)
+        trail = client.get("/runs?status=pending", headers={"X-Request-Id": "trail-0001"})
+        assert trail.status_code == 200
+
+        second = subprocess.run(
+            [*QOSFORGE, "serve", "--port", "0"],
+            env={**os.environ, "PYTHONPATH": str(ROOT), "QOSFORGE_VAR_DIR": str(var_dir)},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert second.returncode == 3
+        assert str(service.process.pid) in second.stderr
+        assert "Traceback" not in second.stderr
+
+        service.process.send_signal(signal.SIGTERM)
+        wait_for_not_ready(client)
+        assert service.process.wait(30) == 0
+        with pytest.raises(httpx2.ConnectError):
+            client.get("/health")
+        assert service.said("stopping")
+        (line,) = (entry for entry in service.log if entry.get("request_id") == "trail-0001")
+        assert (line["event"], line["actor"], line["path"]) == ("request", "ann", "/api/v1/runs")
+        assert ann["Authorization"].removeprefix("Bearer ") not in str(service.log)
+    named = {span.name: span for span in spans}
+    span = named["GET /api/v1/runs"]
+    attributes = {one.key: one.value.string_value for one in span.attributes}
+    assert attributes["qosforge.request_id"] == "trail-0001"
+    assert attributes["http.route"] == "/api/v1/runs"
+
+
+def test_a_port_in_use_is_told(var_dir: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        done = subprocess.run(
+            [*QOSFORGE, "serve", "--port", port],
+            env={**os.environ, "PYTHONPATH": str(ROOT), "QOSFORGE_VAR_DIR": str(var_dir)},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    assert done.returncode == 3
+    assert f"cannot listen at 127.0.0.1 port {port}: Address already in use" in done.stderr
+    assert "--port" in done.stderr
+
+
+def wait_for_not_ready(client: httpx2.Client) -> None:
+    deadline = time.monotonic() + 5
+    while client.get("/ready").status_code != 503:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
