@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hmac
 import os
+import ssl
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -65,6 +66,7 @@ class Provider:
         self._client_secret = client_secret
         self._redirect_uri = public_url.rstrip("/") + CALLBACK
         self._now = now
+        self._tls = ssl.create_default_context()  # read once: it takes longer than a call
         self._lock = threading.Lock()
         self._known: _Known | None = None
 
@@ -146,7 +148,7 @@ class Provider:
     def _discover(self) -> _Known:
         """OpenID Connect Discovery 1.0, section 4."""
         try:
-            with httpx2.Client(timeout=_SECONDS) as client:
+            with httpx2.Client(timeout=_SECONDS, verify=self._tls) as client:
                 url = self.issuer.rstrip("/") + "/.well-known/openid-configuration"
                 metadata = client.get(self._safe(url)).raise_for_status().json()
                 if metadata["issuer"] != self.issuer:
@@ -160,7 +162,9 @@ class Provider:
         except (JoseError, ValueError, TypeError, KeyError) as error:
             raise self._trouble("its document or its keys cannot be read") from error
 
-    def _safe(self, url: str) -> str:
+    def _safe(self, url: object) -> str:
+        if not isinstance(url, str):
+            raise self._trouble("its document has no URL where there should be one")
         parts = urlsplit(url)
         if parts.scheme != "https" and parts.hostname not in ("127.0.0.1", "::1", "localhost"):
             raise self._trouble(f"{url} is not protected by TLS")
@@ -174,6 +178,7 @@ class Provider:
             redirect_uri=self._redirect_uri,
             code_challenge_method="S256",
             timeout=_SECONDS,
+            verify=self._tls,
         )
 
     def _trouble(self, what: str) -> ServiceError:

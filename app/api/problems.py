@@ -37,6 +37,7 @@ from app.inventory.catalogue import DeviceUnknown, NetworkUnknown
 from app.runs.artifacts import ArtifactMissing
 from app.runs.policies import PolicyUnknown
 from app.runs.store import RunUnknown
+from app.runs.sweeps import SweepUnknown
 from app.runs.wrong_state import WrongState
 
 MEDIA_TYPE = "application/problem+json"
@@ -135,6 +136,7 @@ KINDS: dict[type[QosforgeError], Kind] = {
     TooLarge: TOO_LARGE,
     ArtifactMissing: NOT_FOUND,
     DeviceUnknown: NOT_FOUND,
+    SweepUnknown: NOT_FOUND,
     NetworkUnknown: NOT_FOUND,
     PolicyUnknown: NOT_FOUND,
     TesterUnknown: NOT_FOUND,

@@ -171,8 +171,6 @@ class RunDetail(RunSummary):
     outcome_after: Outcome | None
     verdicts_before: list[ClassVerdict]
     verdicts_after: list[ClassVerdict]
-    accounts: list[Account]
-    who_paid: list[Balance]
     links: RunLinks
 
 
@@ -274,8 +272,6 @@ def detail_of(run: Run, report: RunReport, candidate: str | None, decisions: Ite
         outcome_after=report.outcome_after(),
         verdicts_before=list(report.verdicts_before),
         verdicts_after=list(report.verdicts_after),
-        accounts=list(accounts(report.before, report.after)),
-        who_paid=list(who_paid(report.before, report.after)),
         links=RunLinks(self=here, events=f"{here}/events", artifacts=f"{here}/artifacts", report=f"{here}/report"),
     )
 
@@ -286,6 +282,19 @@ def _summary(run: Run) -> dict[str, Any]:
         "final": run.status.final,
         "undo_of": run.params.get("undo_of"),
     }
+
+
+class ReportDocument(RunReport):
+    """A report with its measurements, what was expected of each class, and who paid."""
+
+    accounts: tuple[Account, ...]
+    who_paid: tuple[Balance, ...]
+
+
+def report_document(report: RunReport) -> ReportDocument:
+    """A report as JSON has it."""
+    sides = report.before, report.after
+    return ReportDocument(**dict(report), accounts=accounts(*sides), who_paid=who_paid(*sides))
 
 
 def without_secrets(report: RunReport) -> RunReport:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import asdict
+from typing import Annotated
 
 import typer
 from rich.table import Table
@@ -12,7 +13,7 @@ from rich.text import Text
 from app.cli.options import AsJson
 from app.cli.output import out, print_json
 from app.operations.checks.model import Result, State
-from app.operations.doctor import examine
+from app.operations.doctor import CHECKS, examine
 from app.settings import load_settings
 
 _STYLE = {State.GOOD: "green", State.WARNING: "yellow", State.FAILED: "red"}
@@ -24,14 +25,19 @@ def register(app: typer.Typer) -> None:
     app.command(name="doctor")(doctor)
 
 
-def doctor(as_json: AsJson = False) -> None:
+def doctor(
+    checks: Annotated[
+        list[str] | None, typer.Argument(metavar="[CHECK]...", help="Only these (default: all).")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
     """Check everything that the installation depends on, and say how to mend it. Ends with 0, 1 (warnings) or 3."""
-    results = examine(load_settings())
+    results = examine(load_settings(), checks or tuple(CHECKS))
     if as_json:
         print_json([asdict(result) for result in results])
     else:
         _print(results)
-    sys.exit(max(_EXIT[result.state] for result in results))
+    sys.exit(max((_EXIT[result.state] for result in results), default=0))
 
 
 def _print(results: list[Result]) -> None:

@@ -99,7 +99,7 @@ def measure(asked: Asked, packets: Path | None, as_json: bool) -> None:
 
 def recover(as_json: bool) -> None:
     """Finish every run that may go on."""
-    with open_service(load_settings(), progress) as service:
+    with open_service(load_settings(), progress, recovers=True) as service:
         ended = service.recover()
     if as_json:
         print_json(ended)

@@ -31,6 +31,7 @@ COMMANDS = {
     "app.cli.serve": ("serve",),
     "app.cli.token": ("token",),
     "app.cli.tester": ("tester",),
+    "app.cli.worker": ("worker",),
     "app.cli.backup": ("backup",),
     "app.cli.doctor": ("doctor",),
     "app.cli.retention": ("retention",),

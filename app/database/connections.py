@@ -214,6 +214,11 @@ def database_url(url: str) -> sa.URL:
     return sa.URL.create("sqlite", database=str(Path(str(parsed.database)).absolute()))
 
 
+def is_embedded(url: str) -> bool:
+    """Whether the database at ``url`` is a SQLite file; errors as :func:`database_url`."""
+    return database_url(url).get_backend_name() == "sqlite"
+
+
 def _is_away(error: sa.exc.DBAPIError) -> bool:
     """Whether the server refused or dropped the connection, rather than the statement.
 

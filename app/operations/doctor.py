@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Collection
 
 import sqlalchemy as sa
 
-from app.errors import QosforgeError
+from app.errors import InputError, QosforgeError
 from app.operations.checks import choices, outside, program, running, storage
 from app.operations.checks.model import Check, Result, State, Surroundings
 from app.settings import Settings
@@ -29,15 +29,25 @@ CHECKS: dict[str, Check] = {
     "networks": outside.check_networks,
     "batfish": outside.check_batfish,
 }
+ON_REQUEST: dict[str, Check] = {"worker": running.check_worker}
+"""Checks that only some machines pass: made where they are named."""
 
 
-def examine(settings: Settings, checks: Iterable[str] = CHECKS) -> list[Result]:
-    """What the checks find; nothing is changed."""
+def examine(settings: Settings, checks: Collection[str] = tuple(CHECKS)) -> list[Result]:
+    """What the checks find; nothing is changed.
+
+    Raises:
+        InputError: there is no check of one of the names.
+    """
+    every = CHECKS | ON_REQUEST
+    for name in checks:
+        if name not in every:
+            raise InputError(f"there is no check {name!r}", mend=f"known: {', '.join(every)}")
     around = Surroundings(settings, os.environ)
     results: list[Result] = []
     for name in checks:
         try:
-            results.extend(CHECKS[name](around))
+            results.extend(every[name](around))
         except QosforgeError as error:
             results.extend(
                 Result(name, State.FAILED, f"{one.where}: {one.message}".removeprefix(": "), one.mend)

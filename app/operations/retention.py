@@ -14,8 +14,8 @@ import sqlalchemy as sa
 from app.database.connections import Database
 from app.errors import InputError
 from app.operations.shelves import Shelf
+from app.runs.given_up import RETENTION_STAGE
 from app.runs.journal import unsettled
-from app.runs.report import RETENTION_STAGE
 from app.runs.tables import (
     APPROVALS,
     EVENTS,
@@ -28,6 +28,7 @@ from app.runs.tables import (
     SWEEP_POINTS,
     SWEEPS,
     UNFINISHED,
+    JournalAction,
     RunStatus,
     StageOutcome,
 )
@@ -75,9 +76,9 @@ def duration(text: str) -> timedelta:
 def retain(database: Database, shelf: Shelf, keep: timedelta, now: datetime, *, dry_run: bool = False) -> Retained:
     """Drop artifacts, events and idempotency keys of runs that ended longer than ``keep`` ago.
 
-    Runs, stages, journal, approvals and the log of calls stay. The newest kept run of each network stays whole: it
-    can be rolled back. So does whatever an unfinished run, or a box between two states, may need: no artifact goes
-    that was stored after the oldest of these began.
+    Runs, stages, journal, approvals and the log of calls stay. The run that had the last word on a box stays whole:
+    its drift is told by it, and it can be rolled back. So does whatever an unfinished run, or a box between two
+    states, may need: no artifact goes that was stored after the oldest of these began.
 
     Raises:
         InputError: ``keep`` reaches back further than time.
@@ -118,17 +119,36 @@ def retain(database: Database, shelf: Shelf, keep: timedelta, now: datetime, *, 
 def _over(connection: sa.Connection, before: datetime) -> list[str]:
     """Runs that ended before, and that nothing may come back to."""
     unfinished = [status.value for status in UNFINISHED]
-    newest = sa.select(sa.func.max(RUNS.c.id)).where(RUNS.c.status == RunStatus.KEPT.value).group_by(RUNS.c.network)
     # A run that undoes another one reads what that one held.
     live = connection.execute(sa.select(RUNS.c.params).where(RUNS.c.status.in_(unfinished))).scalars()
     needed = {run for params in live for run in _RUN.findall(json.dumps(params))}
-    needed |= {row.run_id for row in connection.execute(unsettled())}
+    needed |= {row.run_id for row in connection.execute(unsettled())} | _standing(connection)
     query = (
-        sa.select(RUNS.c.id)
-        .where(RUNS.c.updated < before, RUNS.c.status.not_in(unfinished), RUNS.c.id.not_in(newest))
-        .order_by(RUNS.c.id)
+        sa.select(RUNS.c.id).where(RUNS.c.updated < before, RUNS.c.status.not_in(unfinished)).order_by(RUNS.c.id)
     )
     return [run for run in connection.execute(query).scalars() if run not in needed]
+
+
+def _standing(connection: sa.Connection) -> set[str]:
+    """Runs whose word on some box is the last one: its drift is told by them, and they can be rolled back."""
+    settled = (RunStatus.KEPT.value, RunStatus.NOTHING_TO_DO.value)
+    query = (
+        sa.select(STAGES.c.run_id, RUNS.c.network, STAGES.c.summary)
+        .join(RUNS, RUNS.c.id == STAGES.c.run_id)
+        .where(RUNS.c.status.in_(settled), STAGES.c.name.in_(("read", "read-back")))
+    )
+    last: dict[tuple[str, str], str] = {}
+    for row in connection.execute(query):
+        for device in row.summary.get("running", {}):
+            box = (row.network, device)
+            last[box] = max(last.get(box, ""), row.run_id)
+    confirmed = (
+        sa.select(sa.func.max(JOURNAL.c.run_id))
+        .join(RUNS, RUNS.c.id == JOURNAL.c.run_id)
+        .where(RUNS.c.status == RunStatus.KEPT.value, JOURNAL.c.action == JournalAction.CONFIRMED.value)
+        .group_by(RUNS.c.network, JOURNAL.c.device)
+    )
+    return {*last.values(), *connection.execute(confirmed).scalars()}
 
 
 def _mark(run: str, now: datetime) -> dict[str, Any]:

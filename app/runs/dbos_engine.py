@@ -173,25 +173,6 @@ class DbosEngine:
                 queue, self._durable[workflow], workflow_id, records.checked(params, "the run's params")
             )
 
-    def fork(self, workflow_id: str, new_id: str, step: str, queue: str) -> None:
-        """Put a workflow into a queue that begins at ``step`` with the records of another one up to there.
-
-        Raises:
-            InputError: the other one is unknown, or did not come as far.
-        """
-        steps = DBOS.list_workflow_steps(workflow_id, load_output=False)
-        found = next((entry["function_id"] for entry in steps if entry["function_name"] == step), None)
-        if found is None:
-            raise InputError(
-                f"run {workflow_id} never came to the step {step}", mend="begin with a step that it did"
-            )
-        try:
-            with SetWorkflowID(new_id):
-                DBOS.fork_workflow(workflow_id, found, application_version=self._version, queue_name=queue)
-        except sa.exc.IntegrityError:
-            if DBOS.get_workflow_status(new_id) is None:
-                raise
-
     def unfinished(self) -> list[Unfinished]:
         """Every workflow that has not ended, of all versions and executors."""
         found = DBOS.list_workflows(status=_UNFINISHED, load_input=False, load_output=False)
@@ -327,9 +308,7 @@ class DbosEngine:
             return Recovered(run_id, name, error=error)
 
     def _guarded(self, name: str, workflow: Workflow) -> Workflow:
-        def durable(first_id: str, params: JsonObject) -> JsonObject:
-            # A fork is recorded with the arguments of the workflow it began as.
-            workflow_id = DBOS.workflow_id or first_id
+        def durable(workflow_id: str, params: JsonObject) -> JsonObject:
             with self._idle:
                 self._active.add(workflow_id)
             try:

@@ -20,6 +20,7 @@ from app.runs.artifacts import Artifacts, canonical_json
 from app.runs.context import Documents
 from app.runs.decisions import Decision
 from app.runs.events import Event, EventKind
+from app.runs.given_up import require_artifacts
 from app.runs.idempotency import Key
 from app.runs.live import require_checks
 from app.runs.outside import receive
@@ -175,9 +176,9 @@ class Desk:
         """
         return self.store.get_run(run_id)
 
-    def detail(self, run_id: str) -> RunReport:
-        """The report of a run, as far as it came; errors as `run`."""
-        return run_report(self.store, self.artifacts, run_id)
+    def detail(self, run_id: str, *, measurements: bool = True) -> RunReport:
+        """The report of a run, as far as it came, or its verdicts without the measurements; errors as `run`."""
+        return run_report(self.store, self.artifacts, run_id, measurements=measurements)
 
     def candidate(self, run_id: str) -> CandidateList | None:
         """What a run would enter into the boxes; ``None`` before its last attempt has worked it out."""
@@ -296,6 +297,7 @@ class Desk:
         run = self.run(run_id)
         _require(run, frozenset({RunStatus.KEPT}), "has nothing to roll back")
         require_last(self.store, run)
+        require_artifacts(self.store, run)
         undoing = {"undo_of": run.id, "measure": False, "timeout_seconds": None, "traceparent": current_traceparent()}
         new = NewRun(
             network=run.network,
@@ -341,6 +343,7 @@ class Desk:
 
     def _require_retried(self, run: Run) -> None:
         _require(run, RETRIED, "cannot be tried again")
+        require_artifacts(self.store, run)
         if self.store.journal.open_touches(run.id):
             raise WrongState(
                 f"run {run.id} left boxes between two states", mend="finish it first: qosforge recover"

@@ -15,10 +15,9 @@ from dataclasses import dataclass, field
 
 import sqlalchemy as sa
 
-from app.errors import InputError
 from app.runs.engine import Engine, State, Unfinished
-from app.runs.ids import attempt_id, new_run_id
-from app.runs.loop import SETTLE, WORKFLOW
+from app.runs.ids import new_run_id
+from app.runs.loop import SETTLE, WORKFLOW, workflow_id
 from app.runs.slots import bury, executors
 from app.runs.store import Run, RunStore
 from app.runs.tables import RunStatus
@@ -57,8 +56,8 @@ class Dispatcher:
         """
         bury(self.store.database)
         living = executors(self.store.database)
-        for workflow_id in self.engine.take_over({self.engine.executor, *(entry.id for entry in living)}):
-            _log.info("workflow %s of a dead executor goes on", workflow_id)
+        for taken in self.engine.take_over({self.engine.executor, *(entry.id for entry in living)}):
+            _log.info("workflow %s of a dead executor goes on", taken)
         with self._alone() as alone:
             if not alone:
                 return
@@ -66,7 +65,7 @@ class Dispatcher:
                 self.store.next_attempt(run)
             known = {entry.workflow_id: entry for entry in self.engine.unfinished()}
             for run in self.store.runs_in({RunStatus.PENDING}):
-                if attempt_id(run.id, run.attempt) not in known:
+                if workflow_id(run) not in known:
                     self._begin(run, known)
             if time.monotonic() - self._rescued >= _RESCUE_SECONDS:
                 self._rescued = time.monotonic()
@@ -89,15 +88,8 @@ class Dispatcher:
         if run.attempt > 1 and self.store.journal.open_touches(run.id):
             self._settle(run.id, known)
             return
-        workflow_id = attempt_id(run.id, run.attempt)
-        if run.attempt > 1 and run.start != "read":
-            try:
-                self.engine.fork(attempt_id(run.id, run.attempt - 1), workflow_id, run.start, RUNS_QUEUE)
-                return
-            except InputError as error:
-                _log.warning("run %s begins at read, not at %s: %s", run.id, run.start, error)
-        self.engine.enqueue(WORKFLOW, workflow_id, run.params, RUNS_QUEUE)
-        if self.engine.state(workflow_id) in (State.ENDED, State.ABANDONED):
+        self.engine.enqueue(WORKFLOW, workflow_id(run), run.params, RUNS_QUEUE)
+        if self.engine.state(workflow_id(run)) in (State.ENDED, State.ABANDONED):
             self._again(run)  # abandoned before it began
 
     def _abandon(self, known: dict[str, Unfinished], versions: set[str]) -> None:
@@ -111,10 +103,9 @@ class Dispatcher:
     def _rescue_lost(self, known: Mapping[str, Unfinished]) -> None:
         """Let runs that no workflow carries any more begin again; one whose workflow ended failed."""
         for seen in self.store.runs_in({RunStatus.RUNNING}):
-            workflow_id = attempt_id(seen.id, seen.attempt)
-            if workflow_id in known:
+            if workflow_id(seen) in known:
                 continue
-            state = self.engine.state(workflow_id)
+            state = self.engine.state(workflow_id(seen))
             run = self.store.get_run(seen.id)  # after the engine was asked: an end is written to the run first
             if (run.status, run.attempt) != (seen.status, seen.attempt) or state is State.UNFINISHED:
                 continue
@@ -140,14 +131,21 @@ class Dispatcher:
         for run_id in self._tries.keys() - left:
             del self._tries[run_id]
 
+    def gave_up(self, run_id: str) -> bool:
+        """Whether a try at settling the run's boxes is over, and will be repeated only after a pause."""
+        prefix = f"{SETTLE}:{run_id}:"
+        return run_id in self._tries and not any(
+            entry.workflow_id.startswith(prefix) for entry in self.engine.unfinished()
+        )
+
     def _settle(self, run_id: str, known: Mapping[str, Unfinished]) -> None:
         prefix = f"{SETTLE}:{run_id}:"
-        if any(workflow_id.startswith(prefix) for workflow_id in known):
+        if any(entry.startswith(prefix) for entry in known):
             return
         now = time.monotonic()
         last = self._tries.get(run_id)
         if last is not None and now < last.at:
             return
         pause = _FIRST_AGAIN if last is None else min(last.pause * 2, _LAST_AGAIN)
-        self._tries[run_id] = _Try(now + pause, pause)
         self.engine.enqueue(SETTLE, prefix + new_run_id(), {"run": run_id}, RUNS_QUEUE)
+        self._tries[run_id] = _Try(now + pause, pause)

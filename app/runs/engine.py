@@ -111,15 +111,6 @@ class Engine(Protocol):
     def enqueue(self, workflow: str, workflow_id: str, params: JsonObject, queue: str) -> None:
         """Put a workflow into a queue, for any executor; one that is known by its id already is left as it is."""
 
-    def fork(self, workflow_id: str, new_id: str, step: str, queue: str) -> None:
-        """Put a workflow into a queue that begins at ``step`` with the records of another one up to there.
-
-        One that is known by ``new_id`` already is left as it is.
-
-        Raises:
-            InputError: the other one is unknown, or did not come as far.
-        """
-
     def unfinished(self) -> list[Unfinished]:
         """Every workflow that has not ended, of all versions and executors."""
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
-from typing import Self
 
-from app.database.connections import database_url
+from app.database.connections import is_embedded
 from app.errors import QosforgeError
 from app.runs.artifacts import open_artifacts
 from app.runs.context import Observer
@@ -17,9 +16,10 @@ from app.runs.engine import Queue
 from app.runs.loop import Loop
 from app.runs.slots import TIMES, Slot, SlotTimes, new_executor
 from app.runs.store import RunStore
+from app.runs.sweep_work import SWEEPS_QUEUE, SweepWork
+from app.runs.sweeps import Sweeps
 from app.settings import Settings
 
-SWEEPS_QUEUE = "sweeps"
 LOOK_SECONDS = 1.0
 """How often the dispatcher looks."""
 
@@ -30,7 +30,8 @@ class Executor:
     """Carries out runs in this process, between :meth:`start` and :meth:`stop`.
 
     On PostgreSQL any number of processes may; on SQLite the one that owns the engine. ``listen``: whether it takes
-    runs from the queues, or only those begun in it. ``observe`` is told what the stages do.
+    runs from the queues, or only those begun in it; ``dispatch``: whether it looks after everybody's runs.
+    ``observe`` is told what the stages do.
     """
 
     def __init__(
@@ -39,6 +40,7 @@ class Executor:
         observe: Observer,
         *,
         listen: bool = True,
+        dispatch: bool = True,
         workflow_version: str = WORKFLOW_VERSION,
         times: SlotTimes = TIMES,
     ) -> None:
@@ -49,7 +51,8 @@ class Executor:
         """
         settings.make_var_dir()
         self._listen = listen
-        embedded = database_url(settings.database_url).get_backend_name() == "sqlite"
+        self.dispatches = dispatch
+        embedded = is_embedded(settings.database_url)
         executor = new_executor(embedded)
         self.store = RunStore(settings.database_url, executor=executor)
         self.slot = Slot(self.store.database, executor, workflow_version, times)
@@ -67,7 +70,9 @@ class Executor:
         )
         self.loop = Loop(self.store, self.artifacts, self.engine, observe)
         self.dispatcher = Dispatcher(self.store, self.engine)
-        self.looks: list[Callable[[], None]] = [self.dispatcher.tick]
+        sweeps = Sweeps(self.store.database, self.artifacts)
+        self.sweeps = SweepWork(sweeps, self.artifacts, self.engine)
+        self.looks: list[Callable[[], None]] = [self.dispatcher.tick, self.sweeps.tick]
         """What is done at every look; each may fail without the others."""
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
@@ -76,16 +81,12 @@ class Executor:
     def register(self) -> None:
         """Make the workflows known that this process can carry out."""
         self.loop.register()
-
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.stop()
+        self.sweeps.register()
 
     def start(self) -> None:
         """Lease the slot, join the engine, and begin to look.
+
+        If it fails, :meth:`stop` puts away what was opened.
 
         Raises:
             EngineBusy: on SQLite, another process carries out the runs.
@@ -97,13 +98,9 @@ class Executor:
             self.slot.take()
         else:
             self.slot.take()
-            try:
-                self.engine.launch(self._listen)
-            except BaseException:
-                self.slot.release()
-                raise
+            self.engine.launch(self._listen)
         self._stop.clear()
-        if self._listen:
+        if self.dispatches:
             self._thread = threading.Thread(target=self._look, name="dispatcher", daemon=True)
             self._thread.start()
 

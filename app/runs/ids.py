@@ -51,14 +51,3 @@ _source = UuidV7()
 def new_run_id() -> str:
     """A fresh run id in canonical text form; later ids sort after earlier ones as text, too."""
     return str(_source())
-
-
-def attempt_id(run_id: str, attempt: int) -> str:
-    """Id of the workflow that carries out an attempt at a run; the first has the run's own."""
-    return run_id if attempt == 1 else f"{run_id}:{attempt}"
-
-
-def run_and_attempt(workflow_id: str) -> tuple[str, int]:
-    """The run and the attempt at it that a workflow carries out; see `attempt_id`."""
-    run_id, _, attempt = workflow_id.partition(":")
-    return run_id, int(attempt or 1)

@@ -81,6 +81,23 @@ def measure(
     Raises:
         TesterError: the tester cannot measure this.
     """
-    measurement = TwinTester(network, plans_held(network, texts), seed).measure(intent, when, stretch)
+    return judge(intent, network, plans_held(network, texts), seed=seed, when=when, stretch=stretch)
+
+
+def judge(
+    intent: Intent,
+    network: Network,
+    plans: Mapping[str, Plan],
+    *,
+    seed: int,
+    when: When = "before",
+    stretch: int = 1,
+) -> Judged:
+    """As `measure`, on plans.
+
+    Raises:
+        TesterError: the tester cannot measure this.
+    """
+    measurement = TwinTester(network, plans, seed).measure(intent, when, stretch)
     found = verdicts(intent, network, measurement)
     return Judged(measurement, found, overall(found))

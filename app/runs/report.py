@@ -10,6 +10,7 @@ from app.findings import Finding
 from app.inventory.models import Network
 from app.reports.model import DeviceReport, RunReport, StageReport
 from app.runs.artifacts import ArtifactMissing, Artifacts
+from app.runs.given_up import RETENTION_STAGE
 from app.runs.stages import Stage
 from app.runs.store import Run, RunStore
 from app.tester.judging import ClassVerdict
@@ -17,14 +18,12 @@ from app.tester.measurement import Measurement
 
 Json = dict[str, Any]
 
-RETENTION_STAGE = "retention"
-"""Stage that marks a run whose artifacts were given up, and when."""
 
-
-def run_report(store: RunStore, artifacts: Artifacts, run_id: str) -> RunReport:
+def run_report(store: RunStore, artifacts: Artifacts, run_id: str, *, measurements: bool = True) -> RunReport:
     """The report of a run, as far as its last attempt came; the stages are those of all attempts.
 
-    Of a run whose artifacts the retention took, it is what was left.
+    Of a run whose artifacts the retention took, it is what was left. Without ``measurements``, which are long, it
+    has the verdicts on them only.
 
     Raises:
         InputError: there is no such run.
@@ -33,7 +32,7 @@ def run_report(store: RunStore, artifacts: Artifacts, run_id: str) -> RunReport:
     run = store.get_run(run_id)
     stages = store.stages(run.id)
     try:
-        return _whole(store, artifacts, run, stages)
+        return _whole(store, artifacts, run, stages, measurements=measurements)
     except ArtifactMissing:
         if not any(stage.name == RETENTION_STAGE for stage in stages):
             raise
@@ -58,7 +57,9 @@ def _remains(store: RunStore, run: Run, stages: list[Stage]) -> RunReport:
     )
 
 
-def _whole(store: RunStore, artifacts: Artifacts, run: Run, stages: list[Stage]) -> RunReport:
+def _whole(
+    store: RunStore, artifacts: Artifacts, run: Run, stages: list[Stage], *, measurements: bool
+) -> RunReport:
     shown = max((stage.run_attempt for stage in stages), default=run.attempt)
     last = {s.name: s.summary for s in stages if s.outcome == "done" and s.run_attempt == shown}
     begun = min((stage.started for stage in stages if stage.run_attempt == shown), default=run.created)
@@ -75,8 +76,8 @@ def _whole(store: RunStore, artifacts: Artifacts, run: Run, stages: list[Stage])
         stages=tuple(_stage(stage) for stage in stages),
         devices=_devices(store, artifacts, run.id, network=network, last=last, findings=findings, since=begun),
         findings=findings,
-        before=_measurement(artifacts, before),
-        after=_measurement(artifacts, after),
+        before=_measurement(artifacts, before) if measurements else None,
+        after=_measurement(artifacts, after) if measurements else None,
         verdicts_before=_verdicts(artifacts, before),
         verdicts_after=_verdicts(artifacts, after),
     )

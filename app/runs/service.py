@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from app.database.connections import is_embedded
 from app.errors import QosforgeError
 from app.reports.run_report import render_run_report
-from app.runs.artifacts import open_artifacts
 from app.runs.context import Observer
-from app.runs.dbos_engine import DbosEngine
 from app.runs.desk import Desk, Order
-from app.runs.loop import WORKFLOW, Loop, run_of
+from app.runs.executor import Executor
+from app.runs.loop import WORKFLOW, run_of
 from app.runs.report import run_report
-from app.runs.store import RunStore
 from app.runs.tables import RunStatus, Verdict
 from app.settings import Settings
 
 Json = dict[str, Any]
+
+_AT_WORK = frozenset({RunStatus.PENDING, RunStatus.RUNNING, RunStatus.NEEDS_RECOVERY})
+_POLL_SECONDS = 0.5
 
 
 @dataclass(frozen=True)
@@ -39,23 +42,16 @@ class Finished:
 
 
 class Service:
-    """Runs on this machine's store; it owns the engine while it is open."""
+    """Runs carried out by this process: it owns the engine on SQLite, and is one of its executors on PostgreSQL."""
 
-    def __init__(self, settings: Settings, observe: Observer) -> None:
-        """Open the store and launch the engine.
-
-        Raises:
-            EngineBusy: another process owns the engine.
-            StoreError: the store cannot be opened.
-        """
-        settings.make_var_dir()
+    def __init__(self, settings: Settings, executor: Executor) -> None:
         self.settings = settings
-        self.store = RunStore(settings.database_url)
-        self.artifacts = open_artifacts(settings, self.store.database)
+        self.executor = executor
+        self.store = executor.store
+        self.artifacts = executor.artifacts
+        self.engine = executor.engine
+        self.loop = executor.loop
         self.desk = Desk(settings, self.store, self.artifacts)
-        self.engine = DbosEngine(settings.var_dir)
-        self.loop = Loop(self.store, self.artifacts, self.engine, observe)
-        self.loop.register()
 
     def run(self, order: Order, who: str) -> Finished:
         """Carry out a run to its end, or until it has to wait.
@@ -77,7 +73,34 @@ class Service:
         return Finished(run_id, result, self.write_report(run_id))
 
     def recover(self) -> list[Json]:
-        """Finish every run that may go on, and undo what ended runs left open; how each of them ended."""
+        """Finish every run that may go on, and undo what ended runs left open; how each of them ended.
+
+        On PostgreSQL workers do that all the time. This process helps them if it was opened for it, and else leaves
+        the runs of others alone.
+        """
+        if self.store.database.is_embedded:
+            return self._recover_own()
+        return self._recover_shared() if self.executor.dispatches else []
+
+    def _recover_shared(self) -> list[Json]:
+        """Work with the others until every run that was unfinished has ended, waits, or cannot be settled now."""
+        left = {touch.run_id for touch in self.store.journal.open_touches()}
+        left |= {run.id for run in self.store.runs_in(_AT_WORK)}
+        ended: list[Json] = []
+        while left:
+            time.sleep(_POLL_SECONDS)
+            open_now = {touch.run_id for touch in self.store.journal.open_touches()}
+            for run_id in sorted(left):
+                run = self.store.get_run(run_id)
+                stuck = self.executor.dispatcher.gave_up(run_id) and bool(self.store.journal.open_touches(run_id))
+                if stuck or (run_id not in open_now and run.status not in _AT_WORK):
+                    left.discard(run_id)
+                    status = RunStatus.NEEDS_RECOVERY if stuck else run.status
+                    ended.append({"run": run_id, "status": status.value, "errors": []})
+                    self.write_report(run_id)
+        return ended
+
+    def _recover_own(self) -> list[Json]:
         ended: list[Json] = []
         for recovered in self.engine.recover():
             error = recovered.error
@@ -116,21 +139,23 @@ class Service:
         path.write_text(render_run_report(run_report(self.store, self.artifacts, run_id)), encoding="utf-8")
         return path
 
-    def close(self) -> None:
-        """Let go of the engine and the store."""
-        self.engine.close()
-        self.store.close()
-
 
 @contextmanager
-def open_service(settings: Settings, observe: Observer) -> Iterator[Service]:
-    """A service that owns the engine while the block lasts.
+def open_service(settings: Settings, observe: Observer, *, recovers: bool = False) -> Iterator[Service]:
+    """A service, while the block lasts.
 
-    Unfinished runs of a process that died are taken up at once; `Service.recover` waits for them.
+    On SQLite the unfinished runs of a process that died are taken up at once, and `Service.recover` waits for them.
+    On PostgreSQL that is the workers' work, and this process's too if it ``recovers``; else it carries out what it
+    begins itself.
+
+    Raises:
+        EngineBusy: on SQLite, another process owns the engine.
+        StoreError: the store cannot be opened.
     """
-    service = Service(settings, observe)
+    shared = not is_embedded(settings.database_url)
+    executor = Executor(settings, observe, listen=recovers or not shared, dispatch=recovers and shared)
     try:
-        service.engine.launch()
-        yield service
+        executor.start()
+        yield Service(settings, executor)
     finally:
-        service.close()
+        executor.stop()

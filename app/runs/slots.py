@@ -112,11 +112,12 @@ class Slot:
         self._thread.start()
 
     def release(self) -> None:
-        """Give the slot back: what this process left unfinished is free at once. It begins nothing any more."""
+        """Give the slot back, if it was taken: what this process left unfinished is free at once."""
+        if self._thread is None:
+            return
         self._stop.set()
-        if self._thread is not None:
-            self._thread.join()
-            self._thread = None
+        self._thread.join()
+        self._thread = None
         mine = sa.delete(EXECUTORS).where(EXECUTORS.c.id == self.id)
         self._database.transact(lambda connection: connection.execute(mine))
         if self._deadman is not None:

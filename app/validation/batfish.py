@@ -26,7 +26,9 @@ DEFAULT_PORT = 9996
 CONNECT_SECONDS = 5.0
 ANSWER_SECONDS = 180.0
 """A hundred routers take some 10 s and five hundred a minute; this bounds a service that hangs."""
-START_MEND = "start one ('docker compose up -d batfish') and set QOSFORGE_BATFISH_HOST to its host"
+START_MEND = (
+    "start one ('docker compose -f docker-compose.batfish.yml up -d') and set QOSFORGE_BATFISH_HOST to its host"
+)
 
 
 class BatfishFailed(Exception):
@@ -74,7 +76,7 @@ def check_with_batfish(
         answers = _asked(host, port, snapshots, answer_seconds)
     except BatfishFailed as error:
         message = f"Batfish did not check: the service at {host}:{port} {error}"
-        mend = "see the service's log ('docker compose logs batfish')"
+        mend = "see the service's log ('docker compose -f docker-compose.batfish.yml logs')"
         return (Finding(code="batfish-failed", severity=severity, message=message, mend=mend), *missing)
     return (*new_rows(answers), _checked(snapshots), *missing)
 

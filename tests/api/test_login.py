@@ -1,18 +1,22 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
+import httpx2
 import pytest
+from joserfc.jwk import RSAKey
 from starlette.testclient import TestClient
 
 from app.access.calls import calls_page
 from app.access.passwords import hashed, set_password
 from app.access.roles import Role
-from app.access.users import add_user, find_user, grant
+from app.access.users import add_user, disable, find_user, grant
 from app.api.application import create_app
 from app.api.backend import Backend, open_backend
 from app.settings import Settings
+from tests.access.provider import CLIENT, SECRET, IdentityProvider, serving
 from tests.api.conftest import People
 
 LOGIN = "/api/v1/login"
@@ -137,3 +141,73 @@ def test_a_token_changes_no_password(client: TestClient, people: People) -> None
 def test_without_a_provider_there_is_no_login_by_one(client: TestClient) -> None:
     assert client.get(f"{LOGIN}/oidc").status_code == 404
     assert client.get(f"{LOGIN}/oidc/callback", params={"code": "x"}).status_code == 404
+
+
+@pytest.fixture(scope="module")
+def identity() -> Iterator[IdentityProvider]:
+    with serving(RSAKey.generate_key(2048, auto_kid=True)) as provider:
+        yield provider
+
+
+@pytest.fixture
+def browser(identity: IdentityProvider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
+    """A browser at a service whose users log in by the provider; it is behind TLS."""
+    monkeypatch.setenv("QOSFORGE_OIDC_CLIENT_SECRET", SECRET)
+    url = "https://qos.example.net"
+    settings = Settings(
+        var_dir=tmp_path / "oidc", oidc_issuer=identity.issuer, oidc_client_id=CLIENT, public_url=url
+    )
+    with (
+        open_backend(settings) as backend,
+        TestClient(create_app(backend), base_url=url, follow_redirects=False) as client,
+    ):
+        yield client
+
+
+def log_in_by_provider(browser: TestClient) -> httpx2.Response:
+    """The browser's way to the provider and back."""
+    away = browser.get(f"{LOGIN}/oidc")
+    assert away.status_code == 303
+    return browser.get(httpx2.get(away.headers["Location"]).headers["Location"])
+
+
+def backend_of(browser: TestClient) -> Backend:
+    backend: Backend = browser.app.state.backend  # type: ignore[attr-defined]
+    return backend
+
+
+def test_a_user_logs_in_by_a_provider(browser: TestClient, identity: IdentityProvider) -> None:
+    backend = backend_of(browser)
+    with backend.database.write() as connection:
+        add_user(connection, "ann", datetime.now(UTC), issuer=identity.issuer, subject=identity.subject)
+        grant(connection, "ann", "campus", Role.VIEWER)
+    back = log_in_by_provider(browser)
+    assert (back.status_code, back.headers["Location"]) == (303, "https://qos.example.net")
+    assert set(browser.cookies) == {"__Host-qosforge"}
+    assert browser.get("/api/v1/me").json()["roles"] == {"campus": "viewer"}
+    (call,) = calls_page(backend.database, None)
+    assert (call.action, call.status, call.actor) == ("GET /api/v1/login/oidc/callback", 303, "ann")
+    assert call.detail["subject"] == identity.subject
+
+
+def test_an_unknown_subject_is_refused_and_named(browser: TestClient, identity: IdentityProvider) -> None:
+    back = log_in_by_provider(browser)
+    assert back.status_code == 401
+    assert identity.subject in back.json()["detail"]
+    assert "__Host-qosforge" not in browser.cookies
+    (call,) = calls_page(backend_of(browser).database, None)
+    assert (call.status, call.actor, call.detail["subject"]) == (401, "", identity.subject)
+
+
+def test_a_login_that_the_browser_did_not_begin_is_refused(browser: TestClient) -> None:
+    away = browser.get(f"{LOGIN}/oidc")
+    back = httpx2.get(away.headers["Location"]).headers["Location"]
+    browser.cookies.clear()
+    assert browser.get(back).status_code == 401
+
+
+def test_a_disabled_user_does_not_log_in_by_a_provider(browser: TestClient, identity: IdentityProvider) -> None:
+    with backend_of(browser).database.write() as connection:
+        add_user(connection, "ann", datetime.now(UTC), issuer=identity.issuer, subject=identity.subject)
+        disable(connection, "ann", datetime.now(UTC))
+    assert log_in_by_provider(browser).status_code == 401

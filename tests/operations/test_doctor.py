@@ -21,6 +21,7 @@ from app.access.tables import GRANTS, TOKENS, USERS
 from app.cli.main import main
 from app.database.connections import Database
 from app.database.filelock import FileLock
+from app.errors import InputError
 from app.operations.checks import program, storage
 from app.operations.checks.model import Result, State
 from app.operations.doctor import examine
@@ -227,6 +228,18 @@ def test_runs_that_nobody_carries_on_are_told(run: Run, place: Path) -> None:
     assert "one on h (process 7)" in found("executors").message
     execute(_slot("two", "2", 60))
     wrong("executors", State.WARNING, "2 versions", "stop the older")
+
+
+def test_a_worker_is_looked_for_on_its_own_machine(run: Run) -> None:
+    execute(_slot("elsewhere", "1", 60))
+    wrong("worker", State.FAILED, f"none is alive on {socket.gethostname()}", "qosforge worker")
+    execute(_slot("here", "1", 60), sa.update(EXECUTORS).values(host=socket.gethostname()))
+    assert found("worker").state is State.GOOD
+
+
+def test_a_check_that_nobody_knows_is_told(place: Path) -> None:
+    with pytest.raises(InputError, match="no check 'nothing'"):
+        examine(Settings(), ["nothing"])
 
 
 def test_a_box_between_two_states_is_told(run: Run) -> None:

@@ -18,9 +18,12 @@ from app.errors import InputError
 from app.operations.retention import duration, retain
 from app.operations.shelves import FileShelf, RowShelf
 from app.runs.artifacts import ArtifactMissing, ArtifactStore, DatabaseArtifacts
+from app.runs.desk import Desk
 from app.runs.report import run_report
 from app.runs.store import RunStore
 from app.runs.tables import ARTIFACTS, EVENTS, IDEMPOTENCY_KEYS, UNFINISHED, JournalAction, RunStatus
+from app.runs.wrong_state import WrongState
+from app.settings import Settings
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 KEEP = timedelta(days=90)
@@ -93,7 +96,10 @@ def test_what_an_old_run_left_goes_and_its_record_stays(house: House) -> None:
     assert (planned.runs, planned.artifacts, planned.events, planned.keys) == (
         (done.runs, done.artifacts, done.events, done.keys)
     )
-    assert (done.runs, done.artifacts, done.events, done.keys) == ((old,), 2, 1, 1)
+    assert (done.runs, done.artifacts, done.keys) == ((old,), 2, 1)
+    assert done.events > 0
+    assert house.store.events.after(old, 0, 100) == []
+    assert house.store.events.after(young, 0, 100) != []
     assert [house.held(artifact) for artifact in its] == [False, True, False]  # "i" is the young run's, too
     assert all(map(house.held, kept))
     assert len(house.store.journal.entries(old)) == 2
@@ -113,14 +119,39 @@ def test_a_lost_artifact_that_no_retention_took_is_an_error(house: House) -> Non
         run_report(house.store, house.artifacts, run)
 
 
-def test_the_newest_kept_run_of_a_network_can_still_be_rolled_back(house: House) -> None:
+def test_who_had_the_last_word_on_a_box_stays_whole(house: House) -> None:
     first, lost = house.run(300, RunStatus.KEPT, ["a", "b", "c"])
-    _, its = house.run(200, RunStatus.KEPT, ["d", "e", "f"])
-    _, others = house.run(250, RunStatus.KEPT, ["g", "h", "j"], network="wan")
+    _, changed = house.run(250, RunStatus.KEPT, ["d", "e", "f", "g"])  # of two boxes, 0 and 1
+    looked, its = house.run(200, RunStatus.NOTHING_TO_DO, ["h", "i", "j"])  # of box 0
+    _, others = house.run(280, RunStatus.KEPT, ["k", "l", "m"], network="wan")
+    house.run(100, RunStatus.ROLLED_BACK, ["n", "o", "p"])  # says nothing
     done = house.retain()
-    assert done.runs == (first,)
-    assert all(map(house.held, [*its, *others]))
+    assert first in done.runs
+    assert looked not in done.runs
+    assert all(map(house.held, [*changed, *its, *others]))
     assert not any(map(house.held, lost))
+
+
+def test_what_was_confirmed_last_on_a_box_can_be_rolled_back(house: House) -> None:
+    first, its = house.run(300, RunStatus.KEPT, ["a", "b", "c"])
+    house.store.journal.append(first, "r1", JournalAction.TOUCHING, before=its[2])
+    house.store.journal.append(first, "r1", JournalAction.CONFIRMED)
+    house.run(200, RunStatus.NOTHING_TO_DO, ["d", "e", "f"])
+    house.retain()
+    assert all(map(house.held, its))
+
+
+def test_a_run_without_its_artifacts_is_not_begun_again(house: House) -> None:
+    failed, _ = house.run(300, RunStatus.FAILED, ["a", "b", "c"])
+    kept, _ = house.run(250, RunStatus.KEPT, ["d", "e", "f"])
+    house.run(200, RunStatus.KEPT, ["g", "h", "i"])
+    assert set(house.retain().runs) == {failed, kept}
+    desk = Desk(Settings(), house.store, house.artifacts)
+    with pytest.raises(WrongState, match="gave up what it had read and prepared on 2026-06-01"):
+        desk.retry(failed, "ann")
+    with pytest.raises(WrongState, match="gave up"):
+        desk.roll_back(kept, "ann")
+    assert house.store.get_run(failed).status is RunStatus.FAILED
 
 
 def test_a_run_that_an_unfinished_one_undoes_stays_whole(house: House) -> None:
@@ -181,16 +212,16 @@ def test_nothing_goes_that_a_run_may_still_need(migrated: Path, made: list) -> N
         shutil.copytree(migrated, scratch, dirs_exist_ok=True)
         house = House(Path(scratch))
         needed: set[str] = set()
-        newest: dict[str, list[str]] = {}
+        last: dict[tuple[str, int], list[str]] = {}
         for days, status, texts, network, opened in sorted(made, key=lambda entry: -entry[0]):
             run, ids = house.run(days, status, texts, network)
             if opened:
                 house.store.journal.append(run, "r1", JournalAction.TOUCHING, before=ids[0], delta=ids[1])
             if status in UNFINISHED or opened or days < 90:
                 needed.update(ids)
-            if status is RunStatus.KEPT:
-                newest[network] = ids
-        needed.update(*newest.values())
+            if status in (RunStatus.KEPT, RunStatus.NOTHING_TO_DO):
+                last |= {(network, box): ids for box in range(len(ids) - 2)}
+        needed.update(*last.values())
         house.retain()
         assert all(map(house.held, needed))
         for touch in house.store.journal.open_touches():

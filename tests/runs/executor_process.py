@@ -11,8 +11,7 @@ from pathlib import Path
 
 from app.runs.engine import JsonObject
 from app.runs.executor import Executor
-from app.runs.ids import run_and_attempt
-from app.runs.loop import SETTLE, WORKFLOW
+from app.runs.loop import SETTLE, WORKFLOW, run_of
 from app.runs.slots import SlotTimes
 from app.runs.tables import JournalAction, RunStatus
 from app.settings import Settings
@@ -37,7 +36,7 @@ class SmallExecutor(Executor):
             file.write(line + "\n")
 
     def workflow(self, workflow_id: str, params: JsonObject) -> JsonObject:
-        run_id, attempt = run_and_attempt(workflow_id)
+        run_id, attempt = run_of(workflow_id)
 
         def begin() -> bool:
             self.note(f"begin {workflow_id}")

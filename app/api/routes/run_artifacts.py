@@ -13,7 +13,15 @@ from starlette.exceptions import HTTPException
 
 from app.access.roles import NotAllowed, Role
 from app.api.dependencies import Caller, TheBackend
-from app.api.run_models import ARTIFACT_EXAMPLE, RUNS, ArtifactEntry, ArtifactList, without_secrets
+from app.api.run_models import (
+    ARTIFACT_EXAMPLE,
+    RUNS,
+    ArtifactEntry,
+    ArtifactList,
+    ReportDocument,
+    report_document,
+    without_secrets,
+)
 from app.api.security import Needs
 from app.reports.junit import run_junit
 from app.reports.markdown import run_markdown
@@ -92,7 +100,7 @@ def run_artifact(
     responses={
         200: {
             "description": "The report in the form that was asked for.",
-            "model": RunReport,
+            "model": ReportDocument,
             "content": {
                 "text/html": {"schema": {"type": "string"}},
                 "application/xml": {"schema": {"type": "string"}},
@@ -137,4 +145,4 @@ def _rendered(report: RunReport, form: Form, run: Run) -> str:
         return run_markdown(report)
     if form == "sarif":
         return json.dumps(sarif(report.findings, run.params["intent_file"], Path.cwd()))
-    return report.model_dump_json()
+    return report_document(report).model_dump_json()

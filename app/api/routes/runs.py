@@ -124,7 +124,10 @@ def get_run(backend: TheBackend, run_id: str) -> RunDetail:
     desk = backend.desk
     candidate = desk.candidate(run_id)
     return detail_of(
-        desk.run(run_id), desk.detail(run_id), candidate.id if candidate else None, desk.decisions(run_id)
+        desk.run(run_id),
+        desk.detail(run_id, measurements=False),
+        candidate.id if candidate else None,
+        desk.decisions(run_id),
     )
 
 

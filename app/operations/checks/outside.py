@@ -12,6 +12,7 @@ from app.emulation import state_folder
 from app.errors import InputError, QosforgeError
 from app.inventory.loader import load_network
 from app.operations.checks.model import Result, State, Surroundings
+from app.validation.batfish import START_MEND
 
 _SECONDS = 5
 _LONGEST_ANSWER = 1 << 16
@@ -58,7 +59,7 @@ def check_batfish(around: Surroundings) -> Iterator[Result]:
     if host is None:
         yield Result("batfish", State.GOOD, "not configured: findings say that it did not check")
         return
-    mend = "start it ('docker compose up -d batfish'), or correct QOSFORGE_BATFISH_HOST and QOSFORGE_BATFISH_PORT"
+    mend = f"{START_MEND} and QOSFORGE_BATFISH_PORT"
     connection = http.client.HTTPConnection(host, port, timeout=_SECONDS)
     try:
         connection.request("GET", "/v2/version")

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
 
 import sqlalchemy as sa
 
+from app.database.connections import Database
 from app.database.filelock import FileLock
 from app.operations.checks.model import Result, State, Surroundings
 from app.runs.journal import unsettled
-from app.runs.tables import EXECUTORS, RUNS, RunStatus
+from app.runs.slots import Living, executors
+from app.runs.tables import RUNS, RunStatus
 
 _ACTIVE = (RunStatus.PENDING.value, RunStatus.RUNNING.value)
 
@@ -21,7 +24,7 @@ def check_executors(around: Surroundings) -> Iterator[Result]:
             yield Result("executors", State.GOOD, "no run yet")
             return
         waiting = connection.scalar(sa.select(sa.func.count()).where(RUNS.c.status.in_(_ACTIVE))) or 0
-        alive = connection.execute(sa.select(EXECUTORS).where(EXECUTORS.c.expires > around.now())).all()
+    alive = _living(around)
     told = f"{waiting} runs are under way or wait for one"
     start = "qosforge serve, or finish them with qosforge recover" if around.is_embedded else "qosforge worker"
     holder = _holder(around) if around.is_embedded else None
@@ -29,13 +32,24 @@ def check_executors(around: Surroundings) -> Iterator[Result]:
         state = State.WARNING if waiting or not around.is_embedded else State.GOOD
         yield Result("executors", state, f"none is alive; {told}", "" if state is State.GOOD else f"start {start}")
         return
-    versions = {row.workflow_version for row in alive}
-    who = ", ".join(f"{row.id} on {row.host} (process {row.pid})" for row in alive) or f"process {holder}"
+    versions = {one.workflow_version for one in alive}
+    who = ", ".join(f"{one.id} on {one.host} (process {one.pid})" for one in alive) or f"process {holder}"
     if len(versions) > 1:
         message = f"{who} are of {len(versions)} versions of the workflow"
         yield Result("executors", State.WARNING, message, "stop the older ones: they finish what they began")
     else:
         yield Result("executors", State.GOOD, f"{who}; {told}")
+
+
+def check_worker(around: Surroundings) -> Iterator[Result]:
+    """A process of this very machine (or container) carries out runs."""
+    with around.store() as connection:
+        made = connection is not None
+    here = [one for one in _living(around) if one.host == socket.gethostname()] if made else []
+    if here:
+        yield Result("worker", State.GOOD, ", ".join(f"{one.id} (process {one.pid})" for one in here))
+    else:
+        yield Result("worker", State.FAILED, f"none is alive on {socket.gethostname()}", "start qosforge worker")
 
 
 def check_unsettled(around: Surroundings) -> Iterator[Result]:
@@ -54,6 +68,14 @@ def check_unsettled(around: Surroundings) -> Iterator[Result]:
         yield Result("boxes", State.FAILED, message, "reach the boxes again, then: qosforge recover")
     else:
         yield Result("boxes", State.GOOD, "none is between two states")
+
+
+def _living(around: Surroundings) -> list[Living]:
+    database = Database(around.settings.database_url)
+    try:
+        return executors(database)
+    finally:
+        database.close()
 
 
 def _holder(around: Surroundings) -> int | None:

@@ -17,7 +17,7 @@ from app.errors import StoreError
 from app.operations.checks.model import Result, State, Surroundings, tables
 from app.operations.revision import known
 from app.runs.artifacts import ArtifactMissing, open_artifacts
-from app.runs.report import RETENTION_STAGE
+from app.runs.given_up import RETENTION_STAGE
 from app.runs.tables import RUNS, STAGES
 
 _FULL_BYTES, _TIGHT_BYTES = 100 << 20, 1 << 30

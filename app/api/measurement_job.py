@@ -1,0 +1,43 @@
+"""What a computing process does for a measurement."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel
+
+from app.deltaq.objective import Outcome
+from app.intent.written import Written, load_written
+from app.inventory.models import Network
+from app.reports.balance import Account, Balance, accounts, who_paid
+from app.runs.live import measure
+from app.tester.judging import ClassVerdict
+
+
+class MeasurementDocument(BaseModel):
+    """A measurement with its verdicts, and what every class was expected to get and got."""
+
+    outcome: Outcome
+    verdicts: tuple[ClassVerdict, ...]
+    measurement: dict[str, Any]
+    accounts: tuple[Account, ...]
+    who_paid: tuple[Balance, ...]
+
+
+def measured(written: Written, network: Network, texts: Mapping[str, str], seed: int) -> bytes:
+    """The document of a measurement on what boxes hold, as JSON.
+
+    Raises:
+        InputError: the policy is no valid intent.
+        TesterError: the tester cannot measure this.
+    """
+    judged = measure(load_written(written).intent, network, texts, seed=seed)
+    document = MeasurementDocument(
+        outcome=judged.outcome,
+        verdicts=judged.verdicts,
+        measurement=judged.measurement.model_dump(mode="json"),
+        accounts=tuple(accounts(judged.measurement, None)),
+        who_paid=tuple(who_paid(judged.measurement, None)),
+    )
+    return document.model_dump_json(by_alias=True).encode()

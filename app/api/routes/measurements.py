@@ -1,0 +1,48 @@
+"""Measurements: what the boxes do now, judged by a policy's objectives. The boxes are only read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Depends, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from app.access.roles import Role
+from app.api.dependencies import Caller, TheBackend, TheNote
+from app.api.measurement_job import MeasurementDocument, measured
+from app.api.policy_choice import PolicyChoice, written
+from app.api.problems import responses
+from app.api.security import Needs
+from app.intent.written import load_written
+from app.runs.live import require_checks
+
+router = APIRouter(tags=["measurements"])
+
+
+class MeasurementWish(BaseModel):
+    """A policy whose objectives judge, and the network that is measured."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    network: str = Field(min_length=1, max_length=128, examples=["campus"])
+    policy: PolicyChoice
+    seed: int = Field(default=1, ge=0, le=2**64 - 1)
+
+
+@router.post(
+    "/measurements",
+    response_model=MeasurementDocument,
+    dependencies=[Depends(Needs(Role.OPERATOR))],
+    responses=responses(404, 502),
+)
+def measure_now(body: MeasurementWish, caller: Caller, backend: TheBackend, note: TheNote) -> Any:
+    """Read the boxes over SSH, and measure the twin of what they hold."""
+    caller.require(Role.OPERATOR, body.network)
+    note.network = body.network
+    network = backend.networks.network(body.network)
+    policy = written(backend.policies, body.policy)
+    require_checks(load_written(policy))
+    texts = backend.previews.running(network)
+    seconds = backend.settings.request_seconds
+    body_ = backend.compute.call(measured, policy, network, texts, body.seed, timeout=seconds)
+    return Response(body_, media_type="application/json")

@@ -1,0 +1,88 @@
+"""The work on sweeps: executors put their points into a queue, and measure those that they take from it."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+
+from app.errors import QosforgeError
+from app.findings import Severity
+from app.intent.written import load_written
+from app.reports.preview import check
+from app.runs.artifacts import Artifacts
+from app.runs.engine import Engine, JsonObject, State
+from app.runs.live import Judged, judge
+from app.runs.sweeps import PointOutcome, Sweeps
+
+WORKFLOW = "sweep-point"
+SWEEPS_QUEUE = "sweeps"
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass
+class SweepWork:
+    """Measures points of sweeps in this process, and sees to it that every point is measured by some process."""
+
+    sweeps: Sweeps
+    artifacts: Artifacts
+    engine: Engine
+
+    def register(self) -> None:
+        """Make the workflow known to the engine; before its launch."""
+        self.engine.register(WORKFLOW, self._workflow)
+
+    def tick(self) -> None:
+        """Queue the points that no workflow carries yet; whatever is done may be done twice.
+
+        Raises:
+            StoreError: the database is away.
+        """
+        waiting = self.sweeps.open_points()
+        if not waiting:
+            return
+        known = {entry.workflow_id for entry in self.engine.unfinished()}
+        for sweep_id, number in waiting:
+            # Of another version none is known by this name: what an upgrade outlived begins anew.
+            workflow_id = f"point:{sweep_id}:{number}:{self.engine.version}"
+            if workflow_id in known:
+                continue
+            self.engine.enqueue(WORKFLOW, workflow_id, {"sweep": sweep_id, "number": number}, SWEEPS_QUEUE)
+            if self.engine.state(workflow_id) in (State.ENDED, State.ABANDONED):
+                self._failed(sweep_id, number, "its workflow ended without saying how")
+
+    def _workflow(self, _workflow_id: str, params: JsonObject) -> JsonObject:
+        return self.engine.run_step("measure", self.measure_point, params["sweep"], params["number"])
+
+    def measure_point(self, sweep_id: str, number: int) -> JsonObject:
+        """Measure a point and record what came of it: ``{"outcome": …}``. Its result depends on the point alone."""
+        try:
+            network, written, seed = self.sweeps.asked(sweep_id, number)
+            checked = check(load_written(written), network)
+            errors = [f for f in checked.findings if f.severity is Severity.ERROR]
+            if errors:
+                why = "; ".join(dict.fromkeys(f"{f.code} on {f.device or 'the network'}" for f in errors))
+                self.sweeps.end(sweep_id, number, PointOutcome.REFUSED, self.engine.executor, error=why)
+                return {"outcome": PointOutcome.REFUSED.value}
+            plans = {device.name: device.plan for device in checked.devices}
+            judged = judge(checked.compilation.intent.intent, network, plans, seed=seed, when="after")
+        except QosforgeError as error:
+            self._failed(sweep_id, number, str(error))
+            return {"outcome": PointOutcome.FAILED.value}
+        outcome = PointOutcome(judged.outcome)
+        result = self.artifacts.put_json(_document(judged))
+        self.sweeps.end(sweep_id, number, outcome, self.engine.executor, result=result)
+        return {"outcome": outcome.value}
+
+    def _failed(self, sweep_id: str, number: int, why: str) -> None:
+        _log.warning("point %s of sweep %s failed: %s", number, sweep_id, why)
+        self.sweeps.end(sweep_id, number, PointOutcome.FAILED, self.engine.executor, error=why)
+
+
+def _document(judged: Judged) -> JsonObject:
+    return {
+        "outcome": judged.outcome,
+        "evidence": "predicted",
+        "verdicts": [verdict.model_dump(mode="json") for verdict in judged.verdicts],
+        "measurement": judged.measurement.model_dump(mode="json"),
+    }

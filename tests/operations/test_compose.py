@@ -1,0 +1,229 @@
+"""The compose files: what they promise, and each of their commands and health checks as a process.
+
+No container engine is needed: the services run as processes on this machine, with the addresses of the containers
+replaced by the loopback's.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.request import urlopen
+
+import pytest
+from sqlalchemy import make_url
+
+from app.settings import Settings
+
+from .containers import ROOT, Unset, compose, dockerfile
+
+FILE = ROOT / "docker-compose.yml"
+GIVEN = {"QOSFORGE_DATABASE_PASSWORD": "a-password", "QOSFORGE_CREDENTIALS": "credentials.env"}
+DOCUMENT = compose(FILE, GIVEN)
+SERVICES: dict[str, dict[str, Any]] = DOCUMENT["services"]
+OURS = ("api", "worker")
+
+
+# -- what they promise -------------------------------------------------------------------------------------
+@pytest.mark.parametrize("name", GIVEN)
+def test_what_has_no_safe_default_must_be_given(name: str) -> None:
+    with pytest.raises(Unset, match=name):
+        compose(FILE, {key: value for key, value in GIVEN.items() if key != name})
+
+
+def test_no_password_is_written_down() -> None:
+    for path in (FILE, ROOT / "docker-compose.batfish.yml", ROOT / "Dockerfile"):
+        for line in path.read_text().splitlines():
+            if re.search(r"(?i)passw|secret|token", line) and not line.lstrip().startswith("#"):
+                assert "${QOSFORGE_DATABASE_PASSWORD:?" in line
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_every_service_is_bounded_and_watched(name: str) -> None:
+    service = SERVICES[name]
+    assert service["healthcheck"]["test"][0] == "CMD"
+    assert service["mem_limit"]
+    assert service["restart"] == "unless-stopped"
+    assert service["security_opt"] == ["no-new-privileges:true"]
+    assert all(port.startswith("127.0.0.1:") for port in service.get("ports", ()))
+    tag = service["image"].partition(":")[2]
+    assert tag
+    assert tag != "latest"
+    assert not service.get("privileged")
+
+
+@pytest.mark.parametrize("name", ["api", "worker", "postgres"])
+def test_services_run_without_rights(name: str) -> None:
+    service = SERVICES[name]
+    assert service["user"].split(":")[0] not in ("0", "root")
+    assert service["read_only"] is True
+    assert service["cap_drop"] == ["ALL"]
+    assert service["stop_grace_period"]
+    assert service["pids_limit"]
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_ours_are_of_the_image(name: str) -> None:
+    stage = dict(dockerfile(ROOT / "Dockerfile"))
+    service = SERVICES[name]
+    assert service["user"] == stage["USER"][0]
+    assert service["depends_on"] == {"postgres": {"condition": "service_healthy"}}
+    written = [entry.partition(":")[0] for entry in service["tmpfs"]]
+    assert written == ["/tmp", stage["VOLUME"][0]]
+    known = {f"QOSFORGE_{field.upper()}" for field in Settings.model_fields}
+    assert {key for key in service["environment"] if key.startswith("QOSFORGE_")} <= known
+    assert stage["CMD"] == SERVICES["api"]["command"]
+    assert stage["HEALTHCHECK"][-1] == SERVICES["api"]["healthcheck"]["test"][-1]
+
+
+def test_workers_alone_have_the_credentials_of_the_boxes() -> None:
+    assert [name for name, service in SERVICES.items() if "env_file" in service] == ["worker"]
+    assert SERVICES["worker"]["deploy"]["replicas"] > 1  # nothing in it is one of its kind: no name, no port
+    assert not {"container_name", "ports"} & set(SERVICES["worker"])
+
+
+def test_what_lasts_is_in_a_named_volume() -> None:
+    assert list(DOCUMENT["volumes"]) == ["database"]
+    assert SERVICES["postgres"]["volumes"] == ["database:/var/lib/postgresql/data"]
+
+
+def test_the_server_is_no_newer_than_the_clients_in_the_image() -> None:
+    major = re.match(r"postgres:(\d+)\.", SERVICES["postgres"]["image"])
+    installed = re.search(r"postgresql-client-(\d+)", (ROOT / "Dockerfile").read_text())
+    assert major is not None
+    assert installed is not None
+    assert int(major[1]) <= int(installed[1])
+
+
+def test_batfish_alone_needs_nothing_set() -> None:
+    alone = compose(ROOT / "docker-compose.batfish.yml", {})
+    assert list(alone["services"]) == ["batfish"]
+    assert alone["services"]["batfish"] == SERVICES["batfish"]
+    lock = (ROOT / "requirements.lock").read_text()
+    pinned = re.search(r"^pybatfish==([0-9.]+)", lock, re.MULTILINE)
+    assert pinned is not None
+    assert SERVICES["batfish"]["image"].startswith(f"batfish/batfish:{_zeros(pinned[1])}")
+
+
+def _zeros(version: str) -> str:
+    year, month, day, *rest = version.split(".")
+    return ".".join([year, month.zfill(2), day.zfill(2), *rest])
+
+
+# -- as processes ------------------------------------------------------------------------------------------
+class Started:
+    """A service's command as a process, with what its health check runs in."""
+
+    def __init__(self, name: str, url: str, var: Path, port: int) -> None:
+        service = SERVICES[name]
+        self._service, self._port = service, port
+        settings = {key: str(value) for key, value in service["environment"].items() if value not in ("", None)}
+        database = make_url(settings["QOSFORGE_DATABASE_URL"])
+        assert (database.host, database.password) == ("postgres", None)
+        settings |= {
+            "QOSFORGE_DATABASE_URL": url,
+            "QOSFORGE_INVENTORIES_DIR": str(ROOT / "inventories"),
+            "QOSFORGE_VAR_DIR": str(var),
+            "QOSFORGE_LOG_FORMAT": "json",
+            "QOSFORGE_COMPUTE_PROCESSES": "1",
+        }
+        kept = {key: value for key, value in os.environ.items() if not key.startswith("QOSFORGE_")}
+        self._environment = kept | settings | {"PYTHONPATH": str(ROOT)}
+        self._log = var.with_suffix(".log")
+        with self._log.open("w") as log:
+            self._process = subprocess.Popen(
+                self._command(service["command"]), env=self._environment, cwd=var.parent, stdout=log, stderr=log
+            )
+
+    def _command(self, words: list[str]) -> list[str]:
+        """Words as they are on this machine: the container's port, its Python and its entry point."""
+        here = [str(word).replace("8080", str(self._port)).replace("0.0.0.0", "127.0.0.1") for word in words]
+        if here[0] == "python":
+            return [sys.executable, *here[1:]]
+        arguments = here[1:] if here[0] == "qosforge" else here
+        return [sys.executable, "-c", "from app.cli.main import main; main()", *arguments]
+
+    def healthy(self) -> bool:
+        """What its health check says, once."""
+        check = self._service["healthcheck"]["test"][1:]
+        done = subprocess.run(
+            self._command(check), env=self._environment, capture_output=True, timeout=60, check=False
+        )
+        return done.returncode == 0
+
+    def become_healthy(self) -> None:
+        """Wait until the health check is content."""
+        deadline = time.monotonic() + 90
+        while not self.healthy():
+            assert self._process.poll() is None, self.log
+            assert time.monotonic() < deadline, self.log
+            time.sleep(0.5)
+
+    @property
+    def log(self) -> str:
+        return self._log.read_text()
+
+    def stop(self) -> int:
+        """Stop it as a container is stopped; its exit code."""
+        self._process.send_signal(signal.SIGTERM)
+        grace = int(self._service["stop_grace_period"].removesuffix("s"))
+        return self._process.wait(grace)
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.wait()
+
+
+@contextmanager
+def started(name: str, url: str, var: Path, port: int = 0) -> Iterator[Started]:
+    var.mkdir()
+    service = Started(name, url, var, port)
+    try:
+        yield service
+    finally:
+        service.kill()
+
+
+def _free_port() -> int:
+    with closing(socket.create_server(("127.0.0.1", 0))) as free:
+        return int(free.getsockname()[1])
+
+
+def test_the_services_start_say_how_they_are_and_stop(postgres_url: str, tmp_path: Path) -> None:
+    port = _free_port()
+    with started("api", postgres_url, tmp_path / "api", port) as api:
+        assert not api.healthy()  # it does not listen yet
+        with started("worker", postgres_url, tmp_path / "worker") as worker:
+            api.become_healthy()
+            worker.become_healthy()
+            with urlopen(f"http://127.0.0.1:{port}/api/v1/ready", timeout=10) as answer:
+                assert json.load(answer)["ready"] is True
+            assert worker.stop() == 0, worker.log
+            assert not worker.healthy()
+        assert api.healthy()  # it lives, whether or not somebody carries out runs
+        assert api.stop() == 0, api.log
+    lines = [json.loads(line) for line in api.log.splitlines()]
+    assert any(line.get("event") == "serving" for line in lines)
+    # With PostgreSQL nothing that lasts stays in the run directory, which the containers have in memory.
+    left = [path for name in OURS for path in (tmp_path / name).rglob("*") if path.is_file()]
+    assert left == []
+
+
+def test_the_databases_own_health_check(postgres_url: str) -> None:
+    url = make_url(postgres_url)
+    check = SERVICES["postgres"]["healthcheck"]["test"][1:]
+    assert f"--dbname={SERVICES['postgres']['environment']['POSTGRES_DB']}" in check
+    words = [word for word in check if not word.startswith("--dbname")] + [f"--dbname={url.database}"]
+    assert subprocess.run([*words, f"--port={url.port}"], capture_output=True, check=False).returncode == 0
+    away = subprocess.run([*words, f"--port={_free_port()}"], capture_output=True, check=False)
+    assert away.returncode != 0
