@@ -143,7 +143,7 @@ def commit(folder: Path) -> None:
 
 
 class Approver(threading.Thread):
-    """Somebody who approves the next run that waits for it."""
+    """Somebody who approves the next run that waits for it; ``approved`` is that run as it was looked at."""
 
     def __init__(self, instance: Instance) -> None:
         super().__init__(daemon=True)

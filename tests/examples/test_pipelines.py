@@ -90,6 +90,7 @@ def test_github_checks_previews_and_deploys(instance: Instance, project: Path) -
 
 def test_gitlab_comments_and_fails_with_the_verdict(instance: Instance, project: Path) -> None:
     edit(project, "p99: 75 ms", "p99: 63 ms")  # no packet comes as fast as that
+    edit(project, "rate: 800 kb/s", "rate: 700 kb/s")
     with _Notes() as (url, notes):
         given = {
             "CI_API_V4_URL": url,
@@ -111,7 +112,7 @@ def test_gitlab_comments_and_fails_with_the_verdict(instance: Instance, project:
     assert approver.approved is not None, ended.printed
     failures = [case.get("name") for case in parse(project / "verdict.xml").iter("testcase") if len(case)]
     assert any("delay p99" in str(name) for name in failures)
-    assert "broken" in (project / "verdict.md").read_text()
+    assert "**rolled back**, objective ❌ broken" in (project / "verdict.md").read_text()
 
 
 @pytest.mark.parametrize("platform", ["github", "gitlab"])

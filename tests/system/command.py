@@ -14,7 +14,9 @@ from pathlib import Path
 from app.cli.main import main
 
 _SERVER = get_context("forkserver")
-_SERVER.set_forkserver_preload(["app.cli.main", "app.cli.policies", "app.cli.local_runs", "app.cli.runs", "app.cli.lab"])
+_SERVER.set_forkserver_preload(
+    ["app.cli.main", "app.cli.policies", "app.cli.local_runs", "app.cli.runs", "app.cli.lab"]
+)
 
 
 def _become(arguments: Sequence[str], environment: Mapping[str, str], folder: Path) -> None:
