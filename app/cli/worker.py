@@ -48,8 +48,8 @@ def worker(
         signal.signal(number, lambda _number, _frame: stop.set())
     end_traces = start_traces(settings.otlp_endpoint, release())
     executor = Executor(settings, lambda stage, line: _LOG.info(line, stage=stage))
+    executor.start()
     try:
-        executor.start()
         _LOG.info("working", executor=executor.engine.executor, at_once=settings.run_concurrency)
         stop.wait()
         _LOG.info("stopping")

@@ -71,9 +71,18 @@ class Dispatcher:
                     self._begin(run, known)
             if time.monotonic() - self._rescued >= _RESCUE_SECONDS:
                 self._rescued = time.monotonic()
-                self._abandon(known, {entry.workflow_version for entry in living})
-                self._rescue_lost(known)
-                self._settle_ended(known)
+                self._settle_ended(self.rescue())
+
+    def rescue(self) -> dict[str, Unfinished]:
+        """Let runs begin again that no workflow carries, also those that another release began.
+
+        Returns the workflows that are unfinished then, by id.
+        """
+        living = executors(self.store.database)
+        known = {entry.workflow_id: entry for entry in self.engine.unfinished()}
+        self._abandon(known, {entry.workflow_version for entry in living})
+        self._rescue_lost(known)
+        return known
 
     @contextmanager
     def _alone(self) -> Iterator[bool]:

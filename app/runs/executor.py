@@ -86,19 +86,21 @@ class Executor:
     def start(self) -> None:
         """Lease the slot, join the engine, and begin to look.
 
-        If it fails, :meth:`stop` puts away what was opened.
-
         Raises:
             EngineBusy: on SQLite, another process carries out the runs.
             StoreError: the database is away, or its record cannot be trusted.
         """
-        # The owner of an engine on SQLite has the only slot; elsewhere no workflow begins without one.
-        if self.store.database.is_embedded:
-            self.engine.launch(self._listen)
-            self.slot.take()
-        else:
-            self.slot.take()
-            self.engine.launch(self._listen)
+        try:
+            # The owner of an engine on SQLite has the only slot; elsewhere no workflow begins without one.
+            if self.store.database.is_embedded:
+                self.engine.launch(self._listen)
+                self.slot.take()
+            else:
+                self.slot.take()
+                self.engine.launch(self._listen)
+        except BaseException:
+            self.stop()
+            raise
         self._stop.clear()
         if self.dispatches:
             self._thread = threading.Thread(target=self._look, name="dispatcher", daemon=True)
