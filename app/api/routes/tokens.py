@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, Query
 from app.access.roles import Role
 from app.access.tokens import TokenUnknown, create_token, find_token, revoke_token, tokens
 from app.access.users import find_user
-from app.api.access_models import MadeToken, NewToken, TokenView
+from app.api.access_models import MadeToken, NewToken, TokenView, UserName
 from app.api.dependencies import Caller, TheBackend, TheNote
 from app.api.problems import responses
 from app.api.security import Needs
@@ -22,7 +22,7 @@ router = APIRouter(tags=["tokens"])
 def list_tokens(
     caller: Caller,
     backend: TheBackend,
-    user: Annotated[str | None, Query(max_length=64, description="Whose; by default the caller's own.")] = None,
+    user: Annotated[UserName | None, Query(description="Whose; by default the caller's own.")] = None,
     everybody: Annotated[bool, Query(description="Those of all users.")] = False,
 ) -> list[TokenView]:
     """Tokens without their secrets, newest first; revoked and expired ones, too."""
