@@ -284,7 +284,6 @@ class Desk:
         run = self.run(run_id)
         require_status(run, frozenset({RunStatus.KEPT}), "has nothing to roll back")
         require_last(self.store, run)
-        require_artifacts(self.store, run)
         undoing = {
             "undo_of": run.id,
             "measure": False,
