@@ -20,7 +20,6 @@ from app.runs.artifacts import Artifacts, canonical_json
 from app.runs.context import Documents
 from app.runs.decisions import Decision
 from app.runs.events import Event, EventKind
-from app.runs.given_up import require_artifacts
 from app.runs.idempotency import Key
 from app.runs.live import require_checks
 from app.runs.outside import receive

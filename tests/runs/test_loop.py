@@ -128,6 +128,7 @@ def test_a_run_waits_for_somebody_else_and_is_rolled_back_whole(site: Site) -> N
     assert listed is not None
     assert sorted(listed.devices) == list(BOXES)
     assert "policy-map" in listed.devices["router1"]
+    assert {device.outcome for device in site.desk.detail(waiting.id).devices} == {"not touched"}
     with pytest.raises(NotAllowed):
         site.desk.approve(waiting.id, "ada", listed.id)
     kept = site.go(site.desk.approve(waiting.id, "grace", listed.id))
