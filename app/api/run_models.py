@@ -55,7 +55,7 @@ ArtifactId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
 
 class Source(BaseModel):
-    """The Git commit that a policy came from."""
+    """The Git commit that a policy came from; ``dirty`` where the policy differs from what the commit holds."""
 
     model_config = _REQUEST
 
@@ -64,6 +64,7 @@ class Source(BaseModel):
         pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})$", examples=["3f786850e387550fdab836ed7e6dc881de23001b"]
     )
     path: Line = Field(min_length=1, examples=["policies/campus.yaml"])
+    dirty: Literal["yes"] | None = None
 
 
 class RunOrder(BaseModel):

@@ -9,6 +9,7 @@ from typing import Any
 
 from app.cli.options import load, reach
 from app.cli.server import connect, remote
+from app.client.documents import read
 from app.client.order import network_name, policy_choice
 from app.intent.loader import load_intent
 from app.inventory.models import Network
@@ -56,7 +57,7 @@ def compiled(wanted: Wanted) -> CompilePreview:
     if remote():
         with connect() as connection:
             body = {**wanted.document(), "devices": list(wanted.devices or ())}
-            return CompilePreview.model_validate(connection.post("/compile", body))
+            return read(CompilePreview, connection.post("/compile", body))
     loaded, net = load(wanted.policy, wanted.network, list(wanted.parameters or ()))
     devices = chosen_devices(net, wanted.devices or ())
     texts = _running(net) if wanted.live else {}
@@ -68,7 +69,7 @@ def validated(wanted: Wanted, require_batfish: bool) -> ValidatePreview:
     if remote():
         with connect() as connection:
             body = {**wanted.document(), "require_batfish": require_batfish}
-            return ValidatePreview.model_validate(connection.post("/validate", body))
+            return read(ValidatePreview, connection.post("/validate", body))
     loaded, net = load(wanted.policy, wanted.network, list(wanted.parameters or ()))
     settings = load_settings()
     checks = Checks(settings.batfish_host, settings.batfish_port, require_batfish)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from app.cli.ordering import Asked, Watching
 from app.cli.output import print_json, print_problems, progress, require_writable, write_file
@@ -22,6 +23,7 @@ from app.cli.run_output import (
 )
 from app.cli.server import connect
 from app.client.connection import Connection
+from app.client.documents import read, require
 from app.client.following import Happened, follow
 from app.client.order import checked_key
 from app.reports.model import RunReport
@@ -34,10 +36,10 @@ Json = dict[str, Any]
 def place(order: Json, watching: Watching, reports: Reports, as_json: bool) -> None:
     """Ask for a run; follow it to its end and exit by its verdict, if so wished."""
     with connect() as connection:
-        run = connection.post("/runs", order, key=checked_key(watching.key))
+        run = _run(connection.post("/runs", order, key=checked_key(watching.key)))
         if watching.wait:
             finish(connection, run["id"], watching.seconds, reports, as_json)
-        run = connection.get(f"/runs/{run['id']}")
+        run = _run(connection.get(f"/runs/{run['id']}"))
     tell(run, f"follow it: qosforge wait {run['id']}", as_json)
 
 
@@ -45,7 +47,7 @@ def finish(connection: Connection, run_id: str, seconds: float, reports: Reports
     """Follow a run to its end, print what came of it and exit by its verdict."""
     progress("run", run_id)
     follow(connection, run_id, _show, seconds=seconds)
-    run = connection.get(f"/runs/{run_id}")
+    run = _run(connection.get(_path(run_id)))
     report = report_of(connection, run_id)
     reports.run(report)
     where = f"{connection.url}/api/v1/runs/{run_id}/report"
@@ -65,13 +67,13 @@ def finish(connection: Connection, run_id: str, seconds: float, reports: Reports
 
 def report_of(connection: Connection, run_id: str) -> RunReport:
     """The report of a run, with its measurements."""
-    return RunReport.model_validate(connection.get(f"/runs/{run_id}/report", {"format": "json"}))
+    return read(RunReport, connection.get(f"{_path(run_id)}/report", {"format": "json"}))
 
 
 def wait(run_id: str, seconds: float, reports: Reports, as_json: bool) -> None:
     """Follow a run that was asked for before."""
     with connect() as connection:
-        finish(connection, connection.get(f"/runs/{run_id}")["id"], seconds, reports, as_json)
+        finish(connection, _run(connection.get(_path(run_id)))["id"], seconds, reports, as_json)
 
 
 def list_runs(limit: int, as_json: bool) -> None:
@@ -79,18 +81,18 @@ def list_runs(limit: int, as_json: bool) -> None:
     with connect() as connection:
         found: list[Json] = []
         path, query = "/runs", {"limit": min(limit, 200)}
-        page = connection.get(path, query)
+        page = require(connection.get(path, query), "runs")
         while True:
             found += page["runs"]
             if len(found) >= limit or not page.get("next"):
                 break
-            page = connection.get(page["next"].removeprefix("/api/v1"))
+            page = require(connection.get(str(page["next"]).removeprefix("/api/v1")), "runs")
     entries = [
         {
             "run": run["id"],
             **{name: run[name] for name in ("network", "policy", "status", "verdict", "created")},
         }
-        for run in found[:limit]
+        for run in map(_run, found[:limit])
     ]
     if as_json:
         print_json(entries)
@@ -103,7 +105,7 @@ def show(run_id: str, html: Path | None, reports: Reports, as_json: bool) -> Non
     with connect() as connection:
         report = report_of(connection, run_id)
         if html is not None:
-            write_file(html, connection.text(f"/runs/{run_id}/report", {"format": "html"}))
+            write_file(html, connection.text(f"{_path(run_id)}/report", {"format": "html"}))
     reports.run(report)
     if as_json:
         print_json(report.model_dump(mode="json") | expected_json(report.before, report.after))
@@ -119,23 +121,24 @@ def measure(asked: Asked, packets: Path | None, as_json: bool) -> None:
 
         require_format(packets)
         require_writable(packets)
-    order = {name: asked.document()[name] for name in ("network", "policy", "seed")}
+    asked_for = asked.document()
+    order = {name: asked_for[name] for name in ("network", "policy", "seed")}
     with connect() as connection:
-        found = connection.post("/measurements", order)
-    measurement = Measurement.model_validate(found["measurement"])
+        found = require(connection.post("/measurements", order), "measurement", "verdicts", "outcome")
+    measurement = read(Measurement, found["measurement"])
     if packets is not None:
         write_packets(measured_packets(measurement), packets)
     if as_json:
         print_json(found)
     else:
-        print_measured(measurement, tuple(ClassVerdict.model_validate(entry) for entry in found["verdicts"]))
+        print_measured(measurement, tuple(read(ClassVerdict, v) for v in found["verdicts"]))
     sys.exit(0 if found["outcome"] == "met" else 1)
 
 
 def decide(run_id: str, what: str, body: Json | None, as_json: bool, key: str | None = None) -> None:
     """Approve, refuse, cancel, retry or roll back; prints where the run stands then."""
     with connect() as connection:
-        run = connection.post(f"/runs/{run_id}/{what}", body, key=key)
+        run = _run(connection.post(f"{_path(run_id)}/{what}", body, key=key))
     tell(run, f"follow it: qosforge wait {run['id']}", as_json)
 
 
@@ -146,13 +149,21 @@ def approve(run_id: str, candidate: str | None, comment: str, as_json: bool) -> 
         InputError: there is nothing to approve.
     """
     with connect() as connection:
-        run = connection.get(f"/runs/{run_id}")
+        run = require(_run(connection.get(_path(run_id))), "candidate", "devices")
         body = {"candidate": candidate or run["candidate"] or "", "comment": comment}
         if candidate is None:
             for device in run["devices"]:
                 progress("approve", f"{device['name']}: {len(device['delta'])} lines")
-        run = connection.post(f"/runs/{run['id']}/approve", body)
+        run = _run(connection.post(f"/runs/{run['id']}/approve", body))
     tell(run, f"follow it: qosforge wait {run['id']}", as_json)
+
+
+def _path(run_id: str) -> str:
+    return f"/runs/{quote(run_id, safe='')}"
+
+
+def _run(document: Any) -> Json:
+    return require(document, "id", "network", "policy", "status", "verdict", "created", "waits_for", "final")
 
 
 def _show(event: Happened) -> None:

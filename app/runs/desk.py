@@ -297,7 +297,6 @@ class Desk:
         run = self.run(run_id)
         _require(run, frozenset({RunStatus.KEPT}), "has nothing to roll back")
         require_last(self.store, run)
-        require_artifacts(self.store, run)
         undoing = {
             "undo_of": run.id,
             "measure": False,
@@ -342,7 +341,7 @@ class Desk:
             self._require_retried(now)
             seconds = now.params.get("timeout_seconds")
             deadline = self.store.now() + timedelta(seconds=seconds) if seconds else None
-            return {**again_from(start, now), "deadline": deadline}
+            return {**again_from(start, now), "deadline": deadline, "cancelled_by": None}
 
         return self.store.change(run.id, again, who)
 

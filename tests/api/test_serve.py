@@ -9,6 +9,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -89,8 +90,15 @@ def test_it_serves_owns_the_runs_and_ends_in_order(
         assert str(service.process.pid) in second.stderr
         assert "Traceback" not in second.stderr
 
-        service.process.send_signal(signal.SIGTERM)
-        wait_until(lambda: client.get("/ready").status_code == 503)
+        preview = {"network": "campus", "policy": {"name": "rfc4594-12"}}
+        with ThreadPoolExecutor(1) as beside:
+            open_request = beside.submit(
+                httpx2.post, f"{service.url}/compile", json=preview, headers=ann, timeout=60
+            )
+            wait_until(lambda: "qosforge_compute_calls 1.0" in client.get("/metrics").text or open_request.done())
+            service.process.send_signal(signal.SIGTERM)
+            wait_until(lambda: client.get("/ready").status_code == 503)
+            assert open_request.result().status_code == 200
         assert service.process.wait(30) == 0
         with pytest.raises(httpx2.ConnectError):
             client.get("/health")

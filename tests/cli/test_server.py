@@ -223,3 +223,22 @@ def test_the_service_of_the_environment_is_for_commands_that_can(
     monkeypatch.setenv("QOSFORGE_SERVER", "http://127.0.0.1:9")
     assert qosforge("lab", "down").stdout == "no lab is running\n"
     assert qosforge("runs").code == 3
+
+
+@pytest.mark.parametrize(
+    "command", [("runs",), ("show", ID), ("approve", ID), ("cancel", ID), ("lint", POLICY), ("wait", ID)]
+)
+@pytest.mark.parametrize("answer", [{}, [], {"runs": [1]}, {"intent": 7, "version": None}])
+def test_another_service_is_told_from_ours(qosforge: Command, command: tuple[object, ...], answer: object) -> None:
+    with scripted(document(answer)) as (url, _):
+        ended = qosforge("--server", url, *command)
+    assert ended.code == 3
+    assert "cannot be read" in ended.stderr
+
+
+def test_a_newer_service_may_say_more(qosforge: Command) -> None:
+    more = {**json.loads(report().model_dump_json()), "of_the_future": 1}
+    with scripted(document(more)) as (url, _):
+        ended = qosforge("--server", url, "show", ID)
+    assert ended.code == 0
+    assert "kept" in ended.stdout

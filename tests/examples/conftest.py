@@ -10,13 +10,23 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from app.access.roles import Role
+from app.access.tokens import create_token
+from app.access.users import add_user, find_user, grant
 from app.client.connection import Connection
+from app.database.connections import Database
+from app.emulation import start_lab, state_folder
+from app.inventory.loader import load_network
+from app.lab import control
+from app.settings import Settings
 
 from .pipelines import ROOT
 
@@ -43,11 +53,21 @@ class Instance:
         return Connection(self.url, self.tokens[role])
 
 
-def _qosforge(environment: dict[str, str], *arguments: str) -> str:
-    command = [sys.executable, "-c", "from app.cli.main import main; main()", *arguments]
-    ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
-    assert ended.returncode == 0, ended.stderr
-    return ended.stdout
+def _tokens(settings: Settings) -> dict[str, str]:
+    """Somebody of each role, with a token."""
+    found: dict[str, str] = {}
+    with closing(Database(settings.database_url)) as database:
+        now = datetime.now(UTC)
+        for role in (Role.VIEWER, Role.OPERATOR, Role.APPROVER):
+
+            def make(connection: Any, role: Role = role) -> str:
+                add_user(connection, f"a-{role}", now)
+                grant(connection, f"a-{role}", NETWORK, role)
+                owner = find_user(connection, f"a-{role}")
+                return create_token(connection, owner, "ci", role, [NETWORK], at=now)[1]
+
+            found[role] = database.transact(make)
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -65,13 +85,11 @@ def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
         "QOSFORGE_LOG_FORMAT": "json",
         "QOSFORGE_COMPUTE_PROCESSES": "1",
     }
-    _qosforge(environment, "lab", "up", "--network", str(folder))
-    tokens = {}
-    for role in ("viewer", "operator", "approver"):
-        _qosforge(environment, "user", "add", f"a-{role}", "--role", role, "--network", NETWORK)
-        tokens[role] = _qosforge(
-            environment, "token", "create", f"a-{role}", "--role", role, "--network", NETWORK
-        ).strip()
+    settings = Settings(var_dir=place / "var", inventories_dir=folder.parent)
+    settings.make_var_dir()
+    network, state = load_network(folder), state_folder(settings.var_dir, NETWORK)
+    start_lab(network, folder, state, 1.0)
+    tokens = _tokens(settings)
     command = [sys.executable, "-c", "from app.cli.main import main; main()", "serve", "--port", "0"]
     log = (place / "log").open("w+")
     process = subprocess.Popen(command, env=environment, stderr=log, stdout=log)
@@ -85,7 +103,7 @@ def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
             process.kill()
             process.wait()
         log.close()
-        _qosforge(environment, "lab", "clean", "--network", str(folder))
+        control.clean(state)
 
 
 def _address(process: subprocess.Popen[bytes], log: Path) -> str:
@@ -125,7 +143,7 @@ def commit(folder: Path) -> None:
 
 
 class Approver(threading.Thread):
-    """Somebody who approves the next run that waits for it."""
+    """Somebody who approves the next run that waits for it; ``approved`` is that run as it was looked at."""
 
     def __init__(self, instance: Instance) -> None:
         super().__init__(daemon=True)

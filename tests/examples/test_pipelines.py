@@ -31,12 +31,13 @@ def github(instance: Instance, name: str, folder: Path, run: int = 1) -> tuple[b
     return ended.good, ended.printed, summary.read_text()
 
 
-def edit(folder: Path, old: str, new: str) -> None:
+def edit(folder: Path, old: str, new: str, *, committed: bool = True) -> None:
     path = folder / POLICY
     text = path.read_text()
     assert old in text
     path.write_text(text.replace(old, new))
-    commit(folder)
+    if committed:
+        commit(folder)
 
 
 def test_the_files_are_what_the_platforms_take() -> None:
@@ -90,6 +91,7 @@ def test_github_checks_previews_and_deploys(instance: Instance, project: Path) -
 
 def test_gitlab_comments_and_fails_with_the_verdict(instance: Instance, project: Path) -> None:
     edit(project, "p99: 75 ms", "p99: 63 ms")  # no packet comes as fast as that
+    edit(project, "rate: 800 kb/s", "rate: 700 kb/s", committed=False)
     with _Notes() as (url, notes):
         given = {
             "CI_API_V4_URL": url,
@@ -106,19 +108,20 @@ def test_gitlab_comments_and_fails_with_the_verdict(instance: Instance, project:
 
     approver = Approver(instance)
     ended = carry_out(gitlab_job("deploy", instance.project()), project, given)
-    approver.join(0 if approver.approved is None else None)
+    approver.join()
     assert not ended.good
+    assert approver.approved is not None, ended.printed
+    assert approver.approved["source"]["dirty"] == "yes"
     failures = [case.get("name") for case in parse(project / "verdict.xml").iter("testcase") if len(case)]
     assert any("delay p99" in str(name) for name in failures)
-    assert "broken" in (project / "verdict.md").read_text()
+    assert "**rolled back**, objective ❌ broken" in (project / "verdict.md").read_text()
 
 
 @pytest.mark.parametrize("platform", ["github", "gitlab"])
 def test_an_error_finding_fails_the_lint_job_with_its_annotation(
     instance: Instance, project: Path, platform: str
 ) -> None:
-    edit(project, "{interfaces: wan, direction: output, recognise_by: mark}", "{interfaces: nowhere}")
-    edit(project, "{interfaces: lan, direction: input}", "{interfaces: nowhere, direction: input}")
+    edit(project, "- {interfaces: ", "- {role: middle, interfaces: ")  # the network has none
     job = {"github": github_job, "gitlab": gitlab_job}[platform]("lint", instance.project())
     ended = carry_out(job, project, {})
     assert not ended.good

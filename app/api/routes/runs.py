@@ -67,7 +67,7 @@ def place_run(
         ticket=body.ticket,
         not_before=body.not_before,
         timeout=None if body.timeout_seconds is None else timedelta(seconds=body.timeout_seconds),
-        source=body.source.model_dump() if body.source else None,
+        source=body.source.model_dump(exclude_none=True) if body.source else None,
     )
     run, made = backend.desk.place(order, caller.name, key)
     note.resource = f"{RUNS}/{run.id}"

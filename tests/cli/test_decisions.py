@@ -1,0 +1,66 @@
+"""Decisions on runs of this machine's own store."""
+
+from __future__ import annotations
+
+import getpass
+import json
+from pathlib import Path
+
+import pytest
+
+from app.cli.run_output import exit_code
+from app.runs.store import Run, RunStore
+from app.runs.tables import RunStatus
+
+from .conftest import Command
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    (tmp_path / "var").mkdir()
+    with RunStore(f"sqlite:///{tmp_path}/var/runs.sqlite") as store:
+        return store.create_run("campus", "gold", "ab" * 32, {})
+
+
+def test_a_run_is_cancelled_and_begun_again(qosforge: Command, run: Run) -> None:
+    cancelled = json.loads(qosforge("cancel", run.id, "--json").stdout)
+    assert (cancelled["id"], cancelled["status"]) == (run.id, "cancelled")
+    assert cancelled["cancelled_by"] == getpass.getuser()
+
+    again = qosforge("retry", run.id[:12])
+    assert again.code == 0
+    assert f"run {run.id}: pending" in again.stdout
+    assert "qosforge recover" in again.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("approve",), "waits for no approval"),
+        (("refuse", "--comment", "no"), "waits for no approval"),
+        (("roll-back",), "has nothing to roll back"),
+        (("retry",), "cannot be tried again"),
+        (("retry", "--start", "keep"), "cannot begin at 'keep'"),
+    ],
+)
+def test_what_its_state_does_not_allow_is_told(
+    qosforge: Command, run: Run, arguments: tuple[str, ...], says: str
+) -> None:
+    ended = qosforge(arguments[0], run.id, *arguments[1:])
+    assert (ended.code, ended.stdout) == (2, "")
+    assert says in ended.stderr
+
+
+@pytest.mark.parametrize("command", ["approve", "refuse", "cancel", "retry", "roll-back", "show"])
+def test_a_run_that_is_not_there_is_told(qosforge: Command, command: str) -> None:
+    ended = qosforge(command, "abc")
+    assert ended.code == 2
+    assert "there is no run 'abc'" in ended.stderr
+
+
+@pytest.mark.parametrize("status", RunStatus)
+def test_only_a_change_that_stands_is_good(status: RunStatus) -> None:
+    good = status in (RunStatus.KEPT, RunStatus.NOTHING_TO_DO)
+    assert (exit_code(status, None, failed=False) == 0) == good
+    assert exit_code(status, "broken", failed=False) != 0
+    assert exit_code(status, "broken", failed=True) == 3
