@@ -16,8 +16,11 @@ Exit codes are those of the command line (``docs/cli.md``); REST maps the same c
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
+
+from app.findings import Finding
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +101,8 @@ class InputErrors(InputError):
 @dataclass(eq=False)
 class RefusedError(QosforgeError):
     """Error findings stand against the change: nothing was done."""
+
+    findings: Sequence[Finding] = ()
 
     exit_code = 1
 

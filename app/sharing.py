@@ -54,7 +54,12 @@ def _identity(value: object) -> Hashable:
     if kind in _PLAIN:
         return value
     if kind is tuple:
-        return tuple([_identity(entry) for entry in value])  # type: ignore[attr-defined]
+        return tuple(
+            [
+                entry if type(entry) in _PLAIN else _identity(entry) if type(entry) is tuple else (id(entry),)
+                for entry in value  # type: ignore[attr-defined]
+            ]
+        )
     return (id(value),)
 
 

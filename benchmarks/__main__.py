@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from benchmarks import access_lists, compiler, simulating
+from benchmarks import access_lists, compiler, service, simulating
 
 if __name__ == "__main__":  # the processes of the compiler's benchmark import this module
-    for benchmark in (compiler, access_lists, simulating):
+    for benchmark in (compiler, access_lists, simulating, service):
         for found in benchmark.measure():
             print(found, flush=True)  # noqa: T201

@@ -41,7 +41,8 @@ def is_secure(settings: Settings) -> bool:
 
 
 def open_session(connection: sa.Connection, user_id: str, at: datetime) -> str:
-    """Begin a session of a user; returns the secret for the cookie."""
+    """Begin a session of a user; returns the secret for the cookie. Rows of sessions long over are dropped."""
+    connection.execute(SESSIONS.delete().where(SESSIONS.c.created < at - 2 * LONGEST))
     secret = new_secret()
     connection.execute(
         SESSIONS.insert().values(hash=stored(secret), user_id=user_id, created=at, expires=at + IDLE)

@@ -14,15 +14,26 @@ from app.access.tokens import LONGEST_LIFE, USUAL_LIFE
 
 _REQUEST = ConfigDict(extra="forbid")
 
+_KEY = (  # RFC 8410: always these twelve bytes, then the key
+    r"^-----BEGIN PUBLIC KEY-----\r?\nMCowBQYDK2VwAyEA[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]="
+    r"\r?\n-----END PUBLIC KEY-----(\r?\n)?$"
+)
 _KEY_EXAMPLE = """-----BEGIN PUBLIC KEY-----
 MCowBQYDK2VwAyEA11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=
 -----END PUBLIC KEY-----
 """  # RFC 8037, appendix A.2
 
+_VISIBLE = r"^[^\x00-\x1f\x7f]+$"
+
 UserName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._@-]{0,63}$")]
 NetworkName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$")]
+NetworkOrAll = Annotated[str, StringConstraints(pattern=r"^(\*|[A-Za-z0-9][A-Za-z0-9._-]{0,127})$")]
 Line = Annotated[str, StringConstraints(max_length=128, pattern=r"^[^\x00-\x1f\x7f]*$")]
-NewPassword = Annotated[SecretStr, Field(min_length=SHORTEST, max_length=LONGEST)]
+
+# A body with a NUL is refused before it is looked at; of a secret, pydantic checks no pattern.
+_WRITABLE = {"pattern": r"^[^\x00]*$"}
+Password = Annotated[SecretStr, Field(max_length=LONGEST, json_schema_extra=_WRITABLE)]
+NewPassword = Annotated[SecretStr, Field(min_length=SHORTEST, max_length=LONGEST, json_schema_extra=_WRITABLE)]
 
 Networks = Annotated[list[NetworkName] | None, Field(min_length=1, max_length=1000)]
 """Where something counts; null: everywhere."""
@@ -45,8 +56,8 @@ class Credentials(BaseModel):
 
     model_config = _REQUEST
 
-    name: str = Field(max_length=64, examples=["ann"])
-    password: SecretStr = Field(max_length=LONGEST)
+    name: UserName = Field(examples=["ann"])
+    password: Password
 
 
 class PasswordChange(BaseModel):
@@ -54,18 +65,26 @@ class PasswordChange(BaseModel):
 
     model_config = _REQUEST
 
-    current: SecretStr = Field(max_length=LONGEST)
+    current: Password
     new: NewPassword
 
 
+class Identity(BaseModel):
+    """Who a user is at an OpenID Connect provider."""
+
+    model_config = _REQUEST
+
+    issuer: str = Field(pattern=_VISIBLE, max_length=255, examples=["https://id.example.net"])
+    subject: str = Field(pattern=_VISIBLE, max_length=255, examples=["24400320"])
+
+
 class NewUser(BaseModel):
-    """A user to be made, without any role. ``issuer`` and ``subject``: who it is at an OpenID Connect provider."""
+    """A user to be made, without any role; with ``identity`` one that can log in by a provider."""
 
     model_config = _REQUEST
 
     name: UserName = Field(examples=["ann"])
-    issuer: Annotated[str, Field(max_length=255)] | None = Field(default=None, examples=["https://id.example.net"])
-    subject: Annotated[str, Field(min_length=1, max_length=255)] | None = Field(default=None, examples=["24400320"])
+    identity: Identity | None = None
 
 
 class PasswordSetting(BaseModel):
@@ -140,10 +159,7 @@ class NewTester(BaseModel):
     model_config = _REQUEST
 
     name: UserName = Field(examples=["probe-1"])
-    public_key: str = Field(
-        max_length=2000,
-        examples=[_KEY_EXAMPLE],
-    )
+    public_key: str = Field(pattern=_KEY, examples=[_KEY_EXAMPLE])
     networks: Networks = Field(default=None, examples=[["campus"]])
 
 

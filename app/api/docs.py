@@ -9,10 +9,11 @@ from fastapi.dependencies.models import Dependant
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute, iter_route_contexts
 
+from app.access.sessions import CSRF_HEADER, cookie_name
 from app.api.problems import Problem, responses
 from app.api.security import Needs
 
-_ALWAYS = (422, 429, 431, 500, 503, 504)
+_ALWAYS = (414, 422, 429, 431, 500, 503, 504)
 _WITH_ROLE = (401, 403)
 _WITH_BODY = (400, 413)
 
@@ -35,6 +36,12 @@ def document(app: FastAPI) -> dict[str, Any]:
         schemas.pop(unused, None)
     components["securitySchemes"] = {
         "token": {"type": "http", "scheme": "bearer", "description": "A token of qosforge: `qf_…`"},
+        "session": {
+            "type": "apiKey",
+            "in": "cookie",
+            "name": cookie_name(app.state.backend.settings),
+            "description": f"A session by login; calls that change something carry `{CSRF_HEADER}`, too.",
+        },
     }
     needed = needs_of(app)
     for path, operations in made["paths"].items():
@@ -68,7 +75,7 @@ def _complete(operation: dict[str, Any], needs: Needs | None, *, in_path: bool) 
     if needs is not None:
         operation["x-role"] = needs.role.value
         operation["x-everywhere"] = needs.everywhere
-        operation["security"] = [{"token": []}]
+        operation["security"] = [{"token": []}, {"session": []}]
         statuses += _WITH_ROLE
     if "requestBody" in operation:
         statuses += _WITH_BODY

@@ -200,9 +200,9 @@ def problem_response(
 
 def error_response(request_id: str, error: QosforgeError) -> JSONResponse:
     """The answer for an error of the tree, with every single problem it carries and its findings."""
-    kind = next(KINDS[base] for base in type(error).__mro__ if base in KINDS or base is QosforgeError)
+    kind = next((KINDS[base] for base in type(error).__mro__ if base in KINDS), INTERNAL)
     documents = [problem.document() for problem in error.problems()]
-    findings = [finding.document() for finding in getattr(error, "findings", ())]
+    findings = [finding.document() for finding in error.findings] if isinstance(error, RefusedError) else []
     headers = {"Retry-After": str(error.seconds)} if isinstance(error, TooManyAttempts) else None
     return problem_response(request_id, kind, error.message, errors=documents, findings=findings, headers=headers)
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 import sqlalchemy as sa
 import typer
@@ -44,26 +44,28 @@ def reading() -> Iterator[Access]:
 
 @contextmanager
 def changing(
-    action: str, resource: str, networks: list[str] | None = None
+    action: str, resource: str, networks: list[str] | None = None, detail: dict[str, Any] | None = None
 ) -> Iterator[tuple[sa.Connection, datetime]]:
     """One transaction that changes something, and the moment it is.
 
-    The row of the log of calls is part of it; a refused command gets a row alone.
+    The row of the log of calls is part of it, with ``detail`` as the block leaves it; a refused command gets a row
+    alone.
     """
     network = ",".join(networks or ())
+    told = detail if detail is not None else {}
     with reading() as access:
         at = access.now()
         try:
             with access.database.write() as connection:
                 yield connection, at
-                record_call(connection, _call(action, 200, resource, network), at)
+                record_call(connection, _call(action, 200, resource, network, told), at)
         except InputError:
-            access.record(_call(action, 422, resource, network))
+            access.record(_call(action, 422, resource, network, told))
             raise
 
 
-def _call(action: str, status: int, resource: str, network: str) -> Call:
-    return Call(f"qosforge {action}", status, _who(), "local", network, resource)
+def _call(action: str, status: int, resource: str, network: str, detail: dict[str, Any]) -> Call:
+    return Call(f"qosforge {action}", status, _who(), "local", network, resource, detail=detail)
 
 
 def _who() -> str:

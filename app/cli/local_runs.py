@@ -40,6 +40,7 @@ from app.runs.desk import Desk
 from app.runs.report import run_report
 from app.runs.service import open_service
 from app.runs.store import Run, RunStore
+from app.runs.tables import RunStatus
 from app.settings import load_settings
 from app.tester.export import measured_packets, require_format, write_packets
 
@@ -53,12 +54,17 @@ def carry_out(asked: Asked, reports: Reports, as_json: bool) -> None:
         report = run_report(service.store, service.artifacts, finished.run_id)
     reports.run(report)
     errors = finished.result["errors"]
+    waits_for = finished.result.get("waits_for", "")
     if as_json:
-        print_json(run_json(report, errors, str(finished.report)))
+        print_json(run_json(report, errors, str(finished.report)) | {"waits_for": waits_for})
     else:
         print_report(report)
         print_problems(errors)
         print_end(report, shown_path(finished.report))
+    if waits_for:
+        approve = f"qosforge approve {finished.run_id}" if report.status == RunStatus.NEEDS_APPROVAL else ""
+        progress("waits", f"for {waits_for}")
+        progress("next", " and then ".join(filter(None, [approve, "qosforge recover, which goes on with it"])))
     sys.exit(exit_code(finished.result["status"], finished.result.get("verdict"), failed=bool(errors)))
 
 

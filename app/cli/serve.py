@@ -16,13 +16,15 @@ _BACKLOG = 1024
 Host = Annotated[str, typer.Option(help="Address to listen at; another than the loopback's is reached by others.")]
 Port = Annotated[int, typer.Option(min=0, max=65535, help="Port to listen at; 0: any free one.")]
 
+AsJson = Annotated[bool, typer.Option("--json", help="Log as JSON, whatever the setting says.")]
+
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
     app.command()(serve)
 
 
-def serve(host: Host = "127.0.0.1", port: Port = 8080) -> None:
+def serve(host: Host = "127.0.0.1", port: Port = 8080, as_json: AsJson = False) -> None:
     """Serve the REST interface. On SQLite this process also carries out the runs; on PostgreSQL start workers.
 
     On SIGTERM (or Ctrl-C) it says that it is not ready, lets requests end, ends event streams, finishes the steps
@@ -33,7 +35,7 @@ def serve(host: Host = "127.0.0.1", port: Port = 8080) -> None:
         # The drivers, the engine and the plots take seconds to import: a port in use is told before.
         from app.cli.service import serve_at  # noqa: PLC0415
 
-        serve_at(listening, settings)
+        serve_at(listening, settings.model_copy(update={"log_format": "json"}) if as_json else settings)
 
 
 def _listening(host: str, port: int) -> socket.socket:

@@ -35,9 +35,11 @@ def create(
     as_json: AsJson = False,
 ) -> None:
     """Make a token and print it, once: it cannot be shown again."""
-    with changing("token create", f"users/{user}", network) as (connection, now):
+    detail = {"role": role.value}
+    with changing("token create", f"users/{user}", network, detail) as (connection, now):
         owner = find_user(connection, user)
         made, text = create_token(connection, owner, name, role, network, at=now, life=timedelta(days=days))
+        detail["token"] = made.id
     if as_json:
         print_json({**to_jsonable_python(made), "token": text})
         return

@@ -41,7 +41,7 @@ def add(
     ] = None,
 ) -> None:
     """Add a user. The first admin of an installation is made so: `qosforge user add NAME --role admin`."""
-    with changing("user add", f"users/{name}", network) as (connection, now):
+    with changing("user add", f"users/{name}", network, {"role": role, "subject": subject}) as (connection, now):
         add_user(connection, name, now, issuer=_issuer(issuer, subject), subject=subject)
         if role is not None:
             for one in grant_networks(network):
@@ -67,7 +67,7 @@ def list_(as_json: AsJson = False) -> None:
 @app.command("grant")
 def grant_(name: Name, role: Annotated[Role, typer.Argument(help="The role.")], network: Networks = None) -> None:
     """Give a user a role, in place of the one held on the same network."""
-    with changing("user grant", f"users/{name}", network) as (connection, _):
+    with changing("user grant", f"users/{name}", network, {"role": role}) as (connection, _):
         for one in grant_networks(network):
             grant(connection, name, one, role)
     progress("granted", f"{role} to {name}")

@@ -13,6 +13,7 @@ import logging
 import sqlite3
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any, ParamSpec, Self, TypeVar
@@ -34,7 +35,7 @@ WORKFLOW_VERSION = "2"
 _UNFINISHED = ["PENDING", "ENQUEUED", "DELAYED"]
 _POLL_SECONDS = 0.1  # how often a waiting caller looks at the record
 _QUEUE_POLL_SECONDS = 0.5
-_LOST_SECONDS = 15  # taken by this process and not begun for so long: the answer to the taking was lost
+_LOST_SECONDS = 10  # taken by this process and not begun for so long: the answer to the taking was lost
 _WITHOUT_QUEUE = "_dbos_internal_queue"  # started directly and then recovered: the engine's own name
 
 P = ParamSpec("P")
@@ -45,6 +46,10 @@ _in_process = threading.Lock()  # DBOS is one per process, whatever the director
 
 class _EngineClosing(BaseException):
     """Stops a workflow between two steps; not an ``Exception``, so DBOS leaves the run unfinished."""
+
+
+class _Superseded(BaseException):
+    """Stops an execution that another one has taken over from: it must not even clean up."""
 
 
 class _JsonSerializer(Serializer):
@@ -87,7 +92,7 @@ class DbosEngine:
         self._durable: dict[str, Workflow] = {}
         self._dbos: DBOS | None = None
         self._closing = False
-        self._active: set[str] = set()
+        self._active: Counter[str] = Counter()
         self._interrupted: set[str] = set()
         self._idle_since: dict[str, float] = {}
         self._idle = threading.Condition()
@@ -249,7 +254,10 @@ class DbosEngine:
             result: T = records.checked(step(*args, **kwargs), f"the result of step {name}")
             return result
 
-        return DBOS.run_step({"name": name}, recorded)
+        try:
+            return DBOS.run_step({"name": name}, recorded)
+        except dbos_errors.DBOSWorkflowConflictIDError as error:
+            raise _Superseded from error
 
     def recover(self) -> list[Recovered]:
         """Wait until every unfinished run of this executor has ended, and tell how."""
@@ -310,18 +318,18 @@ class DbosEngine:
     def _guarded(self, name: str, workflow: Workflow) -> Workflow:
         def durable(workflow_id: str, params: JsonObject) -> JsonObject:
             with self._idle:
-                self._active.add(workflow_id)
+                self._active[workflow_id] += 1
             try:
                 result: JsonObject = records.checked(workflow(workflow_id, params), f"the result of {name}")
                 return result
-            except Exception:
+            except (Exception, _Superseded):
                 raise
             except BaseException:  # an interrupt, or our own closing: the run stays unfinished
                 self._interrupted.add(workflow_id)
                 raise
             finally:
                 with self._idle:
-                    self._active.discard(workflow_id)
+                    self._active -= Counter([workflow_id])
                     self._idle.notify_all()
 
         return durable

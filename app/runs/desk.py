@@ -297,8 +297,12 @@ class Desk:
         run = self.run(run_id)
         _require(run, frozenset({RunStatus.KEPT}), "has nothing to roll back")
         require_last(self.store, run)
-        require_artifacts(self.store, run)
-        undoing = {"undo_of": run.id, "measure": False, "timeout_seconds": None, "traceparent": current_traceparent()}
+        undoing = {
+            "undo_of": run.id,
+            "measure": False,
+            "timeout_seconds": None,
+            "traceparent": current_traceparent(),
+        }
         new = NewRun(
             network=run.network,
             policy=run.policy,
@@ -337,7 +341,7 @@ class Desk:
             self._require_retried(now)
             seconds = now.params.get("timeout_seconds")
             deadline = self.store.now() + timedelta(seconds=seconds) if seconds else None
-            return {**again_from(start, now), "deadline": deadline}
+            return {**again_from(start, now), "deadline": deadline, "cancelled_by": None}
 
         return self.store.change(run.id, again, who)
 

@@ -14,7 +14,6 @@ from app.runs.course import Course
 from app.runs.engine import Engine, JsonObject
 from app.runs.ids import new_run_id
 from app.runs.store import Run, RunStore
-from app.runs.tables import RunStatus
 from app.telemetry.traces import span
 
 WORKFLOW = "loop"
@@ -60,8 +59,7 @@ class Loop:
         try:
             undone = self.engine.run_step("roll-back", phases.settle, context)
             if not undone["errors"]:
-                status = RunStatus.CANCELLED if run.cancelled_by else RunStatus.ROLLED_BACK
-                self.engine.run_step("status", waiting.set_status, context, status.value, None, {})
+                self.engine.run_step("status", waiting.set_settled, context)
             return undone
         finally:
             context.close()

@@ -375,7 +375,6 @@ def again_from(start: str, run: Run) -> dict[str, Any]:
         "due": None,
         "waits_for": "",
         "reason": "",
-        "cancelled_by": None,
     }
 
 

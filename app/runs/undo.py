@@ -11,6 +11,7 @@ from app.deploy.traits import traits
 from app.deploy.transaction import Target, require_as_before
 from app.errors import DeviceError, Place
 from app.runs.context import Context
+from app.runs.given_up import require_artifacts
 from app.runs.store import Run, RunStore
 from app.runs.tables import JournalAction, RunStatus
 from app.runs.wrong_state import WrongState
@@ -34,11 +35,12 @@ def originals(store: RunStore, run_id: str) -> dict[str, str]:
 
 
 def require_last(store: RunStore, run: Run) -> None:
-    """Make sure that no later run's change stands on the boxes of a kept run.
+    """Make sure that a kept run's change is the last one on its boxes, and that what they held is known.
 
     Raises:
-        WrongState: one does; going back past it would undo it in silence.
+        WrongState: a later one stands there, which going back would undo in silence; or a retention took it.
     """
+    require_artifacts(store, run)
     mine = originals(store, run.id)
     later = store.list_runs(limit=MOST_LATER, network=run.network, status=RunStatus.KEPT, after=run.id)
     undone: set[str] = set()

@@ -190,6 +190,19 @@ def set_status(context: Context, status: str, verdict: str | None, told: Json) -
     return {}
 
 
+def set_settled(context: Context) -> Json:
+    """Write how a run ended whose boxes are settled now. One that is to begin again, or is over, stays so."""
+
+    def settle(run: Run, _connection: sa.Connection) -> Mapping[str, Any] | None:
+        if run.status not in (RunStatus.RUNNING, RunStatus.NEEDS_RECOVERY):
+            return None
+        ended = RunStatus.CANCELLED if run.cancelled_by else RunStatus.ROLLED_BACK
+        return {"status": ended.value, "waits_for": "", "due": None}
+
+    context.store.change(context.run_id, settle)
+    return {}
+
+
 def set_stopped(context: Context, reason: str) -> Json:
     """Write how a run stands that an error stopped on its way."""
     left = context.store.journal.open_touches(context.run_id)

@@ -51,6 +51,8 @@ def test_a_token_is_shown_once_and_revoked(qosforge: Command, opened: Access) ->
     qosforge("user", "add", "ann", "--role", "operator")
     made = json.loads(qosforge("token", "create", "ann", "--name", "ci", "-n", "campus", "--json").stdout)
     assert opened.authenticate(made["token"]).roles == {"campus": Role.OPERATOR}
+    call = calls_page(opened.database, None)[-1]
+    assert (call.network, call.detail) == ("campus", {"role": "operator", "token": made["id"]})
     listed = qosforge("token", "list", "ann")
     assert made["id"] in listed.stdout
     assert made["token"] not in listed.stdout + qosforge("token", "list", "--json").stdout
@@ -100,6 +102,7 @@ def test_changing_commands_are_logged_also_refused_ones(qosforge: Command, opene
         ("qosforge user add", "users/root", 200, "local"),
         ("qosforge user disable", "users/root", 422, "local"),
     ]
+    assert calls[0].detail == {"role": "admin", "subject": None}
     assert all(call.actor for call in calls)
 
 

@@ -7,7 +7,7 @@ from app.access.access import Access
 from app.access.roles import NotAllowed, NotAuthenticated, Role
 from app.access.sessions import csrf_token, open_session
 from app.access.tables import SESSIONS
-from app.access.users import disable, grant
+from app.access.users import disable, find_user, grant
 from app.database.connections import Database
 from tests.access.conftest import AddUser, HandClock
 
@@ -81,3 +81,12 @@ def test_the_database_does_not_know_the_cookie(database: Database, cookie: str) 
         (row,) = connection.execute(sa.select(SESSIONS)).all()
     assert cookie not in str(row)
     assert csrf_token(cookie) not in str(row)
+
+
+def test_sessions_long_over_leave_no_rows(
+    access: Access, database: Database, clock: HandClock, cookie: str
+) -> None:
+    clock.pass_(hours=25)
+    with database.write() as connection:
+        open_session(connection, find_user(connection, "ann").id, clock())
+        assert len(connection.execute(sa.select(SESSIONS)).all()) == 1

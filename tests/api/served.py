@@ -38,12 +38,11 @@ class Served:
             **os.environ,
             "PYTHONPATH": str(ROOT),
             "QOSFORGE_VAR_DIR": str(var_dir),
-            "QOSFORGE_LOG_FORMAT": "json",
             "QOSFORGE_COMPUTE_PROCESSES": "1",
             **{f"QOSFORGE_{name.upper()}": value for name, value in settings.items()},
         }
         process = subprocess.Popen(
-            [*QOSFORGE, "serve", "--port", "0"],
+            [*QOSFORGE, "serve", "--port", "0", "--json"],
             env=environment,
             cwd=ROOT,
             stderr=subprocess.PIPE,

@@ -36,6 +36,8 @@ def test_changing_calls_are_logged_also_refused_ones(client: TestClient, root: H
         ("PUT /api/v1/users/ann/grants/lab", "lab", 200, "root"),
         ("POST /api/v1/users", "", 401, ""),
     ]
+    assert page["calls"][0]["resource"] == "users/ann"
+    assert page["calls"][2]["detail"] == {"role": "viewer"}
     assert page["calls"][0]["credential"].startswith("token:")
     assert all(call["request_id"] for call in page["calls"])
     assert page["next"] is None

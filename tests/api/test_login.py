@@ -95,7 +95,7 @@ def test_logout_ends_the_session_on_the_server(client: TestClient, ann: dict[str
 def test_a_wrong_login_does_not_say_what_is_wrong(client: TestClient, ann: dict[str, str]) -> None:
     answers = [
         client.post(LOGIN, json={"name": name, "password": password})
-        for name, password in (("ann", "another long password"), ("nobody", PASSWORD), ("ann", ""), ("", ""))
+        for name, password in (("ann", "another long password"), ("nobody", PASSWORD), ("ann", ""))
     ]
     assert {answer.status_code for answer in answers} == {401}
     assert len({answer.json()["detail"] for answer in answers}) == 1

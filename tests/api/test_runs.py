@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from app.access.calls import calls_page
 from app.access.roles import Role
 from app.api.backend import Backend
 from app.runs.tables import RunStatus, Verdict
+from app.settings import Settings
 from tests.api.conftest import Headers, People
 
 RUNS = "/api/v1/runs"
@@ -267,3 +269,67 @@ def test_a_kept_run_is_rolled_back_by_a_run_of_its_own(
     assert first.headers["location"] == f"{RUNS}/{first.json()['id']}"
     assert second.json()["id"] == first.json()["id"]
     assert client.get(f"{RUNS}/{run}", headers=ann).json()["status"] == "kept"
+
+
+@pytest.fixture
+def waits(place: Place, backend: Backend) -> dict[str, str]:
+    """A run that waits for an approval, and the candidate that it is about."""
+    run = place()["id"]
+    store = backend.desk.store
+    candidate = backend.artifacts.put_json({"version": 1, "devices": {"r1": "policy-map new\n"}})
+    with store.stage(run, "prepare") as summary:
+        summary |= {"candidate": candidate, "devices": {}}
+    store.set_status(run, RunStatus.NEEDS_APPROVAL, waits_for="the approval of an approver")
+    return {"run": run, "candidate": candidate}
+
+
+def test_an_approval_is_of_what_was_looked_at(client: TestClient, people: People, waits: dict[str, str]) -> None:
+    bob = people.headers("bob", Role.APPROVER, "campus")
+    path = f"{RUNS}/{waits['run']}"
+    run = client.get(path, headers=bob).json()
+    assert (run["candidate"], run["waits_for"]) == (waits["candidate"], "the approval of an approver")
+    stale = client.post(f"{path}/approve", json={"candidate": "0" * 64}, headers=bob)
+    assert "not what the run would do" in problem(stale, 409)
+    good = {"candidate": run["candidate"], "comment": "looked at r1"}
+    answer = client.post(f"{path}/approve", json=good, headers=bob)
+    assert (answer.status_code, answer.json()["status"], answer.json()["attempt"]) == (200, "pending", 2)
+    assert "waits for no approval" in problem(client.post(f"{path}/approve", json=good, headers=bob), 409)
+    (decision,) = client.get(path, headers=bob).json()["approvals"]
+    assert (decision["approved"], decision["by"], decision["comment"]) == (True, "bob", "looked at r1")
+
+
+def test_a_refusal_ends_the_run(client: TestClient, people: People, waits: dict[str, str]) -> None:
+    bob = people.headers("bob", Role.APPROVER, "campus")
+    path = f"{RUNS}/{waits['run']}"
+    answer = client.post(f"{path}/refuse", json={"comment": "not in the exam week"}, headers=bob)
+    assert (answer.status_code, answer.json()["status"]) == (200, "cancelled")
+    assert "not in the exam week" in answer.json()["reason"]
+    assert "waits for no approval" in problem(client.post(f"{path}/refuse", json={}, headers=bob), 409)
+
+
+def test_an_approval_takes_an_approver(client: TestClient, ann: Headers, waits: dict[str, str]) -> None:
+    for what in ("approve", "refuse"):
+        answer = client.post(f"{RUNS}/{waits['run']}/{what}", json={"candidate": waits["candidate"]}, headers=ann)
+        assert "approver" in problem(answer, 403)
+
+
+class TestFourEyes:
+    """Where who asked for a run may not approve it."""
+
+    @pytest.fixture
+    def settings(self, tmp_path: Path) -> Settings:
+        return Settings(var_dir=tmp_path / "var", compute_processes=1, four_eyes=True)
+
+    @pytest.fixture
+    def ann(self, people: People) -> Headers:
+        return people.headers("ann", Role.APPROVER, "campus")
+
+    def test_who_asked_is_told_why_not(
+        self, client: TestClient, ann: Headers, people: People, waits: dict[str, str]
+    ) -> None:
+        path, body = f"{RUNS}/{waits['run']}/approve", {"candidate": waits["candidate"]}
+        told = problem(client.post(path, json=body, headers=ann), 403)
+        assert "ann asked for the run" in told
+        assert "another approver" in told
+        bob = people.headers("bob", Role.APPROVER, "campus")
+        assert client.post(path, json=body, headers=bob).status_code == 200

@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 from app.access.roles import Role
 from app.api.backend import Backend
 from app.operations.revision import known
-from app.runs.slots import Slot
+from app.runs.slots import Slot, new_executor
 from tests.api.conftest import People
 
 
@@ -33,7 +33,7 @@ def test_ready_says_what_stands_against_it(client: TestClient, backend: Backend)
 
 
 def test_ready_with_an_executor(client: TestClient, backend: Backend) -> None:
-    slot = Slot(backend.database, "1")
+    slot = Slot(backend.database, new_executor(embedded=True), "1")
     slot.take()
     try:
         answer = client.get("/api/v1/ready")

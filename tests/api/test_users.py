@@ -82,7 +82,7 @@ def test_users_are_for_admins(client: TestClient, people: People, role: Role | N
         ("POST ", {"name": "root"}, 409),
         ("POST ", {"name": "Root"}, 422),
         ("POST ", {"name": "ann", "role": "admin"}, 422),
-        ("POST ", {"name": "ann", "subject": "1"}, 422),
+        ("POST ", {"name": "ann", "identity": {"subject": "1"}}, 422),
     ],
 )
 def test_what_is_wrong_is_told(
@@ -112,3 +112,10 @@ def test_an_admin_sets_a_password(client: TestClient, root: Headers, people: Peo
     assert client.post("/api/v1/login", json=login).status_code == 200
     assert client.put(f"{USERS}/ann/password", json={"password": None}, headers=root).status_code == 204
     assert client.post("/api/v1/login", json=login).status_code == 401
+
+
+def test_a_user_of_a_provider_is_one_alone(client: TestClient, root: Headers) -> None:
+    identity = {"issuer": "https://id.example.net", "subject": "24400320"}
+    made = client.post(USERS, json={"name": "ann", "identity": identity}, headers=root)
+    assert (made.status_code, made.json()["subject"]) == (201, "24400320")
+    assert client.post(USERS, json={"name": "bob", "identity": identity}, headers=root).status_code == 409

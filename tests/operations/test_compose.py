@@ -169,6 +169,14 @@ class Started:
             assert time.monotonic() < deadline, self.log
             time.sleep(0.5)
 
+    def wait_for(self, event: str) -> None:
+        """Wait until it logs an event."""
+        deadline = time.monotonic() + 90
+        while f'"{event}"' not in self.log:
+            assert self._process.poll() is None, self.log
+            assert time.monotonic() < deadline, self.log
+            time.sleep(0.1)
+
     @property
     def log(self) -> str:
         return self._log.read_text()
@@ -205,11 +213,11 @@ def test_the_services_start_say_how_they_are_and_stop(postgres_url: str, tmp_pat
         assert not api.healthy()  # it does not listen yet
         with started("worker", postgres_url, tmp_path / "worker") as worker:
             api.become_healthy()
-            worker.become_healthy()
+            worker.wait_for("working")
+            assert worker.healthy()
             with urlopen(f"http://127.0.0.1:{port}/api/v1/ready", timeout=10) as answer:
                 assert json.load(answer)["ready"] is True
             assert worker.stop() == 0, worker.log
-            assert not worker.healthy()
         assert api.healthy()  # it lives, whether or not somebody carries out runs
         assert api.stop() == 0, api.log
     lines = [json.loads(line) for line in api.log.splitlines()]

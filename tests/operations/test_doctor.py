@@ -109,11 +109,11 @@ def test_a_new_installation_is_good_and_stays_untouched(
 def test_exit_codes_tell_warnings_from_failures(
     run: Run, place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert command(monkeypatch) == 0
+    assert command(monkeypatch, "run directory", "artifacts") == 0
     place.chmod(0o755)
-    assert command(monkeypatch) == 1
+    assert command(monkeypatch, "run directory", "artifacts") == 1
     shutil.rmtree(place / "artifacts")
-    assert command(monkeypatch) == 3
+    assert command(monkeypatch, "run directory", "artifacts") == 3
     assert "chmod 700" in capsys.readouterr().out
 
 
@@ -224,16 +224,16 @@ def test_runs_that_nobody_carries_on_are_told(run: Run, place: Path) -> None:
     assert lock.try_acquire()
     assert found("executors").state is State.GOOD
     lock.release()
-    execute(_slot("one", "1", 60))
+    execute(_slot("one", "1", 3600))
     assert "one on h (process 7)" in found("executors").message
-    execute(_slot("two", "2", 60))
+    execute(_slot("two", "2", 3600))
     wrong("executors", State.WARNING, "2 versions", "stop the older")
 
 
 def test_a_worker_is_looked_for_on_its_own_machine(run: Run) -> None:
-    execute(_slot("elsewhere", "1", 60))
+    execute(_slot("elsewhere", "1", 3600))
     wrong("worker", State.FAILED, f"none is alive on {socket.gethostname()}", "qosforge worker")
-    execute(_slot("here", "1", 60), sa.update(EXECUTORS).values(host=socket.gethostname()))
+    execute(_slot("here", "1", 3600), sa.update(EXECUTORS).values(host=socket.gethostname()))
     assert found("worker").state is State.GOOD
 
 

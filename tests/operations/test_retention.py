@@ -205,7 +205,7 @@ RUN = st.tuples(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(made=st.lists(RUN, max_size=8))
 def test_nothing_goes_that_a_run_may_still_need(migrated: Path, made: list) -> None:
     with TemporaryDirectory() as scratch:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import signal
 import time
@@ -12,12 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from app.runs.slots import executors
+from app.runs.slots import TIMES, SlotTimes, executors
 from app.runs.store import Run, RunStore
 from app.runs.tables import RunStatus
+from tests.forkserver import FORKSERVER
 from tests.postgres import PostgresServer
 
-from .executor_process import work
+from .executor_process import HASTY, work
 from .support import wait_for
 
 Start = Callable[..., ForkServerProcess]
@@ -32,14 +32,11 @@ def store(postgres_url: str) -> Iterator[RunStore]:
 @pytest.fixture
 def start(tmp_path: Path, postgres_url: str) -> Iterator[Start]:
     """Start an executor and wait until it works; what still lives at the end is killed."""
-    # A process that has imported everything, and forks: an import costs more than most of these tests.
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["tests.runs.executor_process"])
     children: list[ForkServerProcess] = []
 
-    def begin(version: str = "1") -> ForkServerProcess:
-        ours, theirs = context.Pipe()
-        child = context.Process(target=work, args=(tmp_path, postgres_url, version, theirs))
+    def begin(version: str = "1", times: SlotTimes = HASTY) -> ForkServerProcess:
+        ours, theirs = FORKSERVER.Pipe()
+        child = FORKSERVER.Process(target=work, args=(tmp_path, postgres_url, version, times, theirs))
         child.start()
         children.append(child)
         theirs.close()
@@ -128,7 +125,7 @@ def test_a_graceful_stop_hands_over_at_once(store: RunStore, start: Start, tmp_p
 def test_the_server_may_be_restarted_underneath(
     store: RunStore, start: Start, tmp_path: Path, postgres: PostgresServer
 ) -> None:
-    children = [start(), start()]
+    children = [start(times=TIMES), start(times=TIMES)]  # the server is away for longer than a hasty slot lasts
     before = [place(store, wait=True) for _ in range(3)]
     wait_for(lambda: count(tmp_path, "touch ") == 3, "the runs to touch their boxes")
     postgres.restart(signal.SIGQUIT)

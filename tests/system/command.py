@@ -7,16 +7,11 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from multiprocessing import get_context
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
 from app.cli.main import main
-
-_SERVER = get_context("forkserver")
-_SERVER.set_forkserver_preload(
-    ["app.cli.main", "app.cli.policies", "app.cli.local_runs", "app.cli.runs", "app.cli.lab"]
-)
+from tests.forkserver import FORKSERVER
 
 
 def _become(arguments: Sequence[str], environment: Mapping[str, str], folder: Path) -> None:
@@ -55,7 +50,7 @@ class Command:
     def __init__(self, arguments: Sequence[str], environment: Mapping[str, str], folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
-        self._process: ForkServerProcess = _SERVER.Process(target=_become, args=(arguments, environment, folder))
+        self._process: ForkServerProcess = FORKSERVER.Process(target=_become, args=(arguments, environment, folder))
         self._process.start()
         self.pid = self._process.pid
 

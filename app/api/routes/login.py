@@ -23,7 +23,8 @@ router = APIRouter(tags=["login"])
 
 _LOGIN_SECONDS = 600  # from the start of a login by a provider to its end
 
-Answer = Annotated[str | None, Query(max_length=2048)]
+# RFC 6749, appendix A: printable ASCII.
+Answer = Annotated[str | None, Query(max_length=2048, pattern=r"^[ -~]*$")]
 
 
 @router.post("/login", responses=responses(401, 429))

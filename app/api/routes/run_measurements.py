@@ -12,7 +12,6 @@ from app.api.dependencies import TheBackend
 from app.api.problems import responses
 from app.api.recording import CallNote
 from app.api.run_models import Received
-from app.errors import InputError, Place
 from app.tester.measurement import Measurement, When
 
 router = APIRouter(tags=["runs"])
@@ -64,10 +63,5 @@ def put_measurement(
     note: CallNote = request.state.note
     note.network = run.network
     tester.require(run.network)
-    if document.when != side:
-        raise InputError(f"this is a measurement of the side {document.when}", Place(path="when"), f"say {side}")
-    if document.evidence != "measured":
-        mend = "an outside tester measures packets on a wire: say measured"
-        raise InputError(f"the evidence of this measurement is {document.evidence}", Place(path="evidence"), mend)
     backend.desk.receive(run.id, side, tester.name, document)
     return Received(run=run.id, side=side, tester=tester.name)

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Depends
 from app.access.roles import EVERY_NETWORK, Principal, Role
 from app.access.testers import Tester, add_tester, find_tester, revoke_tester, testers
 from app.api.access_models import NewTester, TesterView
-from app.api.dependencies import Caller, TheBackend
+from app.api.dependencies import Caller, TheBackend, TheNote
 from app.api.problems import responses
 from app.api.security import Needs
 
@@ -23,8 +23,9 @@ def list_testers(caller: Caller, backend: TheBackend) -> list[TesterView]:
 
 
 @router.post("/testers", status_code=201, dependencies=_ADMIN, responses=responses(409))
-def register_tester(body: NewTester, caller: Caller, backend: TheBackend) -> TesterView:
+def register_tester(body: NewTester, caller: Caller, backend: TheBackend, note: TheNote) -> TesterView:
     """Register a tester by its public key. Its name stays taken for good."""
+    note.resource, note.detail = f"testers/{body.name}", body.model_dump(include={"public_key", "networks"})
     _require(caller, body.networks)
     return TesterView.model_validate(
         backend.database.transact(

@@ -10,18 +10,19 @@ from fastapi import APIRouter, Depends, Query
 from app.access.roles import Role
 from app.access.tokens import TokenUnknown, create_token, find_token, revoke_token, tokens
 from app.access.users import find_user
-from app.api.access_models import MadeToken, NewToken, TokenView
+from app.api.access_models import MadeToken, NewToken, TokenView, UserName
 from app.api.dependencies import Caller, TheBackend, TheNote
+from app.api.problems import responses
 from app.api.security import Needs
 
 router = APIRouter(tags=["tokens"])
 
 
-@router.get("/tokens", dependencies=[Depends(Needs(Role.VIEWER))])
+@router.get("/tokens", dependencies=[Depends(Needs(Role.VIEWER))], responses=responses(404))
 def list_tokens(
     caller: Caller,
     backend: TheBackend,
-    user: Annotated[str | None, Query(max_length=64, description="Whose; by default the caller's own.")] = None,
+    user: Annotated[UserName | None, Query(description="Whose; by default the caller's own.")] = None,
     everybody: Annotated[bool, Query(description="Those of all users.")] = False,
 ) -> list[TokenView]:
     """Tokens without their secrets, newest first; revoked and expired ones, too."""
@@ -34,7 +35,7 @@ def list_tokens(
     return [TokenView.model_validate(token) for token in tokens(backend.database, owner)]
 
 
-@router.post("/tokens", status_code=201, dependencies=[Depends(Needs(Role.OPERATOR))])
+@router.post("/tokens", status_code=201, dependencies=[Depends(Needs(Role.OPERATOR))], responses=responses(404))
 def make_token(body: NewToken, caller: Caller, backend: TheBackend, note: TheNote) -> MadeToken:
     """Make a token and show it, once. It may no more than its maker; what a token made ends with that one."""
     with backend.database.write() as connection:  # not to be repeated: each time it would be another one

@@ -9,12 +9,11 @@ from fastapi import APIRouter, Depends
 from app.access.passwords import hashed, set_password
 from app.access.roles import Principal, Role
 from app.access.users import User, add_user, disable, enable, find_user, grant, revoke, users
-from app.api.access_models import Grant, NewUser, PasswordSetting, UserView
+from app.api.access_models import Grant, NetworkOrAll, NewUser, PasswordSetting, UserView
 from app.api.backend import Backend
-from app.api.dependencies import Caller, TheBackend
+from app.api.dependencies import Caller, TheBackend, TheNote
 from app.api.problems import responses
 from app.api.security import Needs
-from app.errors import InputError, Place
 
 router = APIRouter(tags=["users"])
 
@@ -29,18 +28,11 @@ def list_users(caller: Caller, backend: TheBackend) -> list[UserView]:
 
 
 @router.post("/users", status_code=201, dependencies=_EVERYWHERE, responses=responses(409))
-def make_user(body: NewUser, caller: Caller, backend: TheBackend) -> UserView:
+def make_user(body: NewUser, caller: Caller, backend: TheBackend, note: TheNote) -> UserView:
     """Make a user, without role, password or token."""
-    issuer = body.issuer or (backend.settings.oidc_issuer if body.subject else None)
-    if (issuer is None) != (body.subject is None):
-        raise InputError(
-            "issuer and subject belong together", Place(path="subject"), "give both of them, or neither"
-        )
-    backend.database.transact(
-        lambda connection: add_user(
-            connection, body.name, backend.access.now(), issuer=issuer, subject=body.subject
-        )
-    )
+    note.resource, note.detail = f"users/{body.name}", body.model_dump(include={"identity"})
+    who = {} if body.identity is None else body.identity.model_dump()
+    backend.database.transact(lambda connection: add_user(connection, body.name, backend.access.now(), **who))
     return _found(caller, backend, body.name)
 
 
@@ -82,14 +74,17 @@ def users_grants(caller: Caller, backend: TheBackend, name: str) -> dict[str, Ro
 
 
 @router.put("/users/{name}/grants/{network}", dependencies=_SOME, responses=responses(409))
-def grant_role(body: Grant, caller: Caller, backend: TheBackend, name: str, network: str) -> UserView:
+def grant_role(
+    *, body: Grant, caller: Caller, backend: TheBackend, note: TheNote, name: str, network: NetworkOrAll
+) -> UserView:
     """Give a user a role on a network (``*``: on every one), in place of the one held there."""
+    note.detail = {"role": body.role}
     backend.database.transact(lambda connection: grant(connection, name, network, body.role))
     return _found(caller, backend, name)
 
 
 @router.delete("/users/{name}/grants/{network}", dependencies=_SOME, responses=responses(409))
-def revoke_role(caller: Caller, backend: TheBackend, name: str, network: str) -> UserView:
+def revoke_role(caller: Caller, backend: TheBackend, name: str, network: NetworkOrAll) -> UserView:
     """Take a user's role on a network."""
     backend.database.transact(lambda connection: revoke(connection, name, network))
     return _found(caller, backend, name)

@@ -37,14 +37,20 @@ def unit_error(asked: Unit, share: float) -> float:
 
 @lru_cache(maxsize=4096)
 def nearest(
-    units: tuple[Unit, ...], weights: tuple[int, ...], left: float, bound: tuple[bool, ...], spare: int
+    units: tuple[Unit, ...],
+    weights: tuple[int, ...],
+    left: float,
+    bound: tuple[bool, ...],
+    spare: int,
+    bearable: float = inf,
 ) -> tuple[float, tuple[int, ...]]:
     """The least largest error, and the position in ``weights`` of the queue of each unit.
 
     Each unit has a queue of its own where there are enough: the others serve nothing. Else all queues serve. Of
     assignments as good, those with the smallest sum of errors are taken, and of these the largest weights. ``left``
     is what the queues share. Units that are not ``bound`` have no 802.1p priority yet, and ``spare`` are free: at
-    most as many queues hold such alone.
+    most as many queues hold such alone. Where units share queues and every way has an error above ``bearable``, the
+    error is infinite.
 
     Raises:
         ValueError: more units than `MOST_UNITS`, and more than queues.
@@ -58,7 +64,7 @@ def nearest(
         return error, held
     if len(units) > MOST_UNITS:
         raise ValueError(f"{len(units)} units for {len(weights)} queues")
-    return _merged(units, tuple(left * w / sum(weights) for w in weights), bound, spare)
+    return _merged(units, tuple(left * w / sum(weights) for w in weights), bound, spare, bearable)
 
 
 def _apart(units: tuple[Unit, ...], queues: tuple[tuple[int, float], ...]) -> Found:
@@ -106,7 +112,7 @@ def _pairs(count: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np
 
 
 def _merged(
-    units: tuple[Unit, ...], shares: tuple[float, ...], bound: tuple[bool, ...], spare: int
+    units: tuple[Unit, ...], shares: tuple[float, ...], bound: tuple[bool, ...], spare: int, bearable: float
 ) -> tuple[float, tuple[int, ...]]:
     """All queues serve: the best way to serve a set of units with the first queues, queue by queue."""
     size = 1 << len(units)
@@ -116,6 +122,11 @@ def _merged(
     fixed = (members @ np.array(bound, dtype=int)) > 0
     costs: list[Floats] = [np.abs(share - total) + total - least for share in shares]
     spare = min(spare, len(shares))
+    if bearable < inf:
+        costs = [np.where(cost <= bearable + _SAME, cost, inf) for cost in costs]
+        used = np.bitwise_or.reduce([np.bitwise_or.reduce(np.flatnonzero(cost < inf)) for cost in costs])
+        if used != size - 1 or not all((cost < inf).any() for cost in costs):
+            return inf, (0,) * len(units)  # a unit that no queue may serve, or a queue that may serve none
     error = min(float(last[-1]) for last in _steps(costs, fixed, spare, np.maximum)[-1])
     if error == inf:
         return inf, (0,) * len(units)

@@ -43,8 +43,11 @@ class Choice:
         return self.error > tolerance, merged, round(self.error, 9)
 
 
-def choose(classes: Sequence[ClassRequest], queue_set: int, rate: int) -> Choice:
-    """The assignment with the smallest largest share error; ``rate`` in bits per second."""
+def choose(classes: Sequence[ClassRequest], queue_set: int, rate: int, bearable: float = inf) -> Choice:
+    """The assignment with the smallest largest share error; ``rate`` in bits per second.
+
+    Where classes have to share queues, none with an error above ``bearable`` is looked for.
+    """
     asked = asked_shares(classes, rate)
     queues = scheduler(queue_set).queues
     first = [c.name for c in classes if c.treatment.priority]
@@ -54,7 +57,8 @@ def choose(classes: Sequence[ClassRequest], queue_set: int, rate: int) -> Choice
     weighted = [q for q in queues if not q.priority]
     units = _units(rest, given)
     left = 1 - sum(asked[name] for name in first)
-    found = _found(units, [tuple(asked[name] for name in unit) for unit in units], weighted, left, given)
+    parts = [tuple(asked[name] for name in unit) for unit in units]
+    found = _found(units, parts, weighted, left, given, bearable)
     if found is None:
         queue_of |= dict.fromkeys(rest, queues[-1].number)
         alone = len(rest) == 1 and (not first or len(queues) > 1)
@@ -88,13 +92,14 @@ def _found(
     weighted: Sequence[Queue],
     left: float,
     given: Mapping[str, tuple[int, ...]],
+    bearable: float,
 ) -> tuple[float, tuple[int, ...]] | None:
     """The best queues of the units; None where there are no weighted queues, or too few priorities to tell them."""
     if not weighted or len(units) > max(len(weighted), MOST_UNITS):
         return None
     free = 8 - len({cos for values in given.values() for cos in values})
     bound = tuple(unit[0] in given for unit in units)
-    error, places = nearest(tuple(asked), tuple(_weight(q) for q in weighted), left, bound, free)
+    error, places = nearest(tuple(asked), tuple(_weight(q) for q in weighted), left, bound, free, bearable)
     return None if error == inf else (error, places)
 
 
@@ -116,7 +121,8 @@ def best(classes: Sequence[ClassRequest], rate: int, tolerance: float) -> Choice
         together = -(-len(units) // queues)
         if found is not None and sum(wanted[: together - 1]) > tolerance:
             break  # one queue holds so many at least, and each of them may take what the others ask for
-        choices = [c for c in (choose(classes, n, rate) for n in apart[queues]) if c.fits]
+        bearable = tolerance if found is not None else inf
+        choices = [c for c in (choose(classes, n, rate, bearable) for n in apart[queues]) if c.fits]
         here = min(choices, key=lambda c: (c.badness(tolerance), c.queue_set), default=None)
         if here is not None and here.error <= tolerance:
             return here

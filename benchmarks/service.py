@@ -1,0 +1,232 @@
+"""Previews over HTTP from a served instance, beside the same work without a service and a request without work."""
+
+from __future__ import annotations
+
+import http.client
+import itertools
+import json
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from ruamel.yaml import YAML
+
+from app.access.roles import EVERY_NETWORK, Role
+from app.access.tokens import create_token
+from app.access.users import add_user, find_user, grant
+from app.database.connections import Database
+from app.intent.written import Written, load_written
+from app.inventory.loader import load_network
+from app.reports.preview import check, compile_document
+from app.resources import root
+from app.settings import Settings
+
+NETWORK = "campus-10"
+CLIENTS = 16
+ALONE = 60
+"""Requests of one client."""
+TOGETHER = 480
+"""Requests of all clients together."""
+MOST_MS, LEAST_PER_SECOND = 50.0, 100.0
+
+_TOP = (
+    (root() / "policies" / "rfc4594-12.yaml").read_text(encoding="utf-8").replace("classes/rfc", "classes/own-rfc")
+)
+_CLASSES = (root() / "policies" / "classes" / "rfc4594-12.yaml").read_text(encoding="utf-8")
+
+
+@dataclass(frozen=True)
+class Median:
+    """Milliseconds of a request, in the median."""
+
+    name: str
+    ms: float
+    at_most: float | None = None
+
+    def __str__(self) -> str:
+        return f"{self.name}: median {self.ms:.1f} ms" + _told(self.at_most, "at most", self.ms, below=True)
+
+
+@dataclass(frozen=True)
+class Throughput:
+    """Requests a second."""
+
+    name: str
+    per_second: float
+    at_least: float | None = None
+
+    def __str__(self) -> str:
+        told = _told(self.at_least, "at least", self.per_second, below=False)
+        return f"{self.name}: {self.per_second:.0f} a second{told}"
+
+
+def _told(bound: float | None, word: str, value: float, *, below: bool) -> str:
+    if bound is None:
+        return ""
+    met = value <= bound if below else value >= bound
+    return f" ({word} {bound:g}: {'met' if met else 'MISSED'})"
+
+
+def measure() -> Iterator[Median | Throughput]:
+    """Previews of 12 classes for 10 devices: intents never seen and one that comes again, by 1 and 16 clients."""
+    fresh = _intents()
+    with tempfile.TemporaryDirectory() as scratch:
+        yield Median("baseline: the same preview without a service", _alone(Path(scratch), fresh))
+    with tempfile.TemporaryDirectory() as scratch, _served(Path(scratch)) as (port, token):
+        ask = _asking(port, token)
+        for _ in range(8):  # both processes have read data and templates
+            ask(_preview(next(fresh)))
+        yield Median("baseline: GET /health", _median(lambda: ask(None)))
+        again = _preview(next(fresh))
+        yield Median("preview never seen, 1 client", _median(lambda: ask(_preview(next(fresh)))), MOST_MS)
+        yield Median("preview that comes again, 1 client", _median(lambda: ask(again)), MOST_MS)
+        yield Throughput(f"baseline: GET /health, {CLIENTS} clients", _rate(port, token, lambda: None))
+        yield Throughput(
+            f"preview that comes again, {CLIENTS} clients", _rate(port, token, lambda: again), LEAST_PER_SECOND
+        )
+        lock = threading.Lock()
+
+        def other() -> bytes:
+            with lock:
+                return _preview(next(fresh))
+
+        yield Throughput(f"preview never seen, {CLIENTS} clients", _rate(port, token, other))
+
+
+def _intents() -> Iterator[Written]:
+    """Twelve classes with other shares each time."""
+    shares = itertools.product(range(1, 16), range(1, 13), range(1, 21))
+    for conferencing, streaming, standard in shares:
+        text = _CLASSES.replace("conferencing_percent: 15", f"conferencing_percent: {conferencing}")
+        text = text.replace("streaming_percent: 12", f"streaming_percent: {streaming}")
+        text = text.replace("standard_percent: 20", f"standard_percent: {standard}")
+        yield Written(_TOP, "own.yaml", {"classes/own-rfc4594-12.yaml": text})
+
+
+def _preview(written: Written) -> bytes:
+    policy = {"text": written.text, "file": written.file, "included": dict(written.included)}
+    return json.dumps({"network": NETWORK, "policy": policy}).encode()
+
+
+def _alone(scratch: Path, fresh: Iterator[Written]) -> float:
+    _network(scratch / NETWORK)
+    network = load_network(scratch / NETWORK)
+
+    def preview() -> None:
+        compile_document(check(load_written(next(fresh)), network)).model_dump_json(by_alias=True)
+
+    for _ in range(4):
+        preview()
+    return _median(preview)
+
+
+def _median(work: Callable[[], object]) -> float:
+    times = []
+    for _ in range(ALONE):
+        started = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - started)
+    return statistics.median(times) * 1e3
+
+
+def _rate(port: int, token: str, body: Callable[[], bytes | None]) -> float:
+    def client(count: int) -> None:
+        ask = _asking(port, token)
+        for _ in range(count):
+            ask(body())
+
+    started = time.perf_counter()
+    with ThreadPoolExecutor(CLIENTS) as pool:
+        list(pool.map(client, [TOGETHER // CLIENTS] * CLIENTS))
+    return TOGETHER / (time.perf_counter() - started)
+
+
+def _asking(port: int, token: str) -> Callable[[bytes | None], bytes]:
+    """Asks for previews, or for nothing but health, over one connection."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+
+    def ask(body: bytes | None) -> bytes:
+        if body is None:
+            connection.request("GET", "/api/v1/health")
+        else:
+            connection.request("POST", "/api/v1/compile", body, headers)
+        answer = connection.getresponse()
+        said = answer.read()
+        if answer.status != 200:
+            raise RuntimeError(f"{answer.status}: {said[:500]!r}")
+        return said
+
+    return ask
+
+
+@contextmanager
+def _served(scratch: Path) -> Iterator[tuple[int, str]]:
+    """A served instance with a network of ten devices; its port, and a token."""
+    _network(scratch / "networks" / NETWORK)
+    settings = Settings(var_dir=scratch / "var")
+    settings.make_var_dir()
+    environment = {
+        **os.environ,
+        "QOSFORGE_VAR_DIR": str(settings.var_dir),
+        "QOSFORGE_INVENTORIES_DIR": str(scratch / "networks"),
+        "QOSFORGE_REQUESTS_PER_MINUTE": str(10**9),
+    }
+    command = [sys.executable, "-c", "from app.cli.main import main; main()", "serve", "--port", "0"]
+    log = scratch / "log"
+    with log.open("wb") as said:
+        server = subprocess.Popen(command, env=environment, stdout=said, stderr=said)  # noqa: S603
+    try:
+        yield _port(server, log), _token(settings)
+    finally:
+        server.terminate()
+        server.wait(60)
+
+
+def _port(server: subprocess.Popen[bytes], log: Path) -> int:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and server.poll() is None:
+        found = re.search(r"http://127\.0\.0\.1:(\d+)", log.read_text(encoding="utf-8"))
+        if found:
+            return int(found[1])
+        time.sleep(0.1)
+    raise RuntimeError(f"the service did not begin: {log.read_text(encoding='utf-8')}")
+
+
+def _token(settings: Settings) -> str:
+    database = Database(settings.database_url)
+    now = datetime.now(UTC)
+    try:
+        with database.write() as connection:
+            add_user(connection, "bench", now)
+            grant(connection, "bench", EVERY_NETWORK, Role.VIEWER)
+            owner = find_user(connection, "bench")
+            life = timedelta(days=1)
+            return create_token(connection, owner, "bench", Role.VIEWER, None, at=now, life=life)[1]
+    finally:
+        database.close()
+
+
+def _network(folder: Path) -> None:
+    """The campus with one more router, whose line has a rate of its own."""
+    shutil.copytree(root() / "inventories" / "campus", folder)
+    yaml = YAML()
+    hosts = yaml.load(folder / "hosts.yaml")
+    router = yaml.load((folder / "hosts.yaml").read_text(encoding="utf-8"))["b56"]
+    for interface in router["data"]["interfaces"].values():
+        if "wan" in interface.get("tags", ()):
+            interface["rate"] = "96 kb/s"
+    hosts["b96"] = router
+    yaml.dump(hosts, folder / "hosts.yaml")

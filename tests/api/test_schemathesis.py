@@ -1,0 +1,120 @@
+"""Made-up requests to every operation of the document: none is answered by a 5xx, or otherwise than it says.
+
+A few requests for each operation, good ones and bad ones; ``QOSFORGE_SCHEMATHESIS_EXAMPLES`` asks for more. What is
+made up is the same each time.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from hypothesis import HealthCheck, Phase, given, seed
+from hypothesis import settings as bounds
+from hypothesis.errors import Unsatisfiable
+from schemathesis import GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.core.failures import FailureGroup
+from schemathesis.openapi import from_asgi
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from app.api.application import create_app
+from app.api.backend import open_backend
+from app.intent.written import load_written
+from app.runs.dbos_engine import WORKFLOW_VERSION
+from app.runs.desk import Order
+from app.runs.tables import EXECUTORS
+from app.settings import Settings
+from tests.api.conftest import Headers, People
+
+EXAMPLES = int(os.environ.get("QOSFORGE_SCHEMATHESIS_EXAMPLES", "4"))
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+]
+POLICY = "campus-collaboration"
+
+
+@dataclass(frozen=True)
+class Service:
+    """A service in this process by its document, an admin of it, and what is there to be found."""
+
+    schema: Any
+    admin: Headers
+    run_id: str
+
+    def aim(self, case: Any) -> None:
+        """Let a good request name what exists: else it would come no further than to what does not."""
+        there = {"run_id": self.run_id, "network": "campus"}
+        case.path_parameters = {
+            name: there.get(name, value) for name, value in (case.path_parameters or {}).items()
+        }
+        if "/policies/" in case.path:
+            case.path_parameters["name"] = POLICY
+        if isinstance(case.body, dict) and "network" in case.body:
+            case.body |= {"network": "campus", "policy": {"name": POLICY}}
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    settings = Settings(
+        var_dir=tmp_path_factory.mktemp("made-up") / "var", compute_processes=1, requests_per_minute=1_000_000
+    )
+    with open_backend(settings) as backend:
+        admin = People(backend).admin()
+        order = Order(backend.networks.network("campus"), load_written(backend.policies.get(POLICY).written()))
+        backend.database.transact(lambda connection: connection.execute(sa.insert(EXECUTORS).values(_executor())))
+        run, _ = backend.desk.place(order, "somebody")
+        yield Service(from_asgi("/api/v1/openapi.json", create_app(backend)), admin, run.id)
+
+
+def _executor() -> dict[str, Any]:
+    """The slot of a process that carries out runs: without any the service is not ready, and says so by 503."""
+    now = datetime.now(UTC)
+    row = {"id": "slot-1", "host": "here", "pid": 1, "workflow_version": WORKFLOW_VERSION}
+    return row | {"started": now, "expires": now + timedelta(hours=1)}
+
+
+@pytest.mark.parametrize("mode", list(GenerationMode))
+def test_no_operation_is_surprised(service: Service, mode: GenerationMode) -> None:
+    failures: dict[str, str] = {}
+    for result in service.schema.get_all_operations():
+        operation = result.ok()
+        try:
+            _try(service, operation, mode)
+        except Unsatisfiable:
+            assert mode is GenerationMode.NEGATIVE  # an operation without input has no bad one
+        except FailureGroup as group:
+            failures[operation.label] = "; ".join(str(each)[:600] for each in group.exceptions)
+    assert not failures, "\n\n".join(f"{label}: {told}" for label, told in failures.items())
+
+
+def _try(service: Service, operation: Any, mode: GenerationMode) -> None:
+    @seed(5)
+    @bounds(
+        max_examples=EXAMPLES,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(operation.as_strategy(generation_mode=mode))
+    def attempt(case: Any) -> None:
+        if mode is GenerationMode.POSITIVE:
+            service.aim(case)
+        case.call_and_validate(headers=service.admin, checks=CHECKS)
+
+    attempt()

@@ -1,0 +1,100 @@
+"""The dispatcher, looking by hand at runs in every state that a death can leave them in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from app.runs.loop import WORKFLOW
+from app.runs.store import Run
+from app.runs.tables import JournalAction, RunStatus
+
+from .executor_process import SmallExecutor
+from .support import wait_for
+
+
+@pytest.fixture
+def executor(tmp_path: Path, sqlite_url: str) -> Iterator[SmallExecutor]:
+    made = SmallExecutor(tmp_path, sqlite_url, dispatch=False)
+    made.start()
+    yield made
+    made.stop()
+
+
+def place(executor: SmallExecutor) -> Run:
+    return executor.store.create_run("campus", "itesm-paper", "f" * 64, {})
+
+
+def await_status(executor: SmallExecutor, run: Run, status: RunStatus, attempt: int) -> None:
+    def there() -> bool:
+        now = executor.store.get_run(run.id)
+        return (now.status, now.attempt) == (status, attempt)
+
+    wait_for(there, f"the run to be {status} in attempt {attempt}")
+
+
+def log(executor: SmallExecutor) -> list[str]:
+    file = executor.folder / "log"
+    return file.read_text().splitlines() if file.exists() else []
+
+
+def test_a_pending_run_is_begun_once(executor: SmallExecutor) -> None:
+    run = place(executor)
+    for _ in range(3):
+        executor.dispatcher.tick()
+    await_status(executor, run, RunStatus.KEPT, 1)
+    executor.dispatcher.tick()
+    assert log(executor).count(f"begin {run.id}") == 1
+
+
+def test_a_waiting_run_goes_on_when_its_moment_has_come(executor: SmallExecutor) -> None:
+    due, later = place(executor), place(executor)
+    now = datetime.now(UTC)
+    executor.store.set_status(due.id, RunStatus.SCHEDULED, due=now - timedelta(seconds=1))
+    executor.store.set_status(later.id, RunStatus.SCHEDULED, due=now + timedelta(hours=1))
+    executor.dispatcher.tick()
+    await_status(executor, due, RunStatus.KEPT, 2)
+    assert executor.store.get_run(later.id).status is RunStatus.SCHEDULED
+
+
+def test_a_run_that_no_workflow_carries_begins_again_when_its_boxes_are_settled(executor: SmallExecutor) -> None:
+    run = place(executor)
+    executor.store.begin_attempt(run.id, 1)
+    executor.store.journal.append(run.id, "r1", JournalAction.TOUCHING)
+    executor.dispatcher.tick()
+    executor.dispatcher.tick()
+    wait_for(lambda: f"settled {run.id}" in log(executor), "its boxes to be settled")
+    executor.dispatcher.tick()
+    await_status(executor, run, RunStatus.KEPT, 2)
+    assert log(executor)[0] == f"settled {run.id}"
+
+
+@pytest.mark.parametrize("touched", [False, True])
+def test_a_run_whose_workflow_ended_without_a_word_does_not_run_for_ever(
+    executor: SmallExecutor, touched: bool
+) -> None:
+    lost = place(executor)
+    executor.store.begin_attempt(lost.id, 1)
+    executor.engine.run(WORKFLOW, lost.id, {"silent": True})
+    if touched:
+        executor.store.journal.append(lost.id, "r1", JournalAction.TOUCHING)
+    executor.dispatcher.tick()
+    expected = RunStatus.NEEDS_RECOVERY if touched else RunStatus.FAILED
+    assert executor.store.get_run(lost.id).status is expected
+    if touched:
+        wait_for(lambda: not executor.store.journal.open_touches(lost.id), "its boxes to be settled")
+
+
+def test_an_unfinished_run_is_left_to_its_workflow(executor: SmallExecutor) -> None:
+    run = executor.store.create_run("campus", "itesm-paper", "f" * 64, {"wait": True})
+    executor.dispatcher.tick()
+    wait_for(lambda: any(line.startswith("touch ") for line in log(executor)), "the run to touch its box")
+    executor.dispatcher._rescued = float("-inf")
+    executor.dispatcher.tick()
+    assert executor.store.get_run(run.id).attempt == 1
+    (executor.folder / "go").touch()
+    await_status(executor, run, RunStatus.KEPT, 1)
+    assert not any(line.startswith("settled") for line in log(executor))

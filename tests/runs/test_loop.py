@@ -1,0 +1,317 @@
+"""Whole runs on two emulated routers, with the real engine: what waits, stops, begins again and goes back."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.access.roles import NotAllowed
+from app.emulation import start_lab, state_folder
+from app.intent.loader import parse_intent
+from app.inventory.changes import ChangeRules, Freeze
+from app.inventory.loader import load_network
+from app.lab import control
+from app.resources import root
+from app.runs import course, outside
+from app.runs.desk import Order
+from app.runs.service import Service, open_service
+from app.runs.store import Run
+from app.runs.tables import RunStatus
+from app.runs.wrong_state import WrongState
+from app.settings import Settings
+from app.tester.measurement import FlowResult, Measurement, ScenarioResult, When
+
+from .support import wait_for
+
+INVENTORY = root() / "inventories" / "infn-fnal"
+POLICY = """\
+version: 1
+intent: remote-control
+classes:
+  - name: robin
+    match: {any: [{destination: 192.190.218.1/32}]}
+    treatment: {priority: {rate: 400 kb/s}}
+    objective: {delay: {p95: 200 ms}, loss: 1 %}
+  - name: default
+    treatment: {bandwidth: {remaining_percent: 50}}
+apply: [{role: edge, interfaces: wan, direction: output}]
+verify: [{from: infn, to: vme, classes: [robin], beside: [default], seconds: 5}]
+"""
+BOXES = ("router1", "router3")
+MILLISECOND = 10**9
+
+
+class Site:
+    """Two routers, a service over them, and an order for both."""
+
+    def __init__(self, service: Service, state: Path) -> None:
+        self.service = service
+        self.desk = service.desk
+        self.store = service.store
+        self.state = state
+        self.network = load_network(INVENTORY)
+        self.order = Order(self.network, parse_intent(POLICY, "remote-control.yaml"), measure=False)
+
+    def running(self) -> dict[str, str]:
+        return {name: control.request(self.state, {"op": "running", "box": name})["running"] for name in BOXES}
+
+    def startup(self) -> dict[str, str]:
+        return {name: (self.state / name / "startup-config").read_text() for name in BOXES}
+
+    def reset(self) -> None:
+        for name in BOXES:
+            folder = self.state / name
+            (folder / "startup-config").write_text((folder / "factory-config").read_text())
+            control.request(self.state, {"op": "reboot", "box": name})
+
+    def type(self, *lines: str) -> None:
+        assert control.configure(self.state, "router1", lines) == []
+
+    def place(self, rules: ChangeRules | None = None, **changed: Any) -> Run:
+        network = self.network.model_copy(update={"changes": rules or ChangeRules()})
+        return self.desk.place(replace(self.order, network=network, **changed), "ada")[0]
+
+    def go(self, run: Run) -> Run:
+        """Carry out the run's present attempt."""
+        self.service.carry_out(run.id)
+        return self.desk.run(run.id)
+
+    @contextmanager
+    def beside(self, run: Run) -> Iterator[None]:
+        """Carry the run out beside the block, and to its end."""
+        worker = threading.Thread(target=self.service.carry_out, args=(run.id,))
+        worker.start()
+        try:
+            yield
+        finally:
+            worker.join(60)
+            assert not worker.is_alive()
+
+    def waits(self, run: Run, words: str) -> None:
+        wait_for(lambda: words in self.desk.run(run.id).waits_for, f"a run that waits for {words}")
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    var = tmp_path_factory.mktemp("loop") / "var"
+    state = state_folder(var, "infn-fnal")
+    start_lab(load_network(INVENTORY), INVENTORY, state)
+    try:
+        with open_service(Settings(var_dir=var), lambda *_: None) as service:
+            yield Site(service, state)
+    finally:
+        control.stop(state)
+
+
+@pytest.fixture
+def site(whole: Site) -> Iterator[Site]:
+    whole.reset()
+    yield whole
+    assert whole.store.leases.held() == []
+    assert whole.store.journal.open_touches() == []
+
+
+def test_a_run_waits_for_somebody_else_and_is_rolled_back_whole(site: Site) -> None:
+    before = site.running(), site.startup()
+    waiting = site.go(site.place(ChangeRules(approval="four_eyes")))
+    assert waiting.status is RunStatus.NEEDS_APPROVAL
+    assert site.store.leases.held() == []
+    assert (site.running(), site.startup()) == before
+    listed = site.desk.candidate(waiting.id)
+    assert listed is not None
+    assert sorted(listed.devices) == list(BOXES)
+    assert "policy-map" in listed.devices["router1"]
+    with pytest.raises(NotAllowed):
+        site.desk.approve(waiting.id, "ada", listed.id)
+    kept = site.go(site.desk.approve(waiting.id, "grace", listed.id))
+    assert (kept.status, kept.attempt) == (RunStatus.KEPT, 2)
+    assert all("policy-map" in text for text in (*site.running().values(), *site.startup().values()))
+
+    undoing = site.desk.roll_back(kept.id, "grace")
+    assert site.go(undoing).status is RunStatus.KEPT
+    assert site.running() == before[0]
+    assert not any("policy-map" in text for text in site.startup().values())
+    assert site.desk.run(kept.id).status is RunStatus.KEPT
+    assert {device.name for device in site.desk.detail(undoing.id).devices} == set(BOXES)
+
+
+def test_an_approval_does_not_count_for_what_the_boxes_have_become(site: Site) -> None:
+    waiting = site.go(site.place(ChangeRules(approval="any")))
+    listed = site.desk.candidate(waiting.id)
+    assert listed is not None
+    site.desk.approve(waiting.id, "grace", listed.id)
+    site.type("class-map match-any QOSFORGE-OUT-robin", " match ip precedence 5")
+    site.type("policy-map QOSFORGE-OUT", " class class-default", "  fair-queue")
+    again = site.go(waiting)
+    assert (again.status, again.attempt) == (RunStatus.NEEDS_APPROVAL, 2)
+    assert "changed since it was approved" in again.waits_for
+    now = site.desk.candidate(waiting.id)
+    assert now is not None
+    assert now.id != listed.id
+    assert site.desk.refuse(waiting.id, "grace").status is RunStatus.CANCELLED
+
+
+def test_going_back_leaves_what_others_changed(site: Site) -> None:
+    before = site.running()
+    kept = site.go(site.place())
+    site.type("snmp-server location attic")
+    held = site.running()
+    # The way back on these boxes is a reload: it would lose a line that nobody saved.
+    refused = site.service.carry_out(site.desk.roll_back(kept.id, "ada").id).result
+    assert refused["status"] == RunStatus.ROLLED_BACK
+    assert "running and startup differ" in str(refused["errors"])
+    assert site.running() == held
+    (site.state / "router1" / "startup-config").write_text(held["router1"])
+    undoing = site.desk.roll_back(kept.id, "ada")
+    result = site.service.carry_out(undoing.id).result
+    assert (result["status"], result["errors"]) == (RunStatus.KEPT, [])
+    now = site.running()
+    assert now["router3"] == before["router3"]
+    gone, come = (set(a["router1"].splitlines()) - set(b["router1"].splitlines()) for a, b in
+                  ((before, now), (now, before)))  # fmt: skip
+    assert (gone, come) == (set(), {"snmp-server location attic"})
+    notes = [entry.note for entry in site.store.journal.entries(undoing.id, "router1")]
+    assert any("somebody else changed" in note for note in notes)
+
+
+def test_a_freeze_holds_a_run_until_it_is_over(site: Site) -> None:
+    now = datetime.now(UTC)
+    freeze = Freeze(from_=now - timedelta(days=1), to=now + timedelta(seconds=4), reason="exams")
+    waiting = site.go(site.place(ChangeRules(freezes=(freeze,))))
+    assert (waiting.status, waiting.due) == (RunStatus.SCHEDULED, freeze.to)
+    assert "a change freeze (exams)" in waiting.waits_for
+    assert site.service.recover() == []
+    wait_for(lambda: bool(site.store.due_runs()), "the end of the freeze")
+    (ended,) = site.service.recover()
+    assert ended == {"run": waiting.id, "status": "kept", "errors": []}
+
+
+def test_boxes_that_another_run_holds_are_waited_for(site: Site) -> None:
+    other, run = site.place(), site.place()
+    site.store.leases.acquire(other.id, ["router3"], 600)
+    with site.beside(run):
+        site.waits(run, f"run {other.id}")
+        assert site.desk.run(run.id).status is RunStatus.RUNNING
+        site.store.leases.release(other.id)
+    assert site.desk.run(run.id).status is RunStatus.KEPT
+    site.desk.cancel(other.id, "ada")
+
+
+def test_a_run_that_waits_for_boxes_can_be_cancelled(site: Site) -> None:
+    before = site.running()
+    other, run = site.place(), site.place()
+    site.store.leases.acquire(other.id, ["router3"], 600)
+    with site.beside(run):
+        site.waits(run, "boxes")
+        site.desk.cancel(run.id, "grace")
+    ended = site.desk.run(run.id)
+    assert (ended.status, ended.reason) == (RunStatus.CANCELLED, "cancelled by grace")
+    assert site.running() == before
+    site.store.leases.release(other.id)
+    site.desk.cancel(other.id, "ada")
+
+
+def test_a_cancelled_run_is_undone_and_begins_again_at_its_push(site: Site) -> None:
+    before = site.running()
+    run = site.place(measure=True, tester="outside")
+    with site.beside(run):
+        site.waits(run, outside.waiting_for("after"))
+        assert site.running() != before
+        site.desk.cancel(run.id, "grace")
+    assert site.desk.run(run.id).status is RunStatus.CANCELLED
+    assert site.running() == before
+
+    again = site.desk.retry(run.id, "ada", "measure-before")
+    with site.beside(again):
+        site.waits(run, outside.waiting_for("after"))
+        site.desk.receive(run.id, "after", "probe", measured("after", 20 * MILLISECOND))
+    ended = site.desk.run(run.id)
+    assert (ended.status, ended.verdict, ended.attempt, ended.start) == ("kept", "met", 2, "measure-before")
+    second = [stage for stage in site.store.stages(run.id) if stage.run_attempt == 2]
+    assert {"read", "prepare"} <= {s.name for s in second if "taken over" in s.summary.get("text", "")}
+    assert site.desk.detail(run.id).outcome_after() == "met"
+
+
+def test_a_retry_does_not_push_to_a_box_that_changed(site: Site) -> None:
+    run = site.place()
+    site.store.leases.acquire((other := site.place()).id, ["router1"], 600)
+    with site.beside(run):
+        site.waits(run, "boxes")
+        site.desk.cancel(run.id, "ada")
+    site.store.leases.release(other.id)
+    with pytest.raises(WrongState, match="did not finish read"):
+        site.desk.retry(run.id, "ada", "push")
+    site.desk.retry(run.id, "ada")
+    site.go(run)
+    site.go(site.desk.roll_back(run.id, "ada"))
+    site.desk.cancel(other.id, "ada")
+
+
+def measured(when: When, delay: int, *, evidence: Any = "measured") -> Measurement:
+    """What a probe says: a packet every 2 ms for 20 s, all as late."""
+    samples = tuple((n * 2 * MILLISECOND, delay) for n in range(10_000))
+    flow = FlowResult(
+        traffic_class="robin",
+        path="infn→vme",
+        name="probe",
+        sent=len(samples),
+        delivered=len(samples),
+        lost=0,
+        samples=samples,
+    )
+    scenario = ScenarioResult(name="one-way", title="probe", flows=(flow,))
+    return Measurement(
+        when=when, evidence=evidence, tester="probe", seed=0, delay_reference="first bit to first bit",
+        scenarios=(scenario,),
+    )  # fmt: skip
+
+
+def test_a_bad_outside_measurement_takes_the_run_back(site: Site) -> None:
+    before = site.running()
+    run = site.place(measure=True, tester="outside", before=True)
+    given: Callable[..., None] = lambda side, document: site.desk.receive(run.id, side, "probe", document)  # noqa: E731
+    with pytest.raises(WrongState, match="does not wait"):
+        given("before", measured("before", 0))
+    with site.beside(run):
+        site.waits(run, outside.waiting_for("before"))
+        assert site.running() == before
+        with pytest.raises(WrongState, match="does not wait"):
+            given("after", measured("after", 0))
+        with pytest.raises(Exception, match="was given as before"):
+            given("before", measured("after", 0))
+        with pytest.raises(Exception, match="is not emulated"):
+            given("before", measured("before", 0, evidence="emulated"))
+        given("before", measured("before", 300 * MILLISECOND))
+        site.waits(run, outside.waiting_for("after"))
+        given("after", measured("after", 300 * MILLISECOND))
+    ended = site.desk.run(run.id)
+    assert (ended.status, ended.verdict) == (RunStatus.ROLLED_BACK, "broken")
+    assert site.running() == before
+
+
+def test_no_outside_measurement_in_time_takes_the_run_back(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = site.running()
+    monkeypatch.setattr(course, "OUTSIDE_SECONDS", 1.0)
+    run = site.place(measure=True, tester="outside")
+    result = site.service.carry_out(run.id).result
+    assert result["status"] == RunStatus.ROLLED_BACK
+    assert "no outside measurement after the push" in result["errors"][0]["message"]
+    assert site.running() == before
+
+
+def test_a_run_that_takes_too_long_is_undone(site: Site) -> None:
+    before = site.running()
+    run = site.place(measure=True, tester="outside", timeout=timedelta(hours=1))
+    with site.beside(run):
+        site.waits(run, outside.waiting_for("after"))
+        site.store.change(run.id, lambda *_: {"deadline": site.store.now()})
+    ended = site.desk.run(run.id)
+    assert (ended.status, ended.reason) == (RunStatus.FAILED, "timed out")
+    assert site.running() == before
