@@ -100,7 +100,7 @@ def _tokens(settings: Settings) -> dict[str, str]:
     return found
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
     """The service on SQLite; its network asks for an approval of every change."""
     place = tmp_path_factory.mktemp("instance")
