@@ -42,6 +42,7 @@ def nearest(
     left: float,
     bound: tuple[bool, ...],
     spare: int,
+    *,
     bearable: float = inf,
 ) -> tuple[float, tuple[int, ...]]:
     """The least largest error, and the position in ``weights`` of the queue of each unit.
