@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +20,7 @@ from app.runs.executor import Executor
 from app.runs.sweeps import PointOutcome, SweepOrder, Sweeps, SweepUnknown
 from app.settings import Settings
 
-TEXT = shipped_policies()["campus-collaboration"].replace("seconds: 30", "seconds: 2")
+TEXT = re.sub(r"seconds: \d+", "seconds: 2", shipped_policies()["campus-collaboration"])
 VARIED = TEXT.replace("priority: {percent: 50}", 'priority: {percent: "${cap}"}') + "parameters: {cap: 50}\n"
 
 
