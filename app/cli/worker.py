@@ -30,6 +30,7 @@ def worker(
     drain: Annotated[
         float, typer.Option(min=0, metavar="SECONDS", help="How long steps in flight may take when it is stopped.")
     ] = 60,
+    as_json: Annotated[bool, typer.Option("--json", help="Log as JSON, whatever the setting says.")] = False,
 ) -> None:
     """Carry out runs until it is stopped. Start as many as are wanted, on any machine that reaches the boxes.
 
@@ -42,7 +43,7 @@ def worker(
             Place(path="QOSFORGE_DATABASE_URL"),
             "set it to postgresql://…, or use `qosforge serve`, which carries out the runs itself on SQLite",
         )
-    configure_logs(settings.log_format)
+    configure_logs("json" if as_json else settings.log_format)
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda _number, _frame: stop.set())
