@@ -10,9 +10,9 @@ from app.database.connections import is_embedded
 from app.errors import QosforgeError
 from app.runs.artifacts import open_artifacts
 from app.runs.context import Observer
-from app.runs.dbos_engine import WORKFLOW_VERSION, DbosEngine
+from app.runs.dbos_engine import DbosEngine
 from app.runs.dispatch import RUNS_QUEUE, Dispatcher
-from app.runs.engine import Queue
+from app.runs.engine import WORKFLOW_VERSION, Queue
 from app.runs.loop import Loop
 from app.runs.slots import TIMES, Slot, SlotTimes, new_executor
 from app.runs.store import RunStore

@@ -31,8 +31,8 @@ from schemathesis.specs.openapi.checks import (
 from app.api.application import create_app
 from app.api.backend import open_backend
 from app.intent.written import load_written
-from app.runs.dbos_engine import WORKFLOW_VERSION
 from app.runs.desk import Order
+from app.runs.engine import WORKFLOW_VERSION
 from app.runs.tables import EXECUTORS
 from app.settings import Settings
 from tests.api.conftest import Headers, People
