@@ -13,8 +13,8 @@ from app.units import shortened
 
 Day = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 DAYS: tuple[Day, ...] = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-_FURTHEST = timedelta(days=15)
-"""Further than the next window of a week lies, were one of them lost in the hour that a clock leaves out."""
+_FURTHEST = timedelta(days=16)
+"""Further than a week's window lies after one that was lost in the hour that a clock leaves out."""
 _YEARS = (2000, 2199)
 
 Approval = Literal["none", "any", "four_eyes"]
