@@ -14,6 +14,7 @@ from app.inventory.changes import Approval
 from app.inventory.models import Network
 from app.inventory.overlay import read_overlay
 from app.runs.artifacts import Artifacts
+from app.runs.rules import NetworkRules
 from app.runs.store import RunStore
 from app.runs.tables import JournalAction
 
@@ -64,6 +65,7 @@ class Context:
     store: RunStore
     artifacts: Artifacts
     watch: Observer
+    rules: NetworkRules
     attempt: int = 1
 
     def observe(self, stage: str, text: str) -> None:

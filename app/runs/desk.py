@@ -14,6 +14,7 @@ from app.access.roles import NotAllowed
 from app.emulation import state_folder
 from app.errors import InputError, Place
 from app.intent.loader import LoadedIntent
+from app.inventory.changes import ChangeRules
 from app.inventory.models import Network
 from app.reports.model import RunReport
 from app.runs.artifacts import Artifacts, canonical_json
@@ -25,6 +26,7 @@ from app.runs.live import require_checks
 from app.runs.outside import receive
 from app.runs.report import run_report
 from app.runs.retrying import STARTS, last_summary, require_reached, require_retriable
+from app.runs.rules import NetworkRules
 from app.runs.store import NewRun, Run, RunStore, again_from
 from app.runs.tables import RunStatus, Verdict
 from app.runs.undo import require_last
@@ -77,6 +79,7 @@ class Desk:
         self.settings = settings
         self.store = store
         self.artifacts = artifacts
+        self._rules = NetworkRules(settings)
 
     def place(self, order: Order, who: str, key: str | None = None) -> tuple[Run, bool]:
         """Record a run; the same ``key`` of the same person gives the same run.
@@ -132,7 +135,7 @@ class Desk:
             tester=order.tester,
             before=order.before,
             timeout_seconds=order.timeout.total_seconds() if order.timeout else None,
-            approval=order.network.changes.approval or ("four_eyes" if self.settings.four_eyes else "none"),
+            approval=self._rules.approval(order.network.changes),
             traceparent=current_traceparent(),
         )
 
@@ -199,7 +202,8 @@ class Desk:
             WrongState: the run does not wait for an approval, or it would do something else by now.
         """
         run = self._waiting_for_approval(run_id)
-        if run.params.get("approval") == "four_eyes" and who == run.requested_by:
+        rules = self._rules.holding(run.network, run.params.get("approval", "none"), ChangeRules())
+        if rules.approval == "four_eyes" and who == run.requested_by:
             raise NotAllowed(f"{who} asked for the run and may not approve it", mend="ask another approver")
         listed = self.candidate(run.id)
         if listed is None or listed.id != candidate:

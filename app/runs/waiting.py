@@ -158,8 +158,7 @@ def gate(context: Context, candidate: str) -> Json:
     found = waits(
         run,
         candidate,
-        approval=context.documents.approval,
-        rules=context.network.changes,
+        rules=context.rules.holding(run.network, context.documents.approval, context.network.changes),
         decisions=decisions,
         now=store.now(),
     )
