@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,10 @@ from app.inventory.changes import ChangeRules, Freeze
 from app.inventory.loader import load_network
 from app.lab import control
 from app.resources import root
-from app.runs import course, outside
+from app.runs import course, outside, phases, preparing
+from app.runs.context import Context, Documents
 from app.runs.desk import Order
+from app.runs.rules import NetworkRules
 from app.runs.service import Service, open_service
 from app.runs.store import Run
 from app.runs.tables import RunStatus
@@ -229,6 +232,41 @@ def test_a_freeze_that_is_declared_before_the_push_holds_it(site: Site) -> None:
     assert (held.status, "exams" in held.waits_for) == (RunStatus.SCHEDULED, True)
     assert site.running() == before
     site.desk.cancel(held.id, "ada")
+
+
+def test_a_push_that_is_repeated_asks_again_whether_it_may(site: Site) -> None:
+    before = site.running()
+    run = site.place()
+    context = Context(
+        run.id,
+        Documents(**run.params),
+        site.store,
+        site.service.artifacts,
+        lambda *_: None,
+        NetworkRules(site.service.settings),
+    )
+    site.store.leases.acquire(run.id, BOXES, 600)
+    held = preparing.read(context, list(BOXES))["running"]
+    prepared = preparing.prepare(context, held)
+    push = partial(phases.push, context, held, prepared["devices"], list(BOXES), prepared["candidate"])
+    try:
+        site.freeze()  # while nobody was at the run, between its gate and its push
+        hindered = push()
+        assert (hindered["begun"], "exams" in hindered["wait"]["waits_for"]) == (False, True)
+        assert site.running() == before
+        site.changes.unlink()
+        assert push()["errors"] == []
+        site.freeze()
+        assert "exams" in push()["errors"][0]["message"]
+        site.changes.unlink()
+        site.desk.cancel(site.store.set_status(run.id, RunStatus.RUNNING).id, "ada")
+        assert push() == {"begun": True, "stop": {"status": "cancelled", "reason": "cancelled by ada"}}
+    finally:
+        phases.roll_back(context, held, prepared["devices"])
+        context.close()
+        site.store.leases.release(run.id)
+        site.store.set_status(run.id, RunStatus.CANCELLED)
+    assert site.running() == before
 
 
 def test_boxes_that_another_run_holds_are_waited_for(site: Site) -> None:
