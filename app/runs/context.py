@@ -28,8 +28,9 @@ class Documents:
 
     ``intent_included`` has the artifacts of the files that the intent includes, by name; ``intent_parameters`` are
     the parameters set beside it, ``name=value``. With the tester ``outside`` somebody else measures, before the
-    push only if ``before``. ``undo_of`` is the run that this one rolls back; ``approval`` who
-    has to approve the change; ``traceparent`` the trace of the request that asked for it (W3C Trace Context).
+    push only if ``before``. ``undo_of`` is the run that this one rolls back, and it ``redoes`` a change where that
+    one went back itself; ``approval`` who has to approve the change; ``traceparent`` the trace of the request that
+    asked for it (W3C Trace Context).
     """
 
     intent_file: str
@@ -48,6 +49,7 @@ class Documents:
     before: bool = False
     timeout_seconds: float | None = None
     undo_of: str | None = None
+    redoes: bool = False
     approval: Approval = "none"
     traceparent: str | None = None
 

@@ -127,8 +127,8 @@ class Course:
         if prepared["refused"]:
             return Ending(RunStatus.REFUSED, result=result)
         wanted = {name: entry for name, entry in prepared["devices"].items() if not entry["empty"]}
-        # Going back is never held up.
-        gated = bool(wanted) and not undoing
+        # Going back is never held up; to bring the change again is.
+        gated = bool(wanted) and (not undoing or self.context.documents.redoes)
         if gated and (wait := self._step("gate", waiting.gate, prepared["candidate"])["wait"]):
             return _waiting(wait, result)
         try:

@@ -247,14 +247,18 @@ class Desk:
     def cancel(self, run_id: str, who: str) -> Run:
         """Stop a run: one that no process is at ends at once, another at its next check point, undone.
 
+        It is a word against what was approved, too: a retry asks for another approval.
+
         Raises:
             WrongState: it is over, or stopped between two states.
         """
 
         def stop(now: Run, connection: sa.Connection) -> Mapping[str, Any] | None:
-            if now.status is RunStatus.RUNNING:
+            settling = now.status is RunStatus.PENDING and self.store.journal.open_touches(now.id)
+            if now.status is RunStatus.RUNNING or settling:
                 if now.cancelled_by is not None:
                     return None
+                self._withdraw(connection, now.id, who)
                 self.store.events.write(connection, now.id, EventKind.CANCEL, {"by": who})
                 return {"cancelled_by": who}
             if now.status is RunStatus.NEEDS_RECOVERY:
@@ -263,9 +267,17 @@ class Desk:
                 raise WrongState(
                     f"run {now.id} is over: {now.status}", mend="a run that was kept can be rolled back"
                 )
+            self._withdraw(connection, now.id, who)
             return _cancelled(who, f"cancelled by {who}")
 
         return self.store.change(self.run(run_id).id, stop, who)
+
+    def _withdraw(self, connection: sa.Connection, run_id: str, who: str) -> None:
+        last = {decision.candidate: decision.approved for decision in self.store.decisions.on(run_id)}
+        for candidate in (candidate for candidate, approved in last.items() if approved):
+            self.store.decide(
+                connection, Decision(run_id, candidate, False, who, "the run was cancelled", self.store.now())
+            )
 
     def receive(self, run_id: str, side: When, tester: str, document: Measurement) -> None:
         """Take in what an outside tester measured on one side of the push; the same again changes nothing.
@@ -289,6 +301,7 @@ class Desk:
         require_last(self.store, run)
         undoing = {
             "undo_of": run.id,
+            "redoes": bool(run.params.get("undo_of")) and not run.params.get("redoes"),
             "measure": False,
             "timeout_seconds": None,
             "traceparent": current_traceparent(),
@@ -329,7 +342,8 @@ class Desk:
         def again(now: Run, _connection: sa.Connection) -> Mapping[str, Any]:
             require_retriable(self.store, now)
             seconds = now.params.get("timeout_seconds")
-            deadline = self.store.now() + timedelta(seconds=seconds) if seconds else None
+            begins = max(self.store.now(), now.not_before or self.store.now())
+            deadline = begins + timedelta(seconds=seconds) if seconds else None
             return {**again_from(start, now), "deadline": deadline, "cancelled_by": None}
 
         return self.store.change(run.id, again, who)

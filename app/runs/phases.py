@@ -127,7 +127,7 @@ def push(
     if begun and "wait" in hindrance:
         # A process died in the midst of it: what was open then is closed by now, and boxes do not wait half-way.
         why = ServiceError(
-            f"was cut short and cannot go on: {hindrance['wait']['waits_for']}", mend="retry the run"
+            f"the push was cut short and may not go on: {hindrance['wait']['waits_for']}", mend="retry the run"
         )
         return {"running": {}, "errors": [why.document()]}
     if hindrance:

@@ -53,7 +53,14 @@ class Steps:
 
 
 def course(steps: Steps, **documents: object) -> Any:
-    asked: dict[str, Any] = {"measure": True, "undo_of": None, "tester": "twin", "before": False, **documents}
+    asked: dict[str, Any] = {
+        "measure": True,
+        "undo_of": None,
+        "redoes": False,
+        "tester": "twin",
+        "before": False,
+        **documents,
+    }
     boxes = [SimpleNamespace(name=name) for name in ("r1", "r3", "r5")]
     context: Any = SimpleNamespace(documents=SimpleNamespace(**asked), network=SimpleNamespace(devices=boxes))
     engine: Any = steps
@@ -182,6 +189,11 @@ def test_going_back_is_not_held_up_nor_measured() -> None:
     steps = Steps(gate=WAIT)
     assert course(steps, undo_of="run", measure=False).go()["status"] == RunStatus.KEPT
     assert not {"gate", "counters", "measure-before", "measure-after"} & set(steps.done)
+
+
+def test_to_bring_a_change_again_is_held_up_like_any() -> None:
+    steps = Steps(gate=WAIT)
+    assert course(steps, undo_of="run", redoes=True, measure=False).go()["status"] == RunStatus.NEEDS_APPROVAL
 
 
 def test_a_retry_from_the_push_takes_over_what_was_measured() -> None:
