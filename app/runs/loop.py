@@ -13,6 +13,7 @@ from app.runs.context import Context, Documents, Observer
 from app.runs.course import Course
 from app.runs.engine import Engine, JsonObject
 from app.runs.ids import new_run_id
+from app.runs.rules import NetworkRules
 from app.runs.store import Run, RunStore
 from app.telemetry.traces import span
 
@@ -30,6 +31,7 @@ class Loop:
     artifacts: Artifacts
     engine: Engine
     observe: Observer
+    rules: NetworkRules
 
     def register(self) -> None:
         """Make the workflow known to the engine; before its launch."""
@@ -81,7 +83,8 @@ class Loop:
                 context.close()
 
     def _context(self, run_id: str, params: JsonObject, attempt: int) -> Context:
-        return Context(run_id, Documents(**params), self.store, self.artifacts, self.observe, attempt)
+        documents = Documents(**params)
+        return Context(run_id, documents, self.store, self.artifacts, self.observe, self.rules, attempt)
 
 
 def workflow_id(run: Run) -> str:
