@@ -35,9 +35,9 @@ from app.settings import Settings
 
 NETWORK = "campus-10"
 CLIENTS = 16
-ALONE = 60
+ALONE = 40
 """Requests of one client."""
-TOGETHER = 480
+TOGETHER = 320
 """Requests of all clients together."""
 MOST_MS, LEAST_PER_SECOND = 50.0, 100.0
 

@@ -72,11 +72,13 @@ def _functions(tree: ast.Module) -> Takers:
     return {"Finding": set(), **{name: at for name, at in PUBLIC.items() if name in imported}, **own}
 
 
-def _arguments(node: ast.Call, functions: Takers) -> Iterator[ast.expr]:
-    """What a call gives as a code."""
+def _arguments(node: ast.Call, functions: Takers, own: Takers) -> Iterator[ast.expr]:
+    """What a call gives as a code; ``own`` are the methods of the module's classes that take one."""
     positions = None
     if isinstance(node.func, ast.Name):
         positions = functions.get(node.func.id)
+    elif isinstance(node.func, ast.Attribute) and _is_self(node.func.value) and node.func.attr in own:
+        positions = own[node.func.attr]
     elif isinstance(node.func, ast.Attribute):
         # One that notes findings is told their severity too.
         severe = any(map(_names_severity, (*node.args, *node.keywords)))
@@ -86,13 +88,17 @@ def _arguments(node: ast.Call, functions: Takers) -> Iterator[ast.expr]:
         yield from (node.args[position] for position in positions if position < len(node.args))
 
 
+def _is_self(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id == "self"
+
+
 def _given() -> Iterator[tuple[Path, ast.Call | ast.Dict, ast.expr]]:
     """Calls, and documents of findings, with what they give as a code."""
     for path, tree in TREES.items():
-        functions = _functions(tree)
+        functions, own = _functions(tree), _takers(_methods(tree))
         for node in ast.walk(tree):
             if isinstance(node, ast.Call):
-                yield from ((path, node, argument) for argument in _arguments(node, functions))
+                yield from ((path, node, argument) for argument in _arguments(node, functions, own))
             elif isinstance(node, ast.Dict) and _names_severity(node):
                 yield from (
                     (path, node, value)

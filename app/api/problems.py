@@ -13,6 +13,7 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from fastapi.routing import APIRoute, iter_route_contexts
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
@@ -248,7 +249,18 @@ async def _tell_http(request: Request, error: Exception) -> JSONResponse:
     known = {kind.status: kind for kind in (MALFORMED, NOT_FOUND, TOO_LARGE)}
     phrase = HTTPStatus(error.status_code).phrase
     kind = known.get(error.status_code) or Kind(phrase.lower().replace(" ", "-"), phrase, error.status_code)
-    return problem_response(request_id_of(request), kind, str(error.detail), headers=error.headers)
+    headers = dict(error.headers or {})
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        headers["Allow"] = ", ".join(_allowed(request))
+    return problem_response(request_id_of(request), kind, str(error.detail), headers=headers)
+
+
+def _allowed(request: Request) -> list[str]:
+    """Every method of an address: the router itself tells only those of the first route that has it (RFC 9110)."""
+    routes = [one for one in iter_route_contexts(request.app.routes) if isinstance(one.original_route, APIRoute)]
+    return sorted(
+        {method for one in routes if one.path_regex.match(request.url.path) for method in one.methods or ()}
+    )
 
 
 def _location(parts: Sequence[int | str]) -> str:

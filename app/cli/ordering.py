@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from app.cli.options import load
+from app.cli.output import progress
 from app.client.order import network_name, policy_choice
 from app.client.source import Source, source_of
 from app.errors import InputError, Place
@@ -104,7 +105,11 @@ class Asked:
         }
 
     def _source(self) -> Source | None:
-        return source_of(self.policy) if self.policy.exists() else None
+        try:
+            return source_of(self.policy) if self.policy.exists() else None
+        except InputError as refused:
+            progress("source", f"the commit is not recorded: {refused}")
+            return None
 
     def _moment(self) -> datetime | None:
         if self.not_before is None:

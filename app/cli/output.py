@@ -43,6 +43,14 @@ def progress(stage: str, text: str) -> None:
     err.print(Text.assemble((f"  {stage:<15} ", "cyan"), text))
 
 
+def done(what: str, subject: str, *, as_json: bool) -> None:
+    """That something was done: a line of progress, or a document ``{what: subject}``."""
+    if as_json:
+        print_json({what: subject})
+    else:
+        progress(what, subject)
+
+
 def print_configuration(text: str) -> None:
     """Configuration, whole: no line of it is cut or broken, so that it can be copied."""
     out.print(Text(text.rstrip("\n")), soft_wrap=True)

@@ -12,7 +12,7 @@ from rich.table import Table
 from app.access.testers import add_tester, revoke_tester, testers
 from app.cli.local import Networks, changing, reading
 from app.cli.options import AsJson
-from app.cli.output import out, print_json, progress
+from app.cli.output import done, out, print_json
 from app.errors import InputError, Place
 
 app = typer.Typer(no_args_is_help=True)
@@ -32,6 +32,7 @@ def add(
     name: Name,
     key: Annotated[Path, typer.Argument(help="File of its public key: Ed25519, PEM.", metavar="FILE")],
     network: Networks = None,
+    as_json: AsJson = False,
 ) -> None:
     """Register a tester by its public key."""
     with changing("tester add", f"testers/{name}", network) as (connection, now):
@@ -40,7 +41,7 @@ def add(
         except (OSError, UnicodeError) as error:
             raise InputError("the key cannot be read", Place(file=str(key)), "name a file in PEM") from error
         add_tester(connection, name, text, network, now)
-    progress("added", name)
+    done("added", name, as_json=as_json)
 
 
 @app.command("list")
@@ -59,8 +60,8 @@ def list_(as_json: AsJson = False) -> None:
 
 
 @app.command()
-def revoke(name: Name) -> None:
+def revoke(name: Name, as_json: AsJson = False) -> None:
     """Take no more measurements of a tester."""
     with changing("tester revoke", f"testers/{name}") as (connection, now):
         revoke_tester(connection, name, now)
-    progress("revoked", name)
+    done("revoked", name, as_json=as_json)

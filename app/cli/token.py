@@ -15,7 +15,7 @@ from app.access.tokens import LONGEST_LIFE, USUAL_LIFE, create_token, revoke_tok
 from app.access.users import find_user
 from app.cli.local import Networks, changing, reading
 from app.cli.options import AsJson
-from app.cli.output import out, print_json, progress
+from app.cli.output import done, out, print_json, progress
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -71,8 +71,11 @@ def list_(
 
 
 @app.command()
-def revoke(token: Annotated[str, typer.Argument(help="Its id, as `token list` has it.", metavar="TOKEN")]) -> None:
+def revoke(
+    token: Annotated[str, typer.Argument(help="Its id, as `token list` has it.", metavar="TOKEN")],
+    as_json: AsJson = False,
+) -> None:
     """Revoke a token and those that it made, at once."""
     with changing("token revoke", f"tokens/{token}") as (connection, now):
         revoke_token(connection, token, now)
-    progress("revoked", token)
+    done("revoked", token, as_json=as_json)

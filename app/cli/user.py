@@ -14,7 +14,7 @@ from app.access.roles import EVERY_NETWORK, Role
 from app.access.users import User, add_user, disable, enable, find_user, grant, revoke, users
 from app.cli.local import Networks, changing, grant_networks, reading
 from app.cli.options import AsJson
-from app.cli.output import out, print_json, progress
+from app.cli.output import done, out, print_json
 from app.errors import InputError, Place
 from app.settings import load_settings
 
@@ -39,6 +39,7 @@ def add(
     issuer: Annotated[
         str | None, typer.Option(help="That provider's issuer URL (default: QOSFORGE_OIDC_ISSUER).")
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Add a user. The first admin of an installation is made so: `qosforge user add NAME --role admin`."""
     with changing("user add", f"users/{name}", network, {"role": role, "subject": subject}) as (connection, now):
@@ -46,7 +47,7 @@ def add(
         if role is not None:
             for one in grant_networks(network):
                 grant(connection, name, one, role)
-    progress("added", name)
+    done("added", name, as_json=as_json)
 
 
 @app.command("list")
@@ -65,42 +66,49 @@ def list_(as_json: AsJson = False) -> None:
 
 
 @app.command("grant")
-def grant_(name: Name, role: Annotated[Role, typer.Argument(help="The role.")], network: Networks = None) -> None:
+def grant_(
+    name: Name,
+    role: Annotated[Role, typer.Argument(help="The role.")],
+    network: Networks = None,
+    as_json: AsJson = False,
+) -> None:
     """Give a user a role, in place of the one held on the same network."""
     with changing("user grant", f"users/{name}", network, {"role": role}) as (connection, _):
         for one in grant_networks(network):
             grant(connection, name, one, role)
-    progress("granted", f"{role} to {name}")
+    done("granted", f"{role} to {name}", as_json=as_json)
 
 
 @app.command("revoke")
-def revoke_(name: Name, network: Networks = None) -> None:
+def revoke_(name: Name, network: Networks = None, as_json: AsJson = False) -> None:
     """Take a user's role."""
     with changing("user revoke", f"users/{name}", network) as (connection, _):
         for one in grant_networks(network):
             revoke(connection, name, one)
-    progress("revoked", name)
+    done("revoked", name, as_json=as_json)
 
 
 @app.command("disable")
-def disable_(name: Name) -> None:
+def disable_(name: Name, as_json: AsJson = False) -> None:
     """Shut a user out: tokens are revoked and sessions end, for good."""
     with changing("user disable", f"users/{name}") as (connection, now):
         disable(connection, name, now)
-    progress("disabled", name)
+    done("disabled", name, as_json=as_json)
 
 
 @app.command("enable")
-def enable_(name: Name) -> None:
+def enable_(name: Name, as_json: AsJson = False) -> None:
     """Let a disabled user in again, with the roles of before and without tokens."""
     with changing("user enable", f"users/{name}") as (connection, _):
         enable(connection, name)
-    progress("enabled", name)
+    done("enabled", name, as_json=as_json)
 
 
 @app.command()
 def password(
-    name: Name, remove: Annotated[bool, typer.Option("--remove", help="Take the password away.")] = False
+    name: Name,
+    remove: Annotated[bool, typer.Option("--remove", help="Take the password away.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Set a user's password: asked for, or the first line of standard input. Sessions of the user end."""
     with reading() as access, access.database.read() as connection:
@@ -108,7 +116,7 @@ def password(
     text = None if remove else _asked()  # nobody is asked inside of a transaction
     with changing("user password", f"users/{name}") as (connection, now):
         set_password(connection, find_user(connection, name), None if text is None else hashed(text), now)
-    progress("password", f"of {name} {'removed' if remove else 'set'}")
+    done("password", f"of {name} {'removed' if remove else 'set'}", as_json=as_json)
 
 
 def _asked() -> str:

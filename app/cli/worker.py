@@ -30,6 +30,7 @@ def worker(
     drain: Annotated[
         float, typer.Option(min=0, metavar="SECONDS", help="How long steps in flight may take when it is stopped.")
     ] = 60,
+    as_json: Annotated[bool, typer.Option("--json", help="Log as JSON, whatever the setting says.")] = False,
 ) -> None:
     """Carry out runs until it is stopped. Start as many as are wanted, on any machine that reaches the boxes.
 
@@ -42,14 +43,14 @@ def worker(
             Place(path="QOSFORGE_DATABASE_URL"),
             "set it to postgresql://…, or use `qosforge serve`, which carries out the runs itself on SQLite",
         )
-    configure_logs(settings.log_format)
+    configure_logs("json" if as_json else settings.log_format)
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda _number, _frame: stop.set())
     end_traces = start_traces(settings.otlp_endpoint, release())
     executor = Executor(settings, lambda stage, line: _LOG.info(line, stage=stage))
+    executor.start()
     try:
-        executor.start()
         _LOG.info("working", executor=executor.engine.executor, at_once=settings.run_concurrency)
         stop.wait()
         _LOG.info("stopping")

@@ -45,7 +45,7 @@ def check_markdown(check: Check, *, longest: int = LONGEST) -> str:
 
 
 def run_markdown(report: RunReport, *, longest: int = LONGEST) -> str:
-    """What a run did: how it ended, the verdicts, the boxes and what was changed on each."""
+    """What a run did: how it ended, the verdicts, the boxes and what was entered into each."""
     status = report.status.replace("_", " ")
     after = report.outcome_after()
     verdict = f", objective {_OUTCOMES[after]}" if after else ""
@@ -55,7 +55,8 @@ def run_markdown(report: RunReport, *, longest: int = LONGEST) -> str:
     boxes = []
     for device in report.devices:
         title = f"{device.name}: {device.outcome}"
-        parts = [("What changed on the box", "diff", device.diff), ("Entered", "text", device.candidate)]
+        # Never what a box holds: lines around a change may be secrets, and a comment is read by many.
+        parts = [("Entered", "text", device.candidate), ("Undone by", "text", device.inverse)]
         boxes.append(_details(title, [_fenced(*part) for part in parts if part[2].strip()]))
     return _bounded(head, boxes, longest)
 

@@ -25,12 +25,18 @@ from dbos import error as dbos_errors
 from app.database.filelock import FileLock
 from app.errors import EngineBusy, InputError, Place, QosforgeError, StoreError
 from app.runs import records
-from app.runs.engine import JsonObject, Queue, Recovered, RunStranded, State, Unfinished, Workflow
+from app.runs.engine import (
+    WORKFLOW_VERSION,
+    JsonObject,
+    Queue,
+    Recovered,
+    RunStranded,
+    State,
+    Unfinished,
+    Workflow,
+)
 from app.runs.engine_record import SCHEMA, never_unpickle, refuse_foreign_records
 from app.runs.store import EMBEDDED_EXECUTOR
-
-WORKFLOW_VERSION = "2"
-"""Version of the order of phases; raise it when recorded runs can no longer be replayed by the code."""
 
 _UNFINISHED = ["PENDING", "ENQUEUED", "DELAYED"]
 _POLL_SECONDS = 0.1  # how often a waiting caller looks at the record

@@ -20,15 +20,15 @@ from app.runs.artifacts import Artifacts, canonical_json
 from app.runs.context import Documents
 from app.runs.decisions import Decision
 from app.runs.events import Event, EventKind
-from app.runs.given_up import require_artifacts
 from app.runs.idempotency import Key
 from app.runs.live import require_checks
 from app.runs.outside import receive
 from app.runs.report import run_report
+from app.runs.retrying import STARTS, last_summary, require_reached, require_retriable
 from app.runs.store import NewRun, Run, RunStore, again_from
-from app.runs.tables import RunStatus, StageOutcome, Verdict
+from app.runs.tables import RunStatus, Verdict
 from app.runs.undo import require_last
-from app.runs.wrong_state import WrongState
+from app.runs.wrong_state import FINISH, WrongState, require_status
 from app.settings import Settings
 from app.telemetry.traces import current_traceparent
 from app.tester.measurement import Measurement, When
@@ -37,12 +37,6 @@ MOST_EVENTS = 500
 LONGEST_KEY = 255
 LONGEST_TICKET = 64
 LONGEST_COMMENT = 2000
-FINISH = "finish it first: qosforge recover"
-
-STARTS = ("read", "measure-before", "push")
-"""Stages that a retry may begin at; later ones touch boxes and belong to their attempt."""
-
-RETRIED = frozenset({RunStatus.FAILED, RunStatus.CANCELLED, RunStatus.REFUSED, RunStatus.ROLLED_BACK})
 
 
 @dataclass(frozen=True)
@@ -183,19 +177,11 @@ class Desk:
     def candidate(self, run_id: str) -> CandidateList | None:
         """What a run would enter into the boxes; ``None`` before its last attempt has worked it out."""
         run = self.run(run_id)
-        prepared = self._last_summary(run, "prepare")
+        prepared = last_summary(self.store, run, "prepare")
         if prepared is None or "candidate" not in prepared:
             return None
         artifact: str = prepared["candidate"]
         return CandidateList(artifact, self.artifacts.get_json(artifact)["devices"])
-
-    def _last_summary(self, run: Run, name: str) -> dict[str, Any] | None:
-        done = [
-            stage.summary
-            for stage in self.store.stages(run.id)
-            if (stage.name, stage.outcome, stage.run_attempt) == (name, StageOutcome.DONE, run.attempt)
-        ]
-        return done[-1] if done else None
 
     def events(self, run_id: str, after: int = 0, limit: int = MOST_EVENTS) -> list[Event]:
         """Events of a run after the number ``after``, oldest first."""
@@ -238,12 +224,12 @@ class Desk:
 
     def _waiting_for_approval(self, run_id: str) -> Run:
         run = self.run(run_id)
-        _require(run, frozenset({RunStatus.NEEDS_APPROVAL}), "waits for no approval")
+        require_status(run, frozenset({RunStatus.NEEDS_APPROVAL}), "waits for no approval")
         return run
 
     def _decided(self, run: Run, decision: Decision) -> Run:
         def decide(now: Run, connection: sa.Connection) -> Mapping[str, Any]:
-            _require(now, frozenset({RunStatus.NEEDS_APPROVAL}), "waits for no approval")
+            require_status(now, frozenset({RunStatus.NEEDS_APPROVAL}), "waits for no approval")
             if now.attempt != run.attempt:
                 raise WrongState("the run moved on meanwhile", mend="look at its candidate again")
             self.store.decide(connection, decision)
@@ -295,7 +281,7 @@ class Desk:
             KeyReused: the key stands for another order.
         """
         run = self.run(run_id)
-        _require(run, frozenset({RunStatus.KEPT}), "has nothing to roll back")
+        require_status(run, frozenset({RunStatus.KEPT}), "has nothing to roll back")
         require_last(self.store, run)
         undoing = {
             "undo_of": run.id,
@@ -332,48 +318,22 @@ class Desk:
                 f"begin at one of {', '.join(STARTS)}: what comes later belongs to the push before it",
             )
         run = self.run(run_id)
-        self._require_retried(run)
+        require_retriable(self.store, run)
         if start != "read":
-            _require(run, RETRIED - {RunStatus.REFUSED}, "can only begin at read")
-            self._require_reached(run, start)
+            require_reached(self.store, run, start)
 
         def again(now: Run, _connection: sa.Connection) -> Mapping[str, Any]:
-            self._require_retried(now)
+            require_retriable(self.store, now)
             seconds = now.params.get("timeout_seconds")
             deadline = self.store.now() + timedelta(seconds=seconds) if seconds else None
             return {**again_from(start, now), "deadline": deadline, "cancelled_by": None}
 
         return self.store.change(run.id, again, who)
 
-    def _require_retried(self, run: Run) -> None:
-        _require(run, RETRIED, "cannot be tried again")
-        require_artifacts(self.store, run)
-        if self.store.journal.open_touches(run.id):
-            raise WrongState(
-                f"run {run.id} left boxes between two states", mend="finish it first: qosforge recover"
-            )
-
-    def _require_reached(self, run: Run, start: str) -> None:
-        needed = ["read", "prepare"]
-        if start == "push" and run.params.get("measure", True):
-            needed.append("measure-before")
-        for name in needed:
-            if self._last_summary(run, name) is None:
-                raise WrongState(
-                    f"run {run.id} cannot begin at {start}: its last attempt did not finish {name}",
-                    Place(path="start"),
-                    "begin at read",
-                )
-
 
 def _cancelled(who: str, why: str) -> dict[str, Any]:
     over = {"status": RunStatus.CANCELLED.value, "cancelled_by": who, "reason": why}
     return {**over, "due": None, "waits_for": ""}
-
-
-def _require(run: Run, statuses: Collection[RunStatus], what: str) -> None:
-    if run.status not in statuses:
-        raise WrongState(f"run {run.id} {what}: it is {run.status.value.replace('_', ' ')}", mend="look at the run")
 
 
 def _key(who: str, key: str, identity: str) -> Key:

@@ -26,6 +26,7 @@ RUNS_QUEUE = "runs"
 
 _LOCK = 0x716F7364  # "qosd"
 _RESCUE_SECONDS = 10
+_SEARCH_SECONDS = 600  # the whole journal is read; nothing should be found
 _FIRST_AGAIN, _LAST_AGAIN = 60.0, 1800.0
 
 _log = logging.getLogger(__name__)
@@ -46,6 +47,7 @@ class Dispatcher:
     store: RunStore
     engine: Engine
     _rescued: float = float("-inf")
+    _searched: float = float("-inf")
     _tries: dict[str, _Try] = field(default_factory=dict)
 
     def tick(self) -> None:
@@ -69,9 +71,18 @@ class Dispatcher:
                     self._begin(run, known)
             if time.monotonic() - self._rescued >= _RESCUE_SECONDS:
                 self._rescued = time.monotonic()
-                self._abandon(known, {entry.workflow_version for entry in living})
-                self._rescue_lost(known)
-                self._settle_ended(known)
+                self._settle_ended(self.rescue())
+
+    def rescue(self) -> dict[str, Unfinished]:
+        """Let runs begin again that no workflow carries, also those that another release began.
+
+        Returns the workflows that are unfinished then, by id.
+        """
+        living = executors(self.store.database)
+        known = {entry.workflow_id: entry for entry in self.engine.unfinished()}
+        self._abandon(known, {entry.workflow_version for entry in living})
+        self._rescue_lost(known)
+        return known
 
     @contextmanager
     def _alone(self) -> Iterator[bool]:
@@ -122,14 +133,18 @@ class Dispatcher:
             _log.warning("run %s begins attempt %s: nothing carried the last one on", run.id, run.attempt + 1)
 
     def _settle_ended(self, known: Mapping[str, Unfinished]) -> None:
-        """Settle the boxes of runs that are over, or stopped, and left some between two states."""
-        left = {touch.run_id for touch in self.store.journal.open_touches()}
-        for run_id in sorted(left):
-            run = self.store.get_run(run_id)
-            if run.status.final or run.status is RunStatus.NEEDS_RECOVERY:
+        """Settle the boxes of runs that stopped, or are over, and left some between two states."""
+        left = {run.id for run in self.store.runs_in({RunStatus.NEEDS_RECOVERY})}
+        if time.monotonic() - self._searched >= _SEARCH_SECONDS:
+            self._searched = time.monotonic()
+            for run_id in {touch.run_id for touch in self.store.journal.open_touches()}:
+                if self.store.get_run(run_id).status.final:
+                    left.add(run_id)
+        for run_id in sorted(left | self._tries.keys()):
+            if run_id in left or self.store.journal.open_touches(run_id):
                 self._settle(run_id, known)
-        for run_id in self._tries.keys() - left:
-            del self._tries[run_id]
+            else:
+                del self._tries[run_id]
 
     def gave_up(self, run_id: str) -> bool:
         """Whether a try at settling the run's boxes is over, and will be repeated only after a pause."""

@@ -9,6 +9,9 @@ from typing import Any, ParamSpec, Protocol, Self, TypeVar
 
 from app.errors import QosforgeError, ServiceError
 
+WORKFLOW_VERSION = "2"
+"""Version of the order of phases; raise it when recorded runs can no longer be replayed by the code."""
+
 JsonObject = dict[str, Any]
 """A plain JSON object: text keys; lists, not tuples; no NaN. It survives JSON unchanged."""
 

@@ -10,9 +10,9 @@ from app.database.connections import is_embedded
 from app.errors import QosforgeError
 from app.runs.artifacts import open_artifacts
 from app.runs.context import Observer
-from app.runs.dbos_engine import WORKFLOW_VERSION, DbosEngine
+from app.runs.dbos_engine import DbosEngine
 from app.runs.dispatch import RUNS_QUEUE, Dispatcher
-from app.runs.engine import Queue
+from app.runs.engine import WORKFLOW_VERSION, Queue
 from app.runs.loop import Loop
 from app.runs.slots import TIMES, Slot, SlotTimes, new_executor
 from app.runs.store import RunStore
@@ -86,19 +86,21 @@ class Executor:
     def start(self) -> None:
         """Lease the slot, join the engine, and begin to look.
 
-        If it fails, :meth:`stop` puts away what was opened.
-
         Raises:
             EngineBusy: on SQLite, another process carries out the runs.
             StoreError: the database is away, or its record cannot be trusted.
         """
-        # The owner of an engine on SQLite has the only slot; elsewhere no workflow begins without one.
-        if self.store.database.is_embedded:
-            self.engine.launch(self._listen)
-            self.slot.take()
-        else:
-            self.slot.take()
-            self.engine.launch(self._listen)
+        try:
+            # The owner of an engine on SQLite has the only slot; elsewhere no workflow begins without one.
+            if self.store.database.is_embedded:
+                self.engine.launch(self._listen)
+                self.slot.take()
+            else:
+                self.slot.take()
+                self.engine.launch(self._listen)
+        except BaseException:
+            self.stop()
+            raise
         self._stop.clear()
         if self.dispatches:
             self._thread = threading.Thread(target=self._look, name="dispatcher", daemon=True)

@@ -147,7 +147,7 @@ def _devices(
             DeviceReport(
                 name=device.name,
                 platform=device.platform,
-                outcome=actions[-1].replace("_", " ") if actions else "nothing to change",
+                outcome=_outcome(actions, entry["empty"]),
                 candidate=artifacts.get_text(entry["delta"]),
                 inverse=artifacts.get_text(entry["inverse"]),
                 diff=_diff(original, after) if after else "",
@@ -157,6 +157,12 @@ def _devices(
             )
         )
     return tuple(reports)
+
+
+def _outcome(actions: list[str], empty: bool) -> str:
+    if actions:
+        return actions[-1].replace("_", " ")
+    return "nothing to change" if empty else "not touched"
 
 
 def _diff(before: str, after: str) -> str:

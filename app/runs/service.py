@@ -102,6 +102,7 @@ class Service:
 
     def _recover_own(self) -> list[Json]:
         ended: list[Json] = []
+        self.executor.dispatcher.rescue()
         for recovered in self.engine.recover():
             error = recovered.error
             run_id = run_of(recovered.run_id)[0]
@@ -154,8 +155,8 @@ def open_service(settings: Settings, observe: Observer, *, recovers: bool = Fals
     """
     shared = not is_embedded(settings.database_url)
     executor = Executor(settings, observe, listen=recovers or not shared, dispatch=recovers and shared)
+    executor.start()
     try:
-        executor.start()
         yield Service(settings, executor)
     finally:
         executor.stop()

@@ -33,8 +33,8 @@ _log = logging.getLogger(__name__)
 class SlotTimes:
     """Seconds: how long a slot lasts, when its holder is fenced, and how often it is renewed."""
 
-    lasts: float = 40
-    fence: float = 30
+    lasts: float = 30
+    fence: float = 22
     renewed: float = 3
 
 

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import sqlalchemy as sa
 
-from app.database.connections import Database
+from app.database.connections import OUTAGE_SECONDS, Database
 from app.errors import InputError, StoreError
 from app.runs.decisions import Decision, Decisions
 from app.runs.events import EventKind, Events
@@ -106,14 +106,17 @@ class RunStore:
         *,
         executor: str = EMBEDDED_EXECUTOR,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        patience: float = OUTAGE_SECONDS,
     ) -> None:
         """Open the store at the SQLAlchemy URL ``url`` (a SQLite file, or PostgreSQL), migrating it if it is older.
+
+        ``patience`` is how many seconds a transaction waits for a server that is away.
 
         Raises:
             InputError: ``url`` is neither.
             StoreError: it cannot be opened, or a newer release wrote it.
         """
-        self.database = Database(url)
+        self.database = Database(url, patience=patience)
         self.now = now
         self.journal = Journal(self.database, now)
         self.leases = Leases(self.database, now, executor)

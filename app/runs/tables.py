@@ -281,6 +281,7 @@ JOURNAL = sa.Table(
     sa.Column("note", sa.Text, nullable=False),
     sa.Column("at", UtcDateTime, nullable=False),
     sa.Index("ix_journal_device_run_id", "device", "run_id"),
+    sa.Index("ix_journal_run_id_seq", "run_id", "seq"),
     sqlite_autoincrement=True,  # a sequence number is never given twice
 )
 

@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from app.errors import InputError
+from app.runs.store import Run
+from app.runs.tables import RunStatus
+
+FINISH = "finish it first: qosforge recover"
+"""What to do with a run that stopped between two states."""
 
 
 @dataclass(eq=False)
 class WrongState(InputError):
     """The run is not in a state in which this can be done to it."""
+
+
+def require_status(run: Run, statuses: Collection[RunStatus], what: str) -> None:
+    """Make sure that a run is in one of these statuses.
+
+    Raises:
+        WrongState: it is not; ``what`` says what it is not fit for.
+    """
+    if run.status not in statuses:
+        raise WrongState(f"run {run.id} {what}: it is {run.status.value.replace('_', ' ')}", mend="look at the run")

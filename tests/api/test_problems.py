@@ -109,6 +109,9 @@ def client(backend: Backend) -> Iterator[TestClient]:
     def ask(asked: Asked, number: int) -> int:
         return asked.count + number
 
+    @router.put("/gone")
+    def put() -> None: ...
+
     @router.get("/gone")
     def gone() -> None:
         raise HTTPException(410, "gone for good", {"X-Why": "it was old"})
@@ -135,5 +138,5 @@ def test_what_is_no_json_is_malformed(client: TestClient) -> None:
 def test_other_statuses_are_problems_too(client: TestClient) -> None:
     gone, wrong = client.get("/gone"), client.delete("/gone")
     assert (gone.status_code, gone.json()["detail"], gone.headers["x-why"]) == (410, "gone for good", "it was old")
-    assert (wrong.status_code, wrong.headers["allow"]) == (405, "GET")
+    assert (wrong.status_code, wrong.headers["allow"]) == (405, "GET, PUT")
     assert gone.headers["content-type"] == wrong.headers["content-type"] == MEDIA_TYPE

@@ -118,15 +118,14 @@ def test_a_number_that_cannot_be_is_refused(client: TestClient, viewer: Headers,
 
 
 async def _watched(backend: Backend, run_id: str, **bounds: Any) -> list[tuple[float, bytes]]:
-    """What a stream sends, and after how many seconds."""
-    begun = time.monotonic()
+    """What a stream sends, and when: seconds since 1970."""
     bounds.setdefault("stopping", backend.stopping.is_set)
     stream = watch(backend.desk, Streams(), run_id, 0, **bounds)
-    return [(time.monotonic() - begun, part) async for part in stream]
+    return [(time.time(), part) async for part in stream]
 
 
 def test_events_are_told_as_they_happen(backend: Backend, run_id: str) -> None:
-    work = threading.Thread(target=carry_out, args=(backend, run_id, 2, 0.5))
+    work = threading.Thread(target=carry_out, args=(backend, run_id, 2, 0.8))
     work.start()
     try:
         parts = asyncio.run(_watched(backend, run_id))
@@ -134,19 +133,16 @@ def test_events_are_told_as_they_happen(backend: Backend, run_id: str) -> None:
         work.join()
     told = [(at, event) for at, part in parts for event in parsed(part.decode())]
     assert [event.id for _, event in told] == [*(e.seq for e in backend.desk.events(run_id)), None]
-    written = {event.seq: event.at.timestamp() for event in backend.desk.events(run_id)}
-    first, last = min(written.values()), max(written.values())
-    assert last - first >= 1.0  # the second stage was written long after the first was told
-    early = [event for at, event in told if event.id is not None and at < 0.5]
-    assert early
-    assert len(early) < len(told)
+    # The second stage was written when the first had long been told.
+    last = max(event.at.timestamp() for event in backend.desk.events(run_id))
+    assert 0 < sum(at < last - 0.1 for at, _ in told) < len(told)
 
 
 def test_silence_is_broken_by_comments(backend: Backend, run_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_events, "POLL_SECONDS", 0.05)
-    parts = asyncio.run(_watched(backend, run_id, heartbeat_seconds=0.1, longest_seconds=0.6))
+    parts = asyncio.run(_watched(backend, run_id, heartbeat_seconds=0.1, longest_seconds=1.0))
     comments = [part for _, part in parts if part.startswith(b":")]
-    assert 2 <= len(comments) <= 6
+    assert 2 <= len(comments) <= 10
     assert all(part.endswith(b"\n\n") for part in comments)
 
 
@@ -156,10 +152,19 @@ def test_an_old_stream_ends_without_an_end(backend: Backend, run_id: str) -> Non
 
 
 def test_streams_end_with_the_service(client: TestClient, viewer: Headers, backend: Backend, run_id: str) -> None:
-    threading.Timer(0.3, backend.stopping.set).start()
+    streams: Streams = client.app.state.streams  # type: ignore[attr-defined]
+
+    def stop() -> None:
+        _until(lambda: streams.open == 1)
+        backend.stopping.set()
+
+    thread = threading.Thread(target=stop)
+    thread.start()
     text = client.get(f"/api/v1/runs/{run_id}/events", headers=viewer | STREAM).text
-    assert "event: status" in text
+    thread.join()
+    assert text.startswith("retry: ")
     assert "event: end" not in text
+    assert streams.open == 0
 
 
 def test_streams_are_bounded_and_give_their_places_back(backend: Backend, viewer: Headers, run_id: str) -> None:

@@ -31,8 +31,8 @@ from schemathesis.specs.openapi.checks import (
 from app.api.application import create_app
 from app.api.backend import open_backend
 from app.intent.written import load_written
-from app.runs.dbos_engine import WORKFLOW_VERSION
 from app.runs.desk import Order
+from app.runs.engine import WORKFLOW_VERSION
 from app.runs.tables import EXECUTORS
 from app.settings import Settings
 from tests.api.conftest import Headers, People
@@ -46,6 +46,8 @@ CHECKS = [
     response_schema_conformance,
 ]
 POLICY = "campus-collaboration"
+UNJUDGED = "itesm-paper"
+"""A policy without objectives: it is refused before any box is asked."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,10 @@ class Service:
             case.path_parameters["name"] = POLICY
         if isinstance(case.body, dict) and "network" in case.body:
             case.body |= {"network": "campus", "policy": {"name": POLICY}}
+            if "live" in case.body:
+                case.body["live"] = False  # no box answers here, and that is told by 502
+            if case.path.endswith("/measurements"):
+                case.body["policy"] = {"name": UNJUDGED}
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +104,7 @@ def test_no_operation_is_surprised(service: Service, mode: GenerationMode) -> No
         except Unsatisfiable:
             assert mode is GenerationMode.NEGATIVE  # an operation without input has no bad one
         except FailureGroup as group:
-            failures[operation.label] = "; ".join(str(each)[:600] for each in group.exceptions)
+            failures[operation.label] = str(group)[:1500]
     assert not failures, "\n\n".join(f"{label}: {told}" for label, told in failures.items())
 
 

@@ -8,8 +8,7 @@ from starlette.testclient import TestClient
 from app.access.roles import Role
 from app.api.backend import Backend
 from app.api.sweep_models import PointResult
-from app.runs.executor import Sweeps
-from app.runs.sweeps import PointOutcome
+from app.runs.sweeps import PointOutcome, Sweeps
 from tests.api.conftest import Headers, People
 
 V1 = "/api/v1"
@@ -51,10 +50,10 @@ def test_sweeps_of_other_networks_are_not_there(client: TestClient, people: Peop
 def test_experiments_are_listed_told_and_run(client: TestClient, operator: Headers) -> None:
     listed = client.get(f"{V1}/experiments", headers=operator).json()["experiments"]
     assert len(listed) > 10
-    detail = client.get(f"{V1}/experiments/cern-wrr", headers=operator).json()
-    assert len(detail["claims"]) == next(e["claims"] for e in listed if e["name"] == "cern-wrr")
+    detail = client.get(f"{V1}/experiments/torino-table1", headers=operator).json()
+    assert len(detail["claims"]) == next(e["claims"] for e in listed if e["name"] == "torino-table1")
     assert client.get(f"{V1}/experiments/none", headers=operator).status_code == 404
-    outcome = client.post(f"{V1}/experiments/cern-wrr/compare", headers=operator, params={"seed": 2})
+    outcome = client.post(f"{V1}/experiments/torino-table1/compare", headers=operator, params={"seed": 2})
     assert outcome.status_code == 200
     assert outcome.json()["seed"] == 2
     assert outcome.json()["comparisons"]

@@ -69,3 +69,18 @@ def test_a_good_command_prints_one_document(qosforge: Command, arguments: tuple[
 
 def test_no_runs_are_told_in_words(qosforge: Command) -> None:
     assert qosforge("runs").stdout == "no runs yet\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "document"),
+    [
+        (("user", "add", "ann", "--role", "admin"), {"added": "ann"}),
+        (("user", "grant", "ann", "viewer", "--network", "campus"), {"granted": "viewer to ann"}),
+    ],
+)
+def test_what_was_done_is_a_document_too(
+    qosforge: Command, arguments: tuple[str, ...], document: dict[str, str]
+) -> None:
+    if arguments[1] != "add":
+        assert qosforge("user", "add", "ann").code == 0
+    assert json.loads(qosforge(*arguments, "--json").stdout) == document

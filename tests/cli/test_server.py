@@ -242,3 +242,13 @@ def test_a_newer_service_may_say_more(qosforge: Command) -> None:
         ended = qosforge("--server", url, "show", ID)
     assert ended.code == 0
     assert "kept" in ended.stdout
+
+
+def test_a_work_tree_that_git_refuses_costs_the_commit_alone(qosforge: Command, tmp_path: Path) -> None:
+    (tmp_path / ".git").write_text("gitdir: /nowhere\n")
+    (tmp_path / "p.yaml").write_text(POLICY.read_text())
+    with scripted(document(RUN)) as (url, asked):
+        ended = qosforge("--server", url, "run", tmp_path / "p.yaml")
+    assert ended.code == 0
+    assert "the commit is not recorded" in ended.stderr
+    assert json.loads(asked[0].body)["source"] is None

@@ -34,12 +34,42 @@ NETWORK = "infn-fnal"
 POLICY = ROOT / "examples" / "policies" / "remote-control.yaml"
 
 
-@dataclass(frozen=True)
+@dataclass
 class Instance:
     """A service: its address, and a token for each role."""
 
-    url: str
+    environment: dict[str, str]
+    log: Path
     tokens: dict[str, str]
+    url: str = ""
+    _process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start it; again at the same port."""
+        port = self.url.rpartition(":")[2] or "0"
+        command = [sys.executable, "-c", "from app.cli.main import main; main()", "serve", "--port", port]
+        with self.log.open("w") as log:
+            self._process = subprocess.Popen(command, env=self.environment, stderr=log, stdout=log)
+        deadline = time.monotonic() + 90
+        while time.monotonic() < deadline and self._process.poll() is None:
+            for line in self.log.read_text().splitlines():
+                entry: dict[str, Any] = json.loads(line) if line.startswith("{") else {}
+                if "url" in entry:
+                    self.url = str(entry["url"]).removesuffix("/api/v1")
+                    return
+            time.sleep(0.1)
+        raise AssertionError(f"it does not serve:\n{self.log.read_text()}")
+
+    def stop(self) -> None:
+        """Let it end in order."""
+        if self._process is None:
+            return
+        self._process.terminate()
+        try:
+            self._process.wait(60)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
 
     def project(self) -> dict[str, str]:
         """What a project has as variables and secrets."""
@@ -70,7 +100,7 @@ def _tokens(settings: Settings) -> dict[str, str]:
     return found
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
     """The service on SQLite; its network asks for an approval of every change."""
     place = tmp_path_factory.mktemp("instance")
@@ -90,31 +120,13 @@ def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
     network, state = load_network(folder), state_folder(settings.var_dir, NETWORK)
     start_lab(network, folder, state, 1.0)
     tokens = _tokens(settings)
-    command = [sys.executable, "-c", "from app.cli.main import main; main()", "serve", "--port", "0"]
-    log = (place / "log").open("w+")
-    process = subprocess.Popen(command, env=environment, stderr=log, stdout=log)
+    made = Instance(environment, place / "log", tokens)
     try:
-        yield Instance(_address(process, place / "log"), tokens)
+        made.start()
+        yield made
     finally:
-        process.terminate()
-        try:
-            process.wait(60)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        log.close()
+        made.stop()
         control.clean(state)
-
-
-def _address(process: subprocess.Popen[bytes], log: Path) -> str:
-    deadline = time.monotonic() + 90
-    while time.monotonic() < deadline and process.poll() is None:
-        for line in log.read_text().splitlines():
-            entry: dict[str, Any] = json.loads(line) if line.startswith("{") else {}
-            if "url" in entry:
-                return str(entry["url"]).removesuffix("/api/v1")
-        time.sleep(0.1)
-    raise AssertionError(f"it does not serve:\n{log.read_text()}")
 
 
 @pytest.fixture
@@ -145,9 +157,11 @@ def commit(folder: Path) -> None:
 class Approver(threading.Thread):
     """Somebody who approves the next run that waits for it; ``approved`` is that run as it was looked at."""
 
-    def __init__(self, instance: Instance) -> None:
+    def __init__(self, instance: Instance, *, restart: bool = False) -> None:
+        """With ``restart`` the service is restarted before."""
         super().__init__(daemon=True)
         self._instance = instance
+        self._restart = restart
         self.approved: dict[str, Any] | None = None
         self.start()
 
@@ -155,7 +169,11 @@ class Approver(threading.Thread):
         deadline = time.monotonic() + 120
         with self._instance.connect("approver") as connection:
             while time.monotonic() < deadline and self.approved is None:
-                for run in connection.get("/runs", {"status": "needs_approval"})["runs"]:
+                waiting = connection.get("/runs", {"status": "needs_approval"})["runs"]
+                if waiting and self._restart:
+                    self._instance.stop()
+                    self._instance.start()
+                for run in waiting:
                     detail = connection.get(f"/runs/{run['id']}")
                     connection.post(f"/runs/{run['id']}/approve", {"candidate": detail["candidate"]})
                     self.approved = detail

@@ -106,7 +106,7 @@ def test_gitlab_comments_and_fails_with_the_verdict(instance: Instance, project:
     assert [(path, token) for path, token, _ in notes] == [("/projects/7/merge_requests/3/notes", "glpat")]
     assert notes[0][2] == (project / "preview.md").read_text()
 
-    approver = Approver(instance)
+    approver = Approver(instance, restart=True)  # which a job that waits survives
     ended = carry_out(gitlab_job("deploy", instance.project()), project, given)
     approver.join()
     assert not ended.good

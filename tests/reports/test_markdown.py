@@ -129,8 +129,9 @@ def test_many_findings_are_counted() -> None:
 def test_a_run_shows_its_verdicts_and_boxes() -> None:
     page = render(run_markdown(report()))
     assert page.open == []
-    for text in ("kept", "✅ met", "❌ broken", "≤ 60 ms", "campus: changed", "+policy-map campus"):
+    for text in ("kept", "✅ met", "❌ broken", "≤ 60 ms", "campus: changed", "no policy-map campus"):
         assert text in page.text
+    assert "fair-queue" not in page.text  # the box's own line
 
 
 def test_a_run_with_markup_in_its_names_looks_the_same() -> None:

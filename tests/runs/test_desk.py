@@ -14,9 +14,10 @@ from app.intent.loader import load_intent
 from app.inventory.loader import load_network
 from app.resources import root
 from app.runs.artifacts import ArtifactStore
-from app.runs.desk import STARTS, Desk, Order
+from app.runs.desk import Desk, Order
 from app.runs.events import EventKind
 from app.runs.idempotency import KeyReused
+from app.runs.retrying import STARTS
 from app.runs.store import Run, RunStore, RunUnknown
 from app.runs.tables import JournalAction, RunStatus, StageOutcome, Verdict
 from app.runs.wrong_state import WrongState

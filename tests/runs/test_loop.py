@@ -128,6 +128,7 @@ def test_a_run_waits_for_somebody_else_and_is_rolled_back_whole(site: Site) -> N
     assert listed is not None
     assert sorted(listed.devices) == list(BOXES)
     assert "policy-map" in listed.devices["router1"]
+    assert {device.outcome for device in site.desk.detail(waiting.id).devices} == {"not touched"}
     with pytest.raises(NotAllowed):
         site.desk.approve(waiting.id, "ada", listed.id)
     kept = site.go(site.desk.approve(waiting.id, "grace", listed.id))
@@ -240,18 +241,19 @@ def test_a_cancelled_run_is_undone_and_begins_again_at_its_push(site: Site) -> N
 
 
 def test_a_retry_does_not_push_to_a_box_that_changed(site: Site) -> None:
-    run = site.place()
-    site.store.leases.acquire((other := site.place()).id, ["router1"], 600)
+    run = site.place(measure=True, tester="outside")
     with site.beside(run):
-        site.waits(run, "boxes")
+        site.waits(run, outside.waiting_for("after"))
         site.desk.cancel(run.id, "ada")
-    site.store.leases.release(other.id)
-    with pytest.raises(WrongState, match="did not finish read"):
-        site.desk.retry(run.id, "ada", "push")
-    site.desk.retry(run.id, "ada")
-    site.go(run)
-    site.go(site.desk.roll_back(run.id, "ada"))
-    site.desk.cancel(other.id, "ada")
+    site.type("policy-map theirs", " class class-default", "  fair-queue")
+    changed = site.running()
+    site.desk.retry(run.id, "ada", "push")
+    result = site.service.carry_out(run.id).result
+    assert result["status"] == RunStatus.ROLLED_BACK
+    assert [(e["device"], "changed since it was read" in e["message"]) for e in result["errors"]] == [
+        ("router1", True)
+    ]
+    assert site.running() == changed
 
 
 def measured(when: When, delay: int, *, evidence: Any = "measured") -> Measurement:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +20,7 @@ from app.runs.executor import Executor
 from app.runs.sweeps import PointOutcome, SweepOrder, Sweeps, SweepUnknown
 from app.settings import Settings
 
-TEXT = shipped_policies()["campus-collaboration"].replace("seconds: 30", "seconds: 4")
+TEXT = re.sub(r"seconds: \d+", "seconds: 2", shipped_policies()["campus-collaboration"])
 VARIED = TEXT.replace("priority: {percent: 50}", 'priority: {percent: "${cap}"}') + "parameters: {cap: 50}\n"
 
 
@@ -57,10 +58,14 @@ def test_points_are_measured_by_an_executor(
     order = SweepOrder(campus, Written(VARIED), {"cap": [50, 101]}, (1, 2))
     sweep = sweeps.place(order, "ana")
     assert (sweep.points, sweep.ended, sweep.policy) == (4, 0, "campus-collaboration")
-    with Executor(settings, lambda *_: None):
+    executor = Executor(settings, lambda *_: None)
+    executor.start()
+    try:
         deadline = time.monotonic() + 60
         while sweeps.get(sweep.id).ended < 4 and time.monotonic() < deadline:
             time.sleep(0.2)
+    finally:
+        executor.stop()
     points = sweeps.points(sweep.id)
     assert [(p.parameters["cap"], p.seed) for p in points] == [(50, 1), (50, 2), (101, 1), (101, 2)]
     measured, wrong = points[:2], points[2:]
@@ -82,26 +87,21 @@ def test_the_first_outcome_is_believed(sweeps: Sweeps, campus: Network) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "parameters", "seeds", "said"),
+    ("text", "values", "said"),
     [
-        (VARIED, {"cap": list(range(1, 65)), "x": list(range(64))}, (1,), "4,096 points"),
-        (VARIED, {"cap": []}, (1,), "cap has 0 values"),
-        (VARIED, {"cap": [float("nan")]}, (1,), "no number"),
-        (VARIED, {"cup": [1]}, (1,), "no parameter 'cup'"),
-        (VARIED, {}, (), "seeds has 0 values"),
-        (shipped_policies()["rfc4594-4"], {}, (1,), "nothing to measure"),
+        (VARIED, ({"cap": list(range(1, 65)), "x": list(range(64))}, (1,)), "4,096 points"),
+        (VARIED, ({"cap": []}, (1,)), "cap has 0 values"),
+        (VARIED, ({"cap": [float("nan")]}, (1,)), "no number"),
+        (VARIED, ({"cup": [1]}, (1,)), "no parameter 'cup'"),
+        (VARIED, ({}, ()), "seeds has 0 values"),
+        (shipped_policies()["rfc4594-4"], ({}, (1,)), "nothing to measure"),
     ],
 )
 def test_what_cannot_be_a_sweep(
-    sweeps: Sweeps,
-    campus: Network,
-    text: str,
-    parameters: dict[str, list[object]],
-    seeds: tuple[int, ...],
-    said: str,
+    sweeps: Sweeps, campus: Network, text: str, values: tuple[dict[str, list[object]], tuple[int, ...]], said: str
 ) -> None:
     with pytest.raises(InputError) as caught:
-        sweeps.place(SweepOrder(campus, Written(text), parameters, seeds), "ana")
+        sweeps.place(SweepOrder(campus, Written(text), *values), "ana")
     assert said in str(caught.value)
     assert sweeps.newest(None) == []
 

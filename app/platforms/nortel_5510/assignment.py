@@ -42,6 +42,7 @@ def nearest(
     left: float,
     bound: tuple[bool, ...],
     spare: int,
+    *,
     bearable: float = inf,
 ) -> tuple[float, tuple[int, ...]]:
     """The least largest error, and the position in ``weights`` of the queue of each unit.
@@ -135,25 +136,35 @@ def _merged(
 
 
 @dataclass(frozen=True)
-class _Ways:
-    """Ways to make sets of units (``targets``) of a part for the next queue, at a cost, and the rest before it."""
+class _Indices:
+    """Pairs of sets of units and a part of each for the next queue: ``targets`` are the sets, whose pairs begin at
+    ``starts``; ``rest`` is what of the set the queues before serve."""
 
     targets: NDArray[np.int64]
     starts: NDArray[np.int64]
+    parts: NDArray[np.int64]
     rest: NDArray[np.int64]
-    costs: Floats
 
     @classmethod
-    def of(cls, wholes: NDArray[np.int64], parts: NDArray[np.int64], cost: Floats) -> _Ways:
-        """Those of pairs of sets and parts, sorted by set."""
+    def of(cls, wholes: NDArray[np.int64], parts: NDArray[np.int64]) -> _Indices:
+        """Those of pairs that are sorted by set."""
         starts = np.flatnonzero(np.diff(wholes, prepend=-1))
-        return cls(wholes[starts], starts, wholes ^ parts, cost[parts])
+        return cls(wholes[starts], starts, parts, wholes ^ parts)
+
+
+@dataclass(frozen=True)
+class _Ways:
+    """Pairs, and what the next queue costs with the part of each."""
+
+    indices: _Indices
+    costs: Floats
 
     def into(self, found: Floats, before: Floats, combine: np.ufunc) -> None:
         """Lower what is found for each set to the best of these ways, from what was found for the rest."""
-        if len(self.starts):
-            best = np.minimum.reduceat(combine(before[self.rest], self.costs), self.starts)
-            found[self.targets] = np.minimum(found[self.targets], best)
+        indices = self.indices
+        if len(indices.starts):
+            best = np.minimum.reduceat(combine(before[indices.rest], self.costs), indices.starts)
+            found[indices.targets] = np.minimum(found[indices.targets], best)
 
 
 def _steps(costs: list[Floats], fixed: NDArray[np.bool_], spare: int, combine: np.ufunc) -> list[list[Floats]]:
@@ -164,18 +175,23 @@ def _steps(costs: list[Floats], fixed: NDArray[np.bool_], spare: int, combine: n
     size = len(fixed)
     wholes, parts, _ = _pairs(size.bit_length() - 1)
     bound = fixed[parts]
+    every = [_Indices.of(wholes[kept], parts[kept]) for kept in (bound, ~bound)]
     nothing: Floats = np.full(size, inf)
     start = nothing.copy()
     start[0] = 0.0
     steps: list[list[Floats]] = [[start, *(nothing for _ in range(spare))]]
     for number, cost in enumerate(costs):
-        useful = (cost < inf)[parts]
-        if number == 0:
-            useful &= wholes == parts
-        if number == len(costs) - 1:
-            useful &= wholes == size - 1
-        kinds = [(0, useful & bound), (1, useful & ~bound)]
-        ways = [(taken, _Ways.of(wholes[kept], parts[kept], cost)) for taken, kept in kinds]
+        first, last = number == 0, number == len(costs) - 1
+        if first or last or np.isinf(cost[1:]).any():
+            useful = (cost < inf)[parts]
+            if first:
+                useful &= wholes == parts
+            if last:
+                useful &= wholes == size - 1
+            chosen = [_Indices.of(wholes[kept], parts[kept]) for kept in (useful & bound, useful & ~bound)]
+        else:
+            chosen = every
+        ways = [(taken, _Ways(indices, cost[indices.parts])) for taken, indices in enumerate(chosen)]
         made = []
         for used in range(spare + 1):
             found = nothing

@@ -58,7 +58,7 @@ def choose(classes: Sequence[ClassRequest], queue_set: int, rate: int, bearable:
     units = _units(rest, given)
     left = 1 - sum(asked[name] for name in first)
     parts = [tuple(asked[name] for name in unit) for unit in units]
-    found = _found(units, parts, weighted, left, given, bearable)
+    found = _found(units, parts, weighted, left, given, bearable=bearable)
     if found is None:
         queue_of |= dict.fromkeys(rest, queues[-1].number)
         alone = len(rest) == 1 and (not first or len(queues) > 1)
@@ -92,6 +92,7 @@ def _found(
     weighted: Sequence[Queue],
     left: float,
     given: Mapping[str, tuple[int, ...]],
+    *,
     bearable: float,
 ) -> tuple[float, tuple[int, ...]] | None:
     """The best queues of the units; None where there are no weighted queues, or too few priorities to tell them."""
@@ -99,7 +100,7 @@ def _found(
         return None
     free = 8 - len({cos for values in given.values() for cos in values})
     bound = tuple(unit[0] in given for unit in units)
-    error, places = nearest(tuple(asked), tuple(_weight(q) for q in weighted), left, bound, free, bearable)
+    error, places = nearest(tuple(asked), tuple(_weight(q) for q in weighted), left, bound, free, bearable=bearable)
     return None if error == inf else (error, places)
 
 

@@ -31,6 +31,7 @@ def upgrade() -> None:
     ):
         op.add_column("runs", column)
     op.add_column("stages", sa.Column("run_attempt", sa.Integer, nullable=False, server_default="1"))
+    op.create_index("ix_journal_run_id_seq", "journal", ["run_id", "seq"])
     op.create_index("ix_runs_due", "runs", ["due"])
     op.create_index("ix_runs_network_id", "runs", ["network", "id"])
     op.create_index("ix_runs_policy_id", "runs", ["policy", "id"])
@@ -253,6 +254,7 @@ def downgrade() -> None:
     if dialect != "sqlite":
         for table in _APPEND_ONLY:
             op.execute(f"DROP FUNCTION {table}_append_only()")
+    op.drop_index("ix_journal_run_id_seq", "journal")
     for index in ("ix_runs_policy_id", "ix_runs_network_id", "ix_runs_due"):
         op.drop_index(index, "runs")
     op.drop_column("stages", "run_attempt")

@@ -1,0 +1,95 @@
+"""What holds a change up: who has approved which candidate, and when the network is open."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from app.inventory.changes import Approval, ChangeRules, Freeze, Window
+from app.runs.decisions import Decision
+from app.runs.gate import Wait, waits
+from app.runs.store import Run, RunStore
+from app.runs.tables import RunStatus
+
+NOW = datetime(2026, 11, 25, 12, 0, tzinfo=UTC)  # a Wednesday
+ASKED = "a" * 64
+OTHER = "b" * 64
+
+
+@pytest.fixture
+def asked(store: RunStore) -> Run:
+    return store.create_run("campus", "policy", "f" * 64, {})
+
+
+def decision(by: str, approved: bool = True, candidate: str = ASKED) -> Decision:
+    return Decision("run", candidate, approved, by, "", NOW)
+
+
+def gate(
+    run: Run, *decisions: Decision, approval: Approval = "none", rules: ChangeRules | None = None, **changed: Any
+) -> Wait | None:
+    fields = {**{name: getattr(run, name) for name in Run.__dataclass_fields__}, "requested_by": "ada", **changed}
+    rules = rules or ChangeRules()
+    return waits(Run(**fields), ASKED, approval=approval, rules=rules, decisions=decisions, now=NOW)
+
+
+@pytest.mark.parametrize(
+    ("approval", "decisions", "open_"),
+    [
+        ("none", [], True),
+        ("any", [], False),
+        ("any", [decision("ada")], True),
+        ("four_eyes", [decision("ada")], False),
+        ("four_eyes", [decision("grace")], True),
+        ("any", [decision("grace", candidate=OTHER)], False),
+        ("any", [decision("grace"), decision("alan", approved=False)], False),
+        ("any", [decision("alan", approved=False), decision("grace")], True),
+        # What whoever asked for it says counts for nothing, either way.
+        ("four_eyes", [decision("grace"), decision("ada", approved=False)], True),
+    ],
+)
+def test_an_approval_counts_for_its_candidate_and_the_last_word_holds(
+    asked: Run, approval: Approval, decisions: list[Decision], open_: bool
+) -> None:
+    found = gate(asked, *decisions, approval=approval)
+    assert (found is None) == open_
+    assert found is None or (found.status, ASKED in found.waits_for) == (RunStatus.NEEDS_APPROVAL, True)
+
+
+def test_who_approved_something_else_is_told_so(asked: Run) -> None:
+    found = gate(asked, decision("grace", candidate=OTHER), approval="any")
+    assert found is not None
+    assert found.waits_for.startswith("the boxes changed since it was approved")
+
+
+NIGHT = ChangeRules(windows=(Window(from_="22:00", to="04:00"),))
+FROZEN = ChangeRules(freezes=(Freeze(from_=NOW - timedelta(days=1), to=NOW + timedelta(days=1), reason="exams"),))
+
+
+@pytest.mark.parametrize(
+    ("rules", "changed", "due", "words"),
+    [
+        (None, {}, None, ""),
+        (None, {"not_before": NOW - timedelta(1)}, None, ""),
+        (None, {"not_before": NOW + timedelta(hours=1)}, NOW + timedelta(hours=1), "its time: until 2026-11-25 13"),
+        (NIGHT, {}, NOW + timedelta(hours=10), "the change windows: until 2026-11-25 22"),
+        (NIGHT, {"not_before": NOW + timedelta(hours=11)}, NOW + timedelta(hours=11), "2026-11-25 23"),
+        (NIGHT, {"not_before": NOW + timedelta(hours=20)}, NOW + timedelta(hours=34), "2026-11-26 22"),
+        (FROZEN, {}, NOW + timedelta(days=1), "a change freeze (exams): until 2026-11-26 12"),
+        (FROZEN, {"deadline": NOW + timedelta(hours=1)}, NOW + timedelta(hours=1), "exams"),
+    ],
+)
+def test_a_run_waits_for_its_time_the_windows_and_the_end_of_freezes(
+    asked: Run, rules: ChangeRules | None, changed: dict[str, Any], due: datetime | None, words: str
+) -> None:
+    found = gate(asked, rules=rules, **changed)
+    assert (found and found.due) == due
+    assert found is None or (found.status is RunStatus.SCHEDULED and words in found.waits_for)
+
+
+def test_an_approval_is_asked_for_before_the_time_comes(asked: Run) -> None:
+    found = gate(asked, approval="any", rules=NIGHT)
+    assert found is not None
+    assert found.status is RunStatus.NEEDS_APPROVAL
