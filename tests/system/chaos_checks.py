@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +16,6 @@ from app.runs.tables import EVENTS, JOURNAL, LEASES, RUNS, SETTLING, STAGES, Jou
 
 from .crowd import Box, Crowd, commands
 
-_HOLDS = {RunStatus.KEPT: {JournalAction.CONFIRMED}}
 _UNTOUCHED = {RunStatus.NOTHING_TO_DO, RunStatus.REFUSED}
 
 
@@ -48,7 +47,9 @@ def check(crowd: Crowd, store: RunStore, artifacts: Artifacts, asked: Iterable[s
         assert commands(crowd.running(box)) == commands(held), f"{box} holds what the journal says"
         assert commands(crowd.startup(box)) == commands(held), f"{box} would boot with it"
     assert crowd.timers() == []
-    return Seen(Counter(run.status.value for run in runs.values()), _interrupted(store))
+    seen = Seen(Counter(run.status.value for run in runs.values()), _interrupted(store))
+    print(seen)
+    return seen
 
 
 def _journal(connection: sa.Connection) -> list[tuple[str, JournalEntry]]:

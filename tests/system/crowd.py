@@ -88,6 +88,15 @@ class Crowd:
         for name, network in self.networks.items():
             start_lab(network, self.inventories / name, self.state(name))
 
+    def trouble(self) -> None:
+        """Make the boxes so slow that a moment falls into a touch, and let some refuse a line of some runs."""
+        for box in self.boxes:
+            control.plant(self.state(box.network), box.name, "slow", seconds=0.03)
+            if box.name == "r3":
+                control.plant(
+                    self.state(box.network), box.name, "refuse", pattern=r"priority percent 33$", text="% Refused"
+                )
+
     def stop(self) -> None:
         """Stop those that run."""
         for name in NETWORKS:

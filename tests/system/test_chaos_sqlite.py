@@ -24,12 +24,13 @@ CRASHES = 8
 def test_killed_again_and_again_every_run_ends_and_none_twice(seed: int, crowd: Crowd) -> None:
     random = Random(seed)
     first = {box: crowd.running(box) for box in crowd.boxes}
+    crowd.trouble()
     asked = list(orders(RUNS_ASKED))
     installation = Installation(crowd, sqlite_url(crowd.var))
     with closing(RunStore(installation.url)) as store, closing(installation):
         watch = Watch(store)
         server = installation.serve()
-        placing = in_background(lambda: installation.place(asked))
+        placing = in_background(lambda: installation.place_and_cancel(asked))
         for _ in range(CRASHES):
             if random.random() < 0.8:
                 wait_until(installation.ready, "the service")
@@ -44,4 +45,3 @@ def test_killed_again_and_again_every_run_ends_and_none_twice(seed: int, crowd: 
         seen = check(crowd, store, open_artifacts(settings, store.database), ids, first)
     assert seen.interrupted > 0, "a run was cut short"
     assert seen.statuses["kept"] > RUNS_ASKED / 2, seen
-    print(seen)
