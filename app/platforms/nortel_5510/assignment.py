@@ -162,7 +162,7 @@ def _steps(costs: Floats, fixed: NDArray[np.bool_], spare: int, combine: np.ufun
             first = begins[parts] - counts.cumsum() + counts
             parts, rest = np.repeat(parts, counts), others[np.arange(counts.sum()) + np.repeat(first, counts)]
         before, found = steps[-1], np.full_like(start, inf)
-        reached = (before < inf).any(axis=0)[rest]
+        reached = before.min(axis=0)[rest] < inf
         parts, rest = parts[reached], rest[reached]
         for taken, kind in enumerate((fixed[parts], ~fixed[parts])):
             part, left = parts[kind], rest[kind]
