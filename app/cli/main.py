@@ -116,7 +116,7 @@ def main() -> None:
     except BrokenPipeError:  # whoever reads what is printed went away
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(ServiceError.exit_code)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001  # nobody reads a traceback but who mends it
         _fail(_unexpected(error))
     sys.exit(code)
 
