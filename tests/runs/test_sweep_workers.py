@@ -48,10 +48,9 @@ def test_points_are_shared_and_those_of_a_dead_executor_taken_over(tmp_path: Pat
     settings = Settings(var_dir=tmp_path / "var", database_url=postgres_url)
     sweeps = Sweeps(database, open_artifacts(settings, database))
     network = load_network(root() / "inventories" / "infn-fnal")
-    children = []
+    children: list[ForkServerProcess] = []
     try:
-        for name in ("a", "b"):
-            children.append(_start(tmp_path / name, postgres_url))
+        children += [_start(tmp_path / name, postgres_url) for name in ("a", "b")]
         sweep = sweeps.place(SweepOrder(network, Written(TEXT), {}, SEEDS), "ana")
 
         def by() -> Counter[str]:
