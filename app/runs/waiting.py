@@ -65,7 +65,7 @@ def lock(context: Context, since: str) -> Json:
         try:
             context.store.leases.acquire(context.run_id, devices, LEASE_SECONDS)
         except LeaseHeld as error:
-            if context.store.now() >= give_up or _left_for_good(context, devices):
+            if context.store.now() >= give_up or _left_open(context, devices, RunStatus.NEEDS_RECOVERY):
                 return {"errors": [error.document()]}
             _say(context, f"boxes: {error.message}")
             return None
@@ -84,11 +84,7 @@ def _in_the_way(context: Context, devices: list[str]) -> bool:
     held = store.leases.held(context.network.name)
     if any(h.executor not in living and h.device in devices and h.run_id != context.run_id for h in held):
         return True
-    return any(
-        touch.device in devices and store.get_run(touch.run_id).status is RunStatus.PENDING
-        for touch in store.journal.open_touches()
-        if touch.network == context.network.name and touch.run_id != context.run_id
-    )
+    return _left_open(context, devices, RunStatus.PENDING)
 
 
 def step_aside(context: Context) -> Json:
@@ -102,14 +98,16 @@ def step_aside(context: Context) -> Json:
     return {}
 
 
-def _left_for_good(context: Context, devices: list[str]) -> bool:
-    """Whether a box was left between two states by a run that nothing but a person can finish."""
+def _left_open(context: Context, devices: list[str], status: RunStatus) -> bool:
+    """Whether another run, that is in this status, left a box between two states."""
+    store = context.store
     return any(
         touch.device in devices
-        and touch.network == context.network.name
-        and touch.run_id != context.run_id
-        and context.store.get_run(touch.run_id).status is RunStatus.NEEDS_RECOVERY
-        for touch in context.store.journal.open_touches()
+        for run in store.runs_in({status})
+        if run.network == context.network.name and run.id != context.run_id
+        # A first attempt that has not begun has touched nothing; there may be thousands.
+        if (run.status, run.attempt) != (RunStatus.PENDING, 1)
+        for touch in store.journal.open_touches(run.id)
     )
 
 

@@ -79,3 +79,13 @@ def test_so_does_what_settles_its_boxes(desk: Desk, order: Order) -> None:
     assert lock(behind) == {}
     assert desk.store.next_attempt(desk.run(first.run_id))
     assert lock(behind) == {"aside": True}
+
+
+def test_what_stopped_between_two_states_is_not_waited_for(desk: Desk, order: Order) -> None:
+    stopped, behind = waits(desk, order), waits(desk, order)
+    desk.store.journal.append(stopped.run_id, waiting.scope(stopped)[0], JournalAction.TOUCHING)
+    assert lock(behind) == {}
+    desk.store.set_status(stopped.run_id, RunStatus.NEEDS_RECOVERY)
+    found = lock(behind)
+    assert isinstance(found, dict)
+    assert "between two states" in found["errors"][0]["message"]
