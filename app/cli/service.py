@@ -51,6 +51,7 @@ def serve_at(listening: socket.socket, settings: Settings) -> None:
         config = uvicorn.Config(
             create_app(backend),
             http=TimedProtocol,
+            forwarded_allow_ips=list(settings.trusted_proxies),
             log_config=None,
             access_log=False,
             server_header=False,
