@@ -38,6 +38,7 @@ def _signer(
         raise NotAuthenticated("the measurement is not signed", mend="send the header X-JWS-Signature")
     tester = Signatures(backend.database).verify(x_jws_signature, raw, run_id, side)
     note.actor, note.credential = tester.name, f"tester:{tester.name}"[:64]
+    note.open(backend.access, request.state.request_id)
     return tester
 
 
