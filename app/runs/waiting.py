@@ -158,8 +158,7 @@ def gate(context: Context, candidate: str) -> Json:
     found = waits(
         run,
         candidate,
-        approval=context.documents.approval,
-        rules=context.network.changes,
+        rules=context.rules.holding(run.network, context.documents.approval, context.network.changes),
         decisions=decisions,
         now=store.now(),
     )
@@ -167,6 +166,25 @@ def gate(context: Context, candidate: str) -> Json:
         return {"wait": None}
     due = found.due.isoformat() if found.due else None
     return {"wait": {"status": found.status.value, "waits_for": found.waits_for, "due": due}}
+
+
+def held_up(context: Context, devices: list[str], candidate: str | None) -> Json:
+    """What keeps a run from touching boxes: it has to ``stop``, or to ``wait`` at the gate of its candidate.
+
+    Empty when it may, and holds them. It is asked in the step that touches: what an earlier step had found may be
+    long ago where a process died in between.
+
+    Raises:
+        LeaseLost: another run took a box.
+    """
+    stop = stopped(context)
+    if stop is not None:
+        return {"stop": stop}
+    wait = gate(context, candidate)["wait"] if candidate is not None else None
+    if wait is not None:
+        return {"wait": wait}
+    context.store.leases.renew(context.run_id, devices, LEASE_SECONDS)
+    return {}
 
 
 def release(context: Context) -> Json:
