@@ -120,6 +120,17 @@ def test_a_call_whose_process_died_is_in_the_log(
         assert (call["action"], call["actor"], call["status"]) == ("POST /api/v1/runs", "root", UNKNOWN)
 
 
+@pytest.mark.parametrize("path", ["/runs", "/measurements", "/sweeps"])
+def test_who_manages_a_network_hears_of_what_was_refused_there(
+    client: TestClient, people: People, path: str
+) -> None:
+    body = {"network": "campus", "policy": {"name": "campus-collaboration"}}
+    refused = client.post(f"/api/v1{path}", json=body, headers=people.headers("eve", Role.OPERATOR, "lab"))
+    assert refused.status_code == 403
+    page = client.get(CALLS, headers=people.headers("local", Role.ADMIN, "campus")).json()
+    assert [(call["actor"], call["network"], call["status"]) for call in page["calls"]] == [("eve", "campus", 403)]
+
+
 @pytest.mark.parametrize("path", ["", "/export"])
 def test_the_log_is_for_admins(client: TestClient, people: People, path: str) -> None:
     assert client.get(CALLS + path).status_code == 401
