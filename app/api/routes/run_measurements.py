@@ -12,6 +12,7 @@ from app.api.dependencies import TheBackend
 from app.api.problems import responses
 from app.api.recording import CallNote
 from app.api.run_models import Received
+from app.runs.store import RunUnknown
 from app.tester.measurement import Measurement, When
 
 router = APIRouter(tags=["runs"])
@@ -61,6 +62,8 @@ def put_measurement(
     The signature takes the place of a token. The same measurement may be sent again; another is refused.
     """
     run = backend.desk.run(run_id)
+    if run.id != run_id:  # the beginning of an id is for people: what is signed is for one run
+        raise RunUnknown("there is no such run", mend="name the run by its whole id")
     note: CallNote = request.state.note
     note.network = run.network
     tester.require(run.network)
