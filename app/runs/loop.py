@@ -32,6 +32,8 @@ class Loop:
     engine: Engine
     observe: Observer
     rules: NetworkRules
+    queued: bool = False
+    """Whether runs come from a queue that other processes fill."""
 
     def register(self) -> None:
         """Make the workflow known to the engine; before its launch."""
@@ -84,7 +86,9 @@ class Loop:
 
     def _context(self, run_id: str, params: JsonObject, attempt: int) -> Context:
         documents = Documents(**params)
-        return Context(run_id, documents, self.store, self.artifacts, self.observe, self.rules, attempt)
+        return Context(
+            run_id, documents, self.store, self.artifacts, self.observe, self.rules, attempt, self.queued
+        )
 
 
 def workflow_id(run: Run) -> str:

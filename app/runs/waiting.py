@@ -15,7 +15,8 @@ from app.runs.context import Context
 from app.runs.gate import waits
 from app.runs.leases import LeaseHeld
 from app.runs.outside import received, waiting_for
-from app.runs.store import Run
+from app.runs.slots import executors
+from app.runs.store import Run, again_from
 from app.runs.tables import RunStatus, Verdict
 from app.runs.undo import originals
 from app.tester.measurement import When
@@ -51,7 +52,8 @@ def lock(context: Context, since: str) -> Json:
     """Take the leases of every box in scope, trying for a while.
 
     Returns:
-        ``devices`` when it has them; else ``stop``, ``errors``, or neither: then it is to be tried again.
+        ``devices`` when it has them; else ``stop``, ``errors``, ``aside`` (somebody else needs its place in the
+        queue), or none of these: then it is to be tried again.
     """
     devices = scope(context)
     give_up = datetime.fromisoformat(since) + timedelta(seconds=LOCK_SECONDS)
@@ -70,7 +72,34 @@ def lock(context: Context, since: str) -> Json:
         _say(context, "")
         return {"devices": devices}
 
-    return _polled(attempt) or {}
+    return _polled(attempt) or ({"aside": True} if _in_the_way(context, devices) else {})
+
+
+def _in_the_way(context: Context, devices: list[str]) -> bool:
+    """Whether a run that has a box waits for a process itself: all places may be taken by such as wait for it."""
+    store = context.store
+    if not context.queued:
+        return False
+    living = {entry.id for entry in executors(store.database)}
+    held = store.leases.held(context.network.name)
+    if any(h.executor not in living and h.device in devices and h.run_id != context.run_id for h in held):
+        return True
+    return any(
+        touch.device in devices and store.get_run(touch.run_id).status is RunStatus.PENDING
+        for touch in store.journal.open_touches()
+        if touch.network == context.network.name and touch.run_id != context.run_id
+    )
+
+
+def step_aside(context: Context) -> Json:
+    """Let another attempt begin behind all that wait in the queue by now."""
+
+    def again(run: Run, _connection: sa.Connection) -> Mapping[str, Any] | None:
+        mine = run.attempt == context.attempt and run.status is RunStatus.RUNNING
+        return again_from(run.start, run) if mine else None
+
+    context.store.change(context.run_id, again)
+    return {}
 
 
 def _left_for_good(context: Context, devices: list[str]) -> bool:
@@ -91,8 +120,9 @@ def await_measurement(context: Context, when: When, until: str | None, seconds: 
         ``until`` (when it is too late), and ``measurement`` (an artifact), ``stop``, ``late``, or none of them.
     """
     end = datetime.fromisoformat(until) if until else context.store.now() + timedelta(seconds=seconds)
+    # A first step that was cut short has said till when already, and a measurement may have come since.
+    end = _say(context, waiting_for(when), end).due or end
     since = end - timedelta(seconds=seconds)
-    _say(context, waiting_for(when), end)
 
     def attempt() -> Json | None:
         stop = stopped(context)
@@ -118,14 +148,14 @@ def _polled(attempt: Callable[[], Json | None]) -> Json | None:
         time.sleep(POLL_SECONDS)
 
 
-def _say(context: Context, waits_for: str, due: datetime | None = None) -> None:
-    """Show on a running run what it waits for."""
+def _say(context: Context, waits_for: str, due: datetime | None = None) -> Run:
+    """Show on a running run what it waits for; till when stays as it was said first."""
 
     def say(run: Run, _connection: sa.Connection) -> Mapping[str, Any] | None:
         mine = run.attempt == context.attempt and run.status is RunStatus.RUNNING
         return {"waits_for": waits_for, "due": due} if mine and run.waits_for != waits_for else None
 
-    context.store.change(context.run_id, say)
+    return context.store.change(context.run_id, say)
 
 
 def checkpoint(context: Context, devices: list[str]) -> Json:

@@ -25,7 +25,7 @@ from app.resources import root
 from app.runs import course, outside, phases, preparing
 from app.runs.context import Context, Documents
 from app.runs.desk import Order
-from app.runs.dispatch import RUNS_QUEUE
+from app.runs.dispatch import SETTLING_QUEUE
 from app.runs.loop import SETTLE, settling_id
 from app.runs.rules import NetworkRules
 from app.runs.service import Service, open_service
@@ -34,8 +34,8 @@ from app.runs.sweeps import SweepOrder
 from app.runs.tables import RunStatus
 from app.runs.wrong_state import WrongState
 from app.settings import Settings
-from app.tester.measurement import FlowResult, Measurement, ScenarioResult, When
 
+from .measurements import MILLISECOND, measured
 from .support import wait_for
 
 NETWORK = "infn-fnal"
@@ -54,7 +54,6 @@ apply: [{role: edge, interfaces: wan, direction: output}]
 verify: [{from: infn, to: vme, classes: [robin], beside: [default], seconds: 5}]
 """
 BOXES = ("router1", "router3")
-MILLISECOND = 10**9
 
 
 class Site:
@@ -275,7 +274,7 @@ def test_a_push_that_is_repeated_asks_again_whether_it_may(site: Site) -> None:
 
 def test_what_a_service_left_in_its_queues_is_finished_by_recover(site: Site) -> None:
     run = site.place()
-    site.service.engine.enqueue(SETTLE, settling_id(run.id), {"run": run.id}, RUNS_QUEUE)
+    site.service.engine.enqueue(SETTLE, settling_id(run.id), {"run": run.id}, SETTLING_QUEUE)
     sweeps = site.service.executor.sweeps
     sweeps.sweeps.place(SweepOrder(site.network, Written(POLICY, "remote-control.yaml", {}, {}), {}), "ada")
     sweeps.tick()
@@ -343,25 +342,6 @@ def test_a_retry_does_not_push_to_a_box_that_changed(site: Site) -> None:
         ("router1", True)
     ]
     assert site.running() == changed
-
-
-def measured(when: When, delay: int, *, evidence: Any = "measured") -> Measurement:
-    """What a probe says: a packet every 2 ms for 20 s, all as late."""
-    samples = tuple((n * 2 * MILLISECOND, delay) for n in range(10_000))
-    flow = FlowResult(
-        traffic_class="robin",
-        path="infn→vme",
-        name="probe",
-        sent=len(samples),
-        delivered=len(samples),
-        lost=0,
-        samples=samples,
-    )
-    scenario = ScenarioResult(name="one-way", title="probe", flows=(flow,))
-    return Measurement(
-        when=when, evidence=evidence, tester="probe", seed=0, delay_reference="first bit to first bit",
-        scenarios=(scenario,),
-    )  # fmt: skip
 
 
 def test_a_bad_outside_measurement_takes_the_run_back(site: Site) -> None:
