@@ -224,6 +224,16 @@ class DbosEngine:
                     taken.append(entry.workflow_id)
         return taken
 
+    def move(self, workflow_id: str, queue: str) -> None:
+        """Put a workflow that waits in a queue into another one; one that runs, or has ended, is left alone.
+
+        The engine's own way would also put back one that was taken meanwhile, and so let it run twice.
+        """
+        table = self._system.tables.workflow_status
+        waits = (table.c.workflow_uuid == workflow_id) & (table.c.status == "ENQUEUED")
+        with self._system.engine.begin() as connection:
+            connection.execute(sa.update(table).where(waits).values(queue_name=queue))
+
     def abandon(self, workflow_id: str) -> None:
         """End a workflow where it stands; its step in flight, if any, is not recorded."""
         DBOS.cancel_workflow(workflow_id)
