@@ -67,14 +67,17 @@ def measure() -> Iterator[Ratio | str]:
                 run_concurrency=AT_ONCE,
             )
             settings.make_var_dir()
-            with _networks(settings) as names, closing(_Batch(settings, names)) as batch:
-                with batch.worker():
-                    with batch.worker():
-                        batch.seconds(
-                            voice=20
-                        )  # both have imported what they need, and the routers have the policy
-                        two = batch.seconds(voice=30)
-                    one = batch.seconds(voice=20)
+            with (
+                _networks(settings) as names,
+                closing(_Batch(settings, names)) as batch,
+                batch.worker(),
+                ExitStack() as another,
+            ):
+                another.enter_context(batch.worker())
+                batch.seconds(voice=20)  # both have imported what they need, and the routers have the policy
+                two = batch.seconds(voice=30)
+                another.close()
+                one = batch.seconds(voice=20)
             yield Ratio(f"{RUNS} runs, one worker against two", one, two, at_least=AT_LEAST)
     except LookupError as error:
         yield f"workers: left out: {error}"

@@ -24,8 +24,8 @@ from app.runs.tables import RunStatus
 
 RUNS_QUEUE = "runs"
 HOLDERS_QUEUE = "holders"
-"""For what others wait for: runs that hold boxes, and boxes that have to be settled. Every place of the queue of runs
-may be taken by runs that wait, so nobody waits for a place here.
+"""For what others wait for: runs that hold boxes, and boxes that have to be settled. It has no end of places, for
+every place of the queue of runs may be taken by runs that wait.
 """
 
 _LOCK = 0x716F7364  # "qosd"
@@ -109,7 +109,7 @@ class Dispatcher:
             self._again(run)  # abandoned before it began
 
     def _let_holders_on(self, known: Mapping[str, Unfinished]) -> None:
-        """Let runs that were put back into their queue and hold boxes go on before those that wait for the boxes."""
+        """Let runs that hold boxes, and were put back into their queue, go on before those that wait for them."""
         queued = [entry for entry in known.values() if entry.workflow == WORKFLOW and not entry.running]
         holders = self.store.leases.holders() if queued else set()
         for entry in queued:
