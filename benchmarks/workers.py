@@ -25,7 +25,7 @@ from benchmarks.databases import postgres
 from benchmarks.serving import command, environment
 from benchmarks.timing import Ratio
 
-RUNS = 12
+RUNS = 8
 AT_ONCE = 2
 """Runs of one worker."""
 SECONDS_PER_LINE = 0.1
