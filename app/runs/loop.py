@@ -53,7 +53,7 @@ class Loop:
 
     def settle(self, run_id: str) -> Json:
         """Undo what a run left between two states, as a workflow of its own."""
-        return self.engine.run(SETTLE, new_run_id(), {"run": run_id})
+        return self.engine.run(SETTLE, settling_id(run_id), {"run": run_id})
 
     def _settling(self, _workflow_id: str, params: JsonObject) -> JsonObject:
         run = self.store.get_run(params["run"])
@@ -96,3 +96,14 @@ def run_of(workflow: str) -> tuple[str, int]:
     """The run and its attempt that a workflow carries out."""
     run_id, _, attempt = workflow.partition(":")
     return run_id, int(attempt or 1)
+
+
+def settling_id(run_id: str) -> str:
+    """A new id for a workflow that settles the boxes of a run."""
+    return f"{SETTLE}:{run_id}:{new_run_id()}"
+
+
+def settled_by(workflow: str) -> str | None:
+    """The run whose boxes a workflow settles; ``None`` if it does something else."""
+    kind, _, rest = workflow.partition(":")
+    return rest.partition(":")[0] if kind == SETTLE else None

@@ -17,6 +17,7 @@ import pytest
 from app.access.roles import NotAllowed
 from app.emulation import start_lab, state_folder
 from app.intent.loader import parse_intent
+from app.intent.written import Written
 from app.inventory.changes import ChangeRules, Freeze
 from app.inventory.loader import load_network
 from app.lab import control
@@ -24,9 +25,12 @@ from app.resources import root
 from app.runs import course, outside, phases, preparing
 from app.runs.context import Context, Documents
 from app.runs.desk import Order
+from app.runs.dispatch import RUNS_QUEUE
+from app.runs.loop import SETTLE, settling_id
 from app.runs.rules import NetworkRules
 from app.runs.service import Service, open_service
 from app.runs.store import Run
+from app.runs.sweeps import SweepOrder
 from app.runs.tables import RunStatus
 from app.runs.wrong_state import WrongState
 from app.settings import Settings
@@ -267,6 +271,16 @@ def test_a_push_that_is_repeated_asks_again_whether_it_may(site: Site) -> None:
         site.store.leases.release(run.id)
         site.store.set_status(run.id, RunStatus.CANCELLED)
     assert site.running() == before
+
+
+def test_what_a_service_left_in_its_queues_is_finished_by_recover(site: Site) -> None:
+    run = site.place()
+    site.service.engine.enqueue(SETTLE, settling_id(run.id), {"run": run.id}, RUNS_QUEUE)
+    sweeps = site.service.executor.sweeps
+    sweeps.sweeps.place(SweepOrder(site.network, Written(POLICY, "remote-control.yaml", {}, {}), {}), "ada")
+    sweeps.tick()
+    assert [(e["run"], e["status"]) for e in site.service.recover()] == [(run.id, "pending"), (run.id, "kept")]
+    assert sweeps.sweeps.open_points() == []
 
 
 def test_boxes_that_another_run_holds_are_waited_for(site: Site) -> None:
