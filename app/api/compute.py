@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 _WAITING_PER_PROCESS = 32
 _OBJECTS_BETWEEN_COLLECTIONS = 50_000
-"""More than a preview of some ten devices leaves at any time; with the interpreter's own 700 it is searched often."""
+"""More than a preview of ten devices leaves; the interpreter's own 700 mean a search at every other device."""
 _CONTEXT = multiprocessing.get_context("spawn")  # a fork of a process with threads may hang
 
 
