@@ -15,8 +15,7 @@ from app.runs.context import Context
 from app.runs.gate import waits
 from app.runs.leases import LeaseHeld
 from app.runs.outside import received, waiting_for
-from app.runs.slots import executors
-from app.runs.store import Run, again_from
+from app.runs.store import Run
 from app.runs.tables import RunStatus, Verdict
 from app.runs.undo import originals
 from app.tester.measurement import When
@@ -52,8 +51,7 @@ def lock(context: Context, since: str) -> Json:
     """Take the leases of every box in scope, trying for a while.
 
     Returns:
-        ``devices`` when it has them; else ``stop``, ``errors``, ``aside`` (somebody else needs its place in the
-        queue), or none of these: then it is to be tried again.
+        ``devices`` when it has them; else ``stop``, ``errors``, or neither: then it is to be tried again.
     """
     devices = scope(context)
     give_up = datetime.fromisoformat(since) + timedelta(seconds=LOCK_SECONDS)
@@ -65,48 +63,23 @@ def lock(context: Context, since: str) -> Json:
         try:
             context.store.leases.acquire(context.run_id, devices, LEASE_SECONDS)
         except LeaseHeld as error:
-            if context.store.now() >= give_up or _left_open(context, devices, RunStatus.NEEDS_RECOVERY):
+            if context.store.now() >= give_up or _left_for_good(context, devices):
                 return {"errors": [error.document()]}
             _say(context, f"boxes: {error.message}")
             return None
         _say(context, "")
         return {"devices": devices}
 
-    return _polled(attempt) or ({"aside": True} if _in_the_way(context, devices) else {})
+    return _polled(attempt) or {}
 
 
-def _in_the_way(context: Context, devices: list[str]) -> bool:
-    """Whether a run that has a box waits for a process itself: all places may be taken by such as wait for it."""
-    store = context.store
-    if not context.queued:
-        return False
-    living = {entry.id for entry in executors(store.database)}
-    held = store.leases.held(context.network.name)
-    if any(h.executor not in living and h.device in devices and h.run_id != context.run_id for h in held):
-        return True
-    return _left_open(context, devices, RunStatus.PENDING)
-
-
-def step_aside(context: Context) -> Json:
-    """Let another attempt begin behind all that wait in the queue by now."""
-
-    def again(run: Run, _connection: sa.Connection) -> Mapping[str, Any] | None:
-        mine = run.attempt == context.attempt and run.status is RunStatus.RUNNING
-        return again_from(run.start, run) if mine else None
-
-    context.store.change(context.run_id, again)
-    return {}
-
-
-def _left_open(context: Context, devices: list[str], status: RunStatus) -> bool:
-    """Whether another run, that is in this status, left a box between two states."""
+def _left_for_good(context: Context, devices: list[str]) -> bool:
+    """Whether a box was left between two states by a run that stopped there."""
     store = context.store
     return any(
         touch.device in devices
-        for run in store.runs_in({status})
+        for run in store.runs_in({RunStatus.NEEDS_RECOVERY})
         if run.network == context.network.name and run.id != context.run_id
-        # A first attempt that has not begun has touched nothing; there may be thousands.
-        if (run.status, run.attempt) != (RunStatus.PENDING, 1)
         for touch in store.journal.open_touches(run.id)
     )
 
