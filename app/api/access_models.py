@@ -32,8 +32,9 @@ Line = Annotated[str, StringConstraints(max_length=128, pattern=r"^[^\x00-\x1f\x
 
 # A body with a NUL is refused before it is looked at; of a secret, pydantic checks no pattern.
 _WRITABLE = {"pattern": r"^[^\x00]*$"}
-Password = Annotated[SecretStr, Field(max_length=LONGEST, json_schema_extra=_WRITABLE)]
-NewPassword = Annotated[SecretStr, Field(min_length=SHORTEST, max_length=LONGEST, json_schema_extra=_WRITABLE)]
+_PASSWORD = Field(max_length=LONGEST, json_schema_extra=_WRITABLE, examples=["several words of my own"])
+Password = Annotated[SecretStr, _PASSWORD]
+NewPassword = Annotated[SecretStr, Field(min_length=SHORTEST), _PASSWORD]
 
 Networks = Annotated[list[NetworkName] | None, Field(min_length=1, max_length=1000)]
 """Where something counts; null: everywhere."""
