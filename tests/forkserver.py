@@ -13,6 +13,7 @@ FORKSERVER.set_forkserver_preload(
         "app.cli.runs",
         "app.cli.lab",
         "app.cli.worker",
+        "app.cli.service",
         "tests.runs.executor_process",
     ]
 )

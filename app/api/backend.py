@@ -21,6 +21,9 @@ from app.runs.store import RunStore
 from app.settings import Settings
 from app.telemetry.metrics import Metrics
 
+PATIENCE_SECONDS = 5.0
+"""How long a request waits for a database that is away; then its caller is told to come again."""
+
 _PRELOAD = ("app.api.preview_job",)
 """What computing processes import before their first call."""
 
@@ -54,7 +57,7 @@ def open_backend(settings: Settings) -> Iterator[Backend]:
     """
     settings.make_var_dir()
     with ExitStack() as opened:
-        store = opened.enter_context(RunStore(settings.database_url))
+        store = opened.enter_context(RunStore(settings.database_url, patience=PATIENCE_SECONDS))
         database = store.database
         artifacts = open_artifacts(settings, database)
         compute = opened.enter_context(closing(Compute(settings.compute_processes, _PRELOAD)))

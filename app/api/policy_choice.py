@@ -2,17 +2,43 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictInt
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    StrictInt,
+    Tag,
+    WithJsonSchema,
+)
 
 from app.intent.loader import LoadedIntent
+from app.intent.parameters import Scalar
 from app.intent.written import LONGEST_FILE, Written, load_written
 from app.runs.policies import LATEST, Policies
 
 _REQUEST = ConfigDict(extra="forbid")
 
-Parameters = dict[str, Any]
+
+def _plain(value: Any) -> Any:
+    # Looked at before anything walks through it: JSON nests deeper than a process can follow.
+    entries = value if isinstance(value, list) else [value]
+    if not entries or not all(isinstance(entry, Scalar) for entry in entries):
+        raise ValueError("this is no value of a parameter: give text, a number, true or false, or a list of these")
+    return value
+
+
+_SCALAR = {"type": ["string", "number", "boolean"]}
+
+ParameterValue = Annotated[
+    Any,
+    AfterValidator(_plain),
+    WithJsonSchema({"anyOf": [_SCALAR, {"type": "array", "minItems": 1, "items": _SCALAR}]}),
+]
+Parameters = dict[str, ParameterValue]
 
 
 class NamedPolicy(BaseModel):
@@ -36,7 +62,15 @@ class InlinePolicy(BaseModel):
     file: str = Field(default="policy.yaml", max_length=LONGEST_FILE, examples=["policies/campus.yaml"])
 
 
-PolicyChoice = NamedPolicy | InlinePolicy
+def _kind(choice: object) -> str:
+    """By what it has, so that a mistake is told of one of both, and not of each."""
+    inline = isinstance(choice, InlinePolicy) or (isinstance(choice, dict) and "text" in choice)
+    return (InlinePolicy if inline else NamedPolicy).__name__
+
+
+PolicyChoice = Annotated[
+    Annotated[NamedPolicy, Tag("NamedPolicy")] | Annotated[InlinePolicy, Tag("InlinePolicy")], Discriminator(_kind)
+]
 
 
 def chosen(policies: Policies, choice: PolicyChoice) -> LoadedIntent:

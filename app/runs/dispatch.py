@@ -16,18 +16,22 @@ from dataclasses import dataclass, field
 import sqlalchemy as sa
 
 from app.runs.engine import Engine, State, Unfinished
-from app.runs.ids import new_run_id
-from app.runs.loop import SETTLE, WORKFLOW, workflow_id
+from app.runs.loop import SETTLE, WORKFLOW, run_of, settled_by, settling_id, workflow_id
 from app.runs.slots import bury, executors
 from app.runs.store import Run, RunStore
 from app.runs.tables import RunStatus
 
 RUNS_QUEUE = "runs"
+HOLDERS_QUEUE = "holders"
+"""For what others wait for: runs that hold boxes, and boxes that have to be settled. It has no end of places, for
+every place of the queue of runs may be taken by runs that wait.
+"""
 
 _LOCK = 0x716F7364  # "qosd"
 _RESCUE_SECONDS = 10
 _SEARCH_SECONDS = 600  # the whole journal is read; nothing should be found
 _FIRST_AGAIN, _LAST_AGAIN = 60.0, 1800.0
+_SILENT = "its workflow ended without saying how; the log of the executor has the error"
 
 _log = logging.getLogger(__name__)
 
@@ -69,6 +73,7 @@ class Dispatcher:
             for run in self.store.runs_in({RunStatus.PENDING}):
                 if workflow_id(run) not in known:
                     self._begin(run, known)
+            self._let_holders_on(known)
             if time.monotonic() - self._rescued >= _RESCUE_SECONDS:
                 self._rescued = time.monotonic()
                 self._settle_ended(self.rescue())
@@ -103,6 +108,14 @@ class Dispatcher:
         if self.engine.state(workflow_id(run)) in (State.ENDED, State.ABANDONED):
             self._again(run)  # abandoned before it began
 
+    def _let_holders_on(self, known: Mapping[str, Unfinished]) -> None:
+        """Let runs that hold boxes, and were put back into their queue, go on before those that wait for them."""
+        queued = [entry for entry in known.values() if entry.workflow == WORKFLOW and not entry.running]
+        holders = self.store.leases.holders() if queued else set()
+        for entry in queued:
+            if run_of(entry.workflow_id)[0] in holders:
+                self.engine.move(entry.workflow_id, HOLDERS_QUEUE)
+
     def _abandon(self, known: dict[str, Unfinished], versions: set[str]) -> None:
         """Abandon workflows of versions that no living executor can carry out: an upgrade outlived them."""
         for entry in list(known.values()):
@@ -123,10 +136,9 @@ class Dispatcher:
             if state is not State.ENDED:
                 self._again(run)
             elif self.store.journal.open_touches(run.id):
-                self.store.set_status(run.id, RunStatus.NEEDS_RECOVERY, attempt=run.attempt)
+                self.store.set_status(run.id, RunStatus.NEEDS_RECOVERY, attempt=run.attempt, reason=_SILENT)
             else:
-                why = "its workflow ended without saying how"
-                self.store.set_status(run.id, RunStatus.FAILED, attempt=run.attempt, reason=why)
+                self.store.set_status(run.id, RunStatus.FAILED, attempt=run.attempt, reason=_SILENT)
 
     def _again(self, run: Run) -> None:
         if self.store.next_attempt(run):
@@ -148,19 +160,17 @@ class Dispatcher:
 
     def gave_up(self, run_id: str) -> bool:
         """Whether a try at settling the run's boxes is over, and will be repeated only after a pause."""
-        prefix = f"{SETTLE}:{run_id}:"
         return run_id in self._tries and not any(
-            entry.workflow_id.startswith(prefix) for entry in self.engine.unfinished()
+            settled_by(entry.workflow_id) == run_id for entry in self.engine.unfinished()
         )
 
     def _settle(self, run_id: str, known: Mapping[str, Unfinished]) -> None:
-        prefix = f"{SETTLE}:{run_id}:"
-        if any(entry.startswith(prefix) for entry in known):
+        if any(settled_by(entry) == run_id for entry in known):
             return
         now = time.monotonic()
         last = self._tries.get(run_id)
         if last is not None and now < last.at:
             return
         pause = _FIRST_AGAIN if last is None else min(last.pause * 2, _LAST_AGAIN)
-        self.engine.enqueue(SETTLE, prefix + new_run_id(), {"run": run_id}, RUNS_QUEUE)
+        self.engine.enqueue(SETTLE, settling_id(run_id), {"run": run_id}, HOLDERS_QUEUE)
         self._tries[run_id] = _Try(now + pause, pause)

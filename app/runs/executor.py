@@ -10,10 +10,11 @@ from app.database.connections import is_embedded
 from app.errors import QosforgeError
 from app.runs.artifacts import open_artifacts
 from app.runs.context import Observer
-from app.runs.dbos_engine import WORKFLOW_VERSION, DbosEngine
-from app.runs.dispatch import RUNS_QUEUE, Dispatcher
-from app.runs.engine import Queue
+from app.runs.dbos_engine import DbosEngine
+from app.runs.dispatch import HOLDERS_QUEUE, RUNS_QUEUE, Dispatcher
+from app.runs.engine import WORKFLOW_VERSION, Queue
 from app.runs.loop import Loop
+from app.runs.rules import NetworkRules
 from app.runs.slots import TIMES, Slot, SlotTimes, new_executor
 from app.runs.store import RunStore
 from app.runs.sweep_work import SWEEPS_QUEUE, SweepWork
@@ -63,12 +64,13 @@ class Executor:
             url=None if embedded else self.store.database.url,
             executor=self.slot.id,
             queues=[
-                Queue(name, settings.run_concurrency, settings.runs_per_minute)
-                for name in (RUNS_QUEUE, SWEEPS_QUEUE)
+                Queue(RUNS_QUEUE, settings.run_concurrency, settings.runs_per_minute),
+                Queue(HOLDERS_QUEUE),
+                Queue(SWEEPS_QUEUE, settings.run_concurrency, settings.runs_per_minute),
             ],
             workflow_version=workflow_version,
         )
-        self.loop = Loop(self.store, self.artifacts, self.engine, observe)
+        self.loop = Loop(self.store, self.artifacts, self.engine, observe, NetworkRules(settings))
         self.dispatcher = Dispatcher(self.store, self.engine)
         sweeps = Sweeps(self.store.database, self.artifacts)
         self.sweeps = SweepWork(sweeps, self.artifacts, self.engine)

@@ -12,7 +12,9 @@ import sqlalchemy as sa
 from app.database.connections import Database
 from app.errors import Place, StoreError
 from app.runs.journal import unsettled
-from app.runs.tables import JOURNAL, LEASES, RUNS
+from app.runs.tables import JOURNAL, LEASES, RUNS, RunStatus
+
+_OVER = sorted(status for status in RunStatus if status.final)
 
 
 @dataclass(eq=False)
@@ -49,7 +51,7 @@ class Leases:
         """Take ``devices`` (names in the run's network) for ``seconds``, all of them or none.
 
         A run that already holds some of them gets them again: a recovered run takes over from itself.
-        A lease that ran out is free, unless its run left the box touched and unsettled.
+        A lease that ran out, or whose run is over, is free, unless its run left the box touched and unsettled.
 
         Raises:
             LeaseHeld: another run has one of them.
@@ -103,6 +105,11 @@ class Leases:
         mine = sa.delete(LEASES).where(LEASES.c.run_id == run_id)
         self._database.transact(lambda connection: connection.execute(mine))
 
+    def holders(self) -> set[str]:
+        """Runs that have not released every box, whether their leases ran out or not."""
+        query = sa.select(LEASES.c.run_id).distinct()
+        return self._database.query(lambda connection: set(connection.scalars(query)))
+
     def held(self, network: str | None = None) -> list[Lease]:
         """Leases that have not run out (of one network), by network and device."""
         wanted = LEASES.c.expires > self._now()
@@ -122,7 +129,10 @@ class Leases:
     def _refuse_held(
         connection: sa.Connection, run_id: str, network: str, devices: Sequence[str], now: datetime
     ) -> None:
-        others = _leases(connection, _of(network, devices) & (LEASES.c.run_id != run_id) & (LEASES.c.expires > now))
+        # A run that was ended from outside gave nothing back; whether it left a box touched is looked at below.
+        over = sa.exists().where(LEASES.c.run_id == RUNS.c.id, RUNS.c.status.in_(_OVER))
+        held = _of(network, devices) & (LEASES.c.run_id != run_id) & (LEASES.c.expires > now)
+        others = _leases(connection, held & ~over)
         if others:
             names = ", ".join(lease.device for lease in others)
             first = others[0]

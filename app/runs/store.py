@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import sqlalchemy as sa
 
-from app.database.connections import Database
+from app.database.connections import OUTAGE_SECONDS, Database
 from app.errors import InputError, StoreError
 from app.runs.decisions import Decision, Decisions
 from app.runs.events import EventKind, Events
@@ -106,14 +106,17 @@ class RunStore:
         *,
         executor: str = EMBEDDED_EXECUTOR,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        patience: float = OUTAGE_SECONDS,
     ) -> None:
         """Open the store at the SQLAlchemy URL ``url`` (a SQLite file, or PostgreSQL), migrating it if it is older.
+
+        ``patience`` is how many seconds a transaction waits for a server that is away.
 
         Raises:
             InputError: ``url`` is neither.
             StoreError: it cannot be opened, or a newer release wrote it.
         """
-        self.database = Database(url)
+        self.database = Database(url, patience=patience)
         self.now = now
         self.journal = Journal(self.database, now)
         self.leases = Leases(self.database, now, executor)
@@ -188,8 +191,9 @@ class RunStore:
         rows: list[sa.Row[Any]] = []
         if _ID.fullmatch(wanted):
             same = RUNS.c.id == wanted if len(wanted) == _WHOLE_ID else RUNS.c.id.startswith(wanted)
-            with self.database.read() as connection:
-                rows = list(connection.execute(sa.select(RUNS).where(same).limit(2)))
+            rows = self.database.query(
+                lambda connection: list(connection.execute(sa.select(RUNS).where(same).limit(2)))
+            )
         if len(rows) != 1:
             found = "several runs begin with" if rows else "there is no run"
             raise RunUnknown(f"{found} {run_id[:64]!r}", mend="list the runs with `qosforge runs`")
@@ -229,8 +233,7 @@ class RunStore:
             query = query.where(RUNS.c.id < before)
         if after is not None:
             query = query.where(RUNS.c.id > after)
-        with self.database.read() as connection:
-            return [_run(row) for row in connection.execute(query)]
+        return self.database.query(lambda connection: [_run(row) for row in connection.execute(query)])
 
     def unfinished_runs(self) -> list[Run]:
         """Runs that are not over, oldest first."""
@@ -239,14 +242,13 @@ class RunStore:
     def runs_in(self, statuses: Collection[RunStatus]) -> list[Run]:
         """Runs in one of these statuses, oldest first."""
         query = sa.select(RUNS).where(RUNS.c.status.in_(sorted(statuses))).order_by(RUNS.c.id)
-        with self.database.read() as connection:
-            return [_run(row) for row in connection.execute(query)]
+        return self.database.query(lambda connection: [_run(row) for row in connection.execute(query)])
 
     def due_runs(self) -> list[Run]:
         """Waiting runs whose moment has come, the longest due first."""
         waiting = RUNS.c.status.in_(sorted(WAITING)) & (RUNS.c.due <= self.now())
-        with self.database.read() as connection:
-            return [_run(row) for row in connection.execute(sa.select(RUNS).where(waiting).order_by(RUNS.c.due))]
+        query = sa.select(RUNS).where(waiting).order_by(RUNS.c.due)
+        return self.database.query(lambda connection: [_run(row) for row in connection.execute(query)])
 
     def change(self, run_id: str, change: Change, by: str = "") -> Run:
         """Look at a run and set columns of it, in one transaction that nobody gets in between.

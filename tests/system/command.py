@@ -62,6 +62,11 @@ class Command:
             assert time.monotonic() < deadline, f"waited {seconds} s for {what}"
             time.sleep(0.01)
 
+    @property
+    def alive(self) -> bool:
+        """Whether it goes on."""
+        return self._process.is_alive()
+
     def kill(self) -> None:
         """SIGKILL."""
         self._process.kill()

@@ -13,7 +13,7 @@ from app.api.dependencies import TheBackend
 from app.api.readiness import Check, checks
 from app.api.security import Needs
 from app.operations.revision import held, known, release
-from app.runs.dbos_engine import WORKFLOW_VERSION
+from app.runs.engine import WORKFLOW_VERSION
 from app.telemetry.metrics import CONTENT_TYPE
 
 router = APIRouter(tags=["system"])
