@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from benchmarks import access_lists, compiler, service, simulating
+from benchmarks import access_lists, compiler, service, simulating, stored_runs, workers
 
 if __name__ == "__main__":  # the processes of the compiler's benchmark import this module
-    for benchmark in (compiler, access_lists, simulating, service):
+    for benchmark in (compiler, access_lists, simulating, service, stored_runs, workers):
         for found in benchmark.measure():
             print(found, flush=True)  # noqa: T201

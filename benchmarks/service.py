@@ -5,38 +5,27 @@ from __future__ import annotations
 import http.client
 import itertools
 import json
-import os
-import re
 import shutil
-import statistics
-import subprocess
-import sys
 import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from ruamel.yaml import YAML
 
-from app.access.roles import EVERY_NETWORK, Role
-from app.access.tokens import create_token
-from app.access.users import add_user, find_user, grant
-from app.database.connections import Database
 from app.intent.written import Written, load_written
 from app.inventory.loader import load_network
 from app.reports.preview import check, compile_document
 from app.resources import root
 from app.settings import Settings
+from benchmarks.serving import served, viewer_token
+from benchmarks.timing import Median, Throughput, median
 
 NETWORK = "campus-10"
 CLIENTS = 16
-ALONE = 40
-"""Requests of one client."""
 TOGETHER = 320
 """Requests of all clients together."""
 MOST_MS, LEAST_PER_SECOND = 50.0, 100.0
@@ -47,51 +36,19 @@ _TOP = (
 _CLASSES = (root() / "policies" / "classes" / "rfc4594-12.yaml").read_text(encoding="utf-8")
 
 
-@dataclass(frozen=True)
-class Median:
-    """Milliseconds of a request, in the median."""
-
-    name: str
-    ms: float
-    at_most: float | None = None
-
-    def __str__(self) -> str:
-        return f"{self.name}: median {self.ms:.1f} ms" + _told(self.at_most, "at most", self.ms, below=True)
-
-
-@dataclass(frozen=True)
-class Throughput:
-    """Requests a second."""
-
-    name: str
-    per_second: float
-    at_least: float | None = None
-
-    def __str__(self) -> str:
-        told = _told(self.at_least, "at least", self.per_second, below=False)
-        return f"{self.name}: {self.per_second:.0f} a second{told}"
-
-
-def _told(bound: float | None, word: str, value: float, *, below: bool) -> str:
-    if bound is None:
-        return ""
-    met = value <= bound if below else value >= bound
-    return f" ({word} {bound:g}: {'met' if met else 'MISSED'})"
-
-
 def measure() -> Iterator[Median | Throughput]:
     """Previews of 12 classes for 10 devices: intents never seen and one that comes again, by 1 and 16 clients."""
     fresh = _intents()
     with tempfile.TemporaryDirectory() as scratch:
         yield Median("baseline: the same preview without a service", _alone(Path(scratch), fresh))
-    with tempfile.TemporaryDirectory() as scratch, _served(Path(scratch)) as (port, token):
+    with tempfile.TemporaryDirectory() as scratch, _serving(Path(scratch)) as (port, token):
         ask = _asking(port, token)
         for _ in range(8):  # both processes have read data and templates
             ask(_preview(next(fresh)))
-        yield Median("baseline: GET /health", _median(lambda: ask(None)))
+        yield Median("baseline: GET /health", median(lambda: ask(None)))
         again = _preview(next(fresh))
-        yield Median("preview never seen, 1 client", _median(lambda: ask(_preview(next(fresh)))), MOST_MS)
-        yield Median("preview that comes again, 1 client", _median(lambda: ask(again)), MOST_MS)
+        yield Median("preview never seen, 1 client", median(lambda: ask(_preview(next(fresh)))), MOST_MS)
+        yield Median("preview that comes again, 1 client", median(lambda: ask(again)), MOST_MS)
         yield Throughput(f"baseline: GET /health, {CLIENTS} clients", _rate(port, token, lambda: None))
         yield Throughput(
             f"preview that comes again, {CLIENTS} clients", _rate(port, token, lambda: again), LEAST_PER_SECOND
@@ -129,16 +86,7 @@ def _alone(scratch: Path, fresh: Iterator[Written]) -> float:
 
     for _ in range(4):
         preview()
-    return _median(preview)
-
-
-def _median(work: Callable[[], object]) -> float:
-    times = []
-    for _ in range(ALONE):
-        started = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - started)
-    return statistics.median(times) * 1e3
+    return median(preview)
 
 
 def _rate(port: int, token: str, body: Callable[[], bytes | None]) -> float:
@@ -173,50 +121,12 @@ def _asking(port: int, token: str) -> Callable[[bytes | None], bytes]:
 
 
 @contextmanager
-def _served(scratch: Path) -> Iterator[tuple[int, str]]:
+def _serving(scratch: Path) -> Iterator[tuple[int, str]]:
     """A served instance with a network of ten devices; its port, and a token."""
     _network(scratch / "networks" / NETWORK)
-    settings = Settings(var_dir=scratch / "var")
-    settings.make_var_dir()
-    environment = {
-        **os.environ,
-        "QOSFORGE_VAR_DIR": str(settings.var_dir),
-        "QOSFORGE_INVENTORIES_DIR": str(scratch / "networks"),
-        "QOSFORGE_REQUESTS_PER_MINUTE": str(10**9),
-    }
-    command = [sys.executable, "-c", "from app.cli.main import main; main()", "serve", "--port", "0"]
-    log = scratch / "log"
-    with log.open("wb") as said:
-        server = subprocess.Popen(command, env=environment, stdout=said, stderr=said)  # noqa: S603
-    try:
-        yield _port(server, log), _token(settings)
-    finally:
-        server.terminate()
-        server.wait(60)
-
-
-def _port(server: subprocess.Popen[bytes], log: Path) -> int:
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and server.poll() is None:
-        found = re.search(r"http://127\.0\.0\.1:(\d+)", log.read_text(encoding="utf-8"))
-        if found:
-            return int(found[1])
-        time.sleep(0.1)
-    raise RuntimeError(f"the service did not begin: {log.read_text(encoding='utf-8')}")
-
-
-def _token(settings: Settings) -> str:
-    database = Database(settings.database_url)
-    now = datetime.now(UTC)
-    try:
-        with database.write() as connection:
-            add_user(connection, "bench", now)
-            grant(connection, "bench", EVERY_NETWORK, Role.VIEWER)
-            owner = find_user(connection, "bench")
-            life = timedelta(days=1)
-            return create_token(connection, owner, "bench", Role.VIEWER, None, at=now, life=life)[1]
-    finally:
-        database.close()
+    settings = Settings(var_dir=scratch / "var", inventories_dir=scratch / "networks")
+    with served(settings, scratch / "log") as port:
+        yield port, viewer_token(settings)
 
 
 def _network(folder: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import resource
+import statistics
 import sys
 import time
 from collections.abc import Callable
@@ -13,6 +14,8 @@ from typing import TypeVar
 _T = TypeVar("_T")
 
 REPEATS = 5
+ALONE = 40
+"""Repeats behind a median."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,38 @@ class Ratio:
         bounds = [("at most", self.at_most), ("at least", self.at_least)]
         told = "".join(f", {word} {bound:g}: {'met' if self.met else 'MISSED'}" for word, bound in bounds if bound)
         return f"{self.name}: {self.value:.2f} ({self.above * 1e3:.2f} ms / {self.below * 1e3:.2f} ms{told})"
+
+
+@dataclass(frozen=True)
+class Median:
+    """Milliseconds of a request, in the median."""
+
+    name: str
+    ms: float
+    at_most: float | None = None
+
+    def __str__(self) -> str:
+        return f"{self.name}: median {self.ms:.1f} ms" + _told(self.at_most, "at most", self.ms, below=True)
+
+
+@dataclass(frozen=True)
+class Throughput:
+    """Requests a second."""
+
+    name: str
+    per_second: float
+    at_least: float | None = None
+
+    def __str__(self) -> str:
+        told = _told(self.at_least, "at least", self.per_second, below=False)
+        return f"{self.name}: {self.per_second:.0f} a second{told}"
+
+
+def _told(bound: float | None, word: str, value: float, *, below: bool) -> str:
+    if bound is None:
+        return ""
+    met = value <= bound if below else value >= bound
+    return f" ({word} {bound:g}: {'met' if met else 'MISSED'})"
 
 
 def seconds(work: Callable[[], object]) -> float:
@@ -75,3 +110,13 @@ def alone_in_its_process(work: Callable[..., _T], *arguments: object) -> _T:
 def peak() -> float:
     """Most memory that this process has had, in kB; Linux tells it in kB, macOS in bytes."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024 if sys.platform == "darwin" else 1)
+
+
+def median(work: Callable[[], object], repeats: int = ALONE) -> float:
+    """Milliseconds on the clock that the work takes in the median."""
+    times = []
+    for _ in range(repeats):
+        started = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - started)
+    return statistics.median(times) * 1e3

@@ -109,18 +109,30 @@ class PostgresServer:
         shutil.rmtree(self._folder)
 
 
-@pytest.fixture(scope="session")
-def postgres() -> Iterator[PostgresServer]:
-    """A running server; a test that stops it starts it again."""
+def new_server() -> PostgresServer:
+    """A server that is not started yet.
+
+    Raises:
+        LookupError: there is none to be had here.
+    """
     found = sorted(_BINARIES.glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
     if not found:
-        pytest.skip(f"PostgreSQL is not installed: no initdb under {_BINARIES}")
+        raise LookupError(f"PostgreSQL is not installed: no initdb under {_BINARIES}")
     account = None
     if os.geteuid() == 0:
         if "postgres" not in {entry.pw_name for entry in pwd.getpwall()}:
-            pytest.skip("PostgreSQL refuses root, and there is no account postgres")
+            raise LookupError("PostgreSQL refuses root, and there is no account postgres")
         account = "postgres"
-    server = PostgresServer(found[-1].parent, account)
+    return PostgresServer(found[-1].parent, account)
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """A running server; a test that stops it starts it again."""
+    try:
+        server = new_server()
+    except LookupError as error:
+        pytest.skip(str(error))
     try:
         server.start()
         server.make_template()

@@ -3,8 +3,7 @@
 DBOS takes a dead process's workflows up only in a process with the same executor id, and two live ones with
 one id would run the same step twice. So on SQLite, where the id is always the same, an operating-system lock
 lets one process own the engine. On PostgreSQL every process has an id of its own, leased as a slot, and the
-survivors put a dead one's workflows back into their queues: the engine itself then hands each of them to
-exactly one taker, and accepts records from no other.
+survivors put a dead one's workflows back into their queues: each of them then has exactly one taker.
 """
 
 from __future__ import annotations
@@ -223,6 +222,14 @@ class DbosEngine:
                 if self._system.reenqueue_for_recovery(entry.workflow_id, [entry.executor], queue):
                     taken.append(entry.workflow_id)
         return taken
+
+    def move(self, workflow_id: str, queue: str) -> None:
+        """Put a workflow that waits in a queue into another one; one that runs, or has ended, is left alone."""
+        # The engine's own way would also put back one that was taken meanwhile: it would run twice.
+        table = self._system.tables.workflow_status
+        waits = (table.c.workflow_uuid == workflow_id) & (table.c.status == "ENQUEUED")
+        with self._system.engine.begin() as connection:
+            connection.execute(sa.update(table).where(waits).values(queue_name=queue))
 
     def abandon(self, workflow_id: str) -> None:
         """End a workflow where it stands; its step in flight, if any, is not recorded."""

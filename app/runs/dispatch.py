@@ -16,12 +16,16 @@ from dataclasses import dataclass, field
 import sqlalchemy as sa
 
 from app.runs.engine import Engine, State, Unfinished
-from app.runs.loop import SETTLE, WORKFLOW, settled_by, settling_id, workflow_id
+from app.runs.loop import SETTLE, WORKFLOW, run_of, settled_by, settling_id, workflow_id
 from app.runs.slots import bury, executors
 from app.runs.store import Run, RunStore
 from app.runs.tables import RunStatus
 
 RUNS_QUEUE = "runs"
+HOLDERS_QUEUE = "holders"
+"""For what others wait for: runs that hold boxes, and boxes that have to be settled. It has no end of places, for
+every place of the queue of runs may be taken by runs that wait.
+"""
 
 _LOCK = 0x716F7364  # "qosd"
 _RESCUE_SECONDS = 10
@@ -69,6 +73,7 @@ class Dispatcher:
             for run in self.store.runs_in({RunStatus.PENDING}):
                 if workflow_id(run) not in known:
                     self._begin(run, known)
+            self._let_holders_on(known)
             if time.monotonic() - self._rescued >= _RESCUE_SECONDS:
                 self._rescued = time.monotonic()
                 self._settle_ended(self.rescue())
@@ -102,6 +107,14 @@ class Dispatcher:
         self.engine.enqueue(WORKFLOW, workflow_id(run), run.params, RUNS_QUEUE)
         if self.engine.state(workflow_id(run)) in (State.ENDED, State.ABANDONED):
             self._again(run)  # abandoned before it began
+
+    def _let_holders_on(self, known: Mapping[str, Unfinished]) -> None:
+        """Let runs that hold boxes, and were put back into their queue, go on before those that wait for them."""
+        queued = [entry for entry in known.values() if entry.workflow == WORKFLOW and not entry.running]
+        holders = self.store.leases.holders() if queued else set()
+        for entry in queued:
+            if run_of(entry.workflow_id)[0] in holders:
+                self.engine.move(entry.workflow_id, HOLDERS_QUEUE)
 
     def _abandon(self, known: dict[str, Unfinished], versions: set[str]) -> None:
         """Abandon workflows of versions that no living executor can carry out: an upgrade outlived them."""
@@ -159,5 +172,5 @@ class Dispatcher:
         if last is not None and now < last.at:
             return
         pause = _FIRST_AGAIN if last is None else min(last.pause * 2, _LAST_AGAIN)
-        self.engine.enqueue(SETTLE, settling_id(run_id), {"run": run_id}, RUNS_QUEUE)
+        self.engine.enqueue(SETTLE, settling_id(run_id), {"run": run_id}, HOLDERS_QUEUE)
         self._tries[run_id] = _Try(now + pause, pause)

@@ -47,7 +47,7 @@ class Queue:
     """A line of workflows: each executor does ``at_once``, all together begin ``per_minute`` (``None``: any)."""
 
     name: str
-    at_once: int
+    at_once: int | None = None
     per_minute: int | None = None
 
 
@@ -125,6 +125,9 @@ class Engine(Protocol):
 
         Also those that this process took and lost. Any number of processes may do it at once. Returns their ids.
         """
+
+    def move(self, workflow_id: str, queue: str) -> None:
+        """Put a workflow that waits in a queue into another one; one that runs, or has ended, is left alone."""
 
     def abandon(self, workflow_id: str) -> None:
         """End a workflow where it stands; its step in flight, if any, is not recorded."""

@@ -11,7 +11,7 @@ from app.errors import QosforgeError
 from app.runs.artifacts import open_artifacts
 from app.runs.context import Observer
 from app.runs.dbos_engine import DbosEngine
-from app.runs.dispatch import RUNS_QUEUE, Dispatcher
+from app.runs.dispatch import HOLDERS_QUEUE, RUNS_QUEUE, Dispatcher
 from app.runs.engine import WORKFLOW_VERSION, Queue
 from app.runs.loop import Loop
 from app.runs.rules import NetworkRules
@@ -64,8 +64,9 @@ class Executor:
             url=None if embedded else self.store.database.url,
             executor=self.slot.id,
             queues=[
-                Queue(name, settings.run_concurrency, settings.runs_per_minute)
-                for name in (RUNS_QUEUE, SWEEPS_QUEUE)
+                Queue(RUNS_QUEUE, settings.run_concurrency, settings.runs_per_minute),
+                Queue(HOLDERS_QUEUE),
+                Queue(SWEEPS_QUEUE, settings.run_concurrency, settings.runs_per_minute),
             ],
             workflow_version=workflow_version,
         )

@@ -105,6 +105,11 @@ class Leases:
         mine = sa.delete(LEASES).where(LEASES.c.run_id == run_id)
         self._database.transact(lambda connection: connection.execute(mine))
 
+    def holders(self) -> set[str]:
+        """Runs that have not released every box, whether their leases ran out or not."""
+        query = sa.select(LEASES.c.run_id).distinct()
+        return self._database.query(lambda connection: set(connection.scalars(query)))
+
     def held(self, network: str | None = None) -> list[Lease]:
         """Leases that have not run out (of one network), by network and device."""
         wanted = LEASES.c.expires > self._now()

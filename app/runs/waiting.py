@@ -75,12 +75,12 @@ def lock(context: Context, since: str) -> Json:
 
 def _left_for_good(context: Context, devices: list[str]) -> bool:
     """Whether a box was left between two states by a run that nothing but a person can finish."""
+    store = context.store
     return any(
         touch.device in devices
-        and touch.network == context.network.name
-        and touch.run_id != context.run_id
-        and context.store.get_run(touch.run_id).status is RunStatus.NEEDS_RECOVERY
-        for touch in context.store.journal.open_touches()
+        for run in store.runs_in({RunStatus.NEEDS_RECOVERY})
+        if run.network == context.network.name and run.id != context.run_id
+        for touch in store.journal.open_touches(run.id)
     )
 
 
@@ -91,8 +91,9 @@ def await_measurement(context: Context, when: When, until: str | None, seconds: 
         ``until`` (when it is too late), and ``measurement`` (an artifact), ``stop``, ``late``, or none of them.
     """
     end = datetime.fromisoformat(until) if until else context.store.now() + timedelta(seconds=seconds)
+    # A first step that was cut short has said till when already, and a measurement may have come since.
+    end = _say(context, waiting_for(when), end).due or end
     since = end - timedelta(seconds=seconds)
-    _say(context, waiting_for(when), end)
 
     def attempt() -> Json | None:
         stop = stopped(context)
@@ -118,14 +119,14 @@ def _polled(attempt: Callable[[], Json | None]) -> Json | None:
         time.sleep(POLL_SECONDS)
 
 
-def _say(context: Context, waits_for: str, due: datetime | None = None) -> None:
-    """Show on a running run what it waits for."""
+def _say(context: Context, waits_for: str, due: datetime | None = None) -> Run:
+    """Show on a running run what it waits for; till when stays as it was said first."""
 
     def say(run: Run, _connection: sa.Connection) -> Mapping[str, Any] | None:
         mine = run.attempt == context.attempt and run.status is RunStatus.RUNNING
         return {"waits_for": waits_for, "due": due} if mine and run.waits_for != waits_for else None
 
-    context.store.change(context.run_id, say)
+    return context.store.change(context.run_id, say)
 
 
 def checkpoint(context: Context, devices: list[str]) -> Json:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from app.runs.engine import JsonObject
 from app.runs.executor import Executor
+from app.runs.leases import LeaseHeld
 from app.runs.loop import SETTLE, WORKFLOW, run_of
 from app.runs.slots import SlotTimes
 from app.runs.tables import JournalAction, RunStatus
@@ -42,6 +43,16 @@ class SmallExecutor(Executor):
             self.note(f"begin {workflow_id}")
             return self.store.begin_attempt(run_id, attempt) is not None
 
+        def lock() -> None:
+            while True:
+                try:
+                    self.store.leases.acquire(run_id, [params["box"]], 1800)
+                except LeaseHeld:
+                    self.note(f"waits {workflow_id}")
+                    time.sleep(0.2)
+                else:
+                    return
+
         def touch() -> None:
             self.store.journal.append(run_id, "r1", JournalAction.TOUCHING)
             self.note(f"touch {workflow_id} by {self.engine.executor}")
@@ -55,7 +66,10 @@ class SmallExecutor(Executor):
             self.note(f"end {workflow_id}")
 
         if not params.get("silent") and self.engine.run_step("begin", begin):
+            if "box" in params:
+                self.engine.run_step("lock", lock)
             self.engine.run_step("touch", touch)
+            self.engine.run_step("release", lambda: self.store.leases.release(run_id))
             self.engine.run_step("end", end)
         return {}
 

@@ -72,6 +72,29 @@ def test_a_run_that_no_workflow_carries_begins_again_when_its_boxes_are_settled(
     assert log(executor)[0] == f"settled {run.id}"
 
 
+def test_boxes_are_settled_and_their_run_goes_on_though_others_wait_for_them_in_every_place(
+    executor: SmallExecutor,
+) -> None:
+    lost = executor.store.create_run("campus", "itesm-paper", "f" * 64, {"box": "r1"})
+    executor.store.begin_attempt(lost.id, 1)
+    executor.store.leases.acquire(lost.id, ["r1"], 1800)
+    executor.store.journal.append(lost.id, "r1", JournalAction.TOUCHING)
+    executor.dispatcher._rescued = float("inf")  # not yet
+    others = [executor.store.create_run("campus", "itesm-paper", "f" * 64, {"box": "r1"}) for _ in range(5)]
+    executor.dispatcher.tick()
+    wait_for(
+        lambda: len({line for line in log(executor) if line.startswith("waits ")}) == 4, "every place to be taken"
+    )
+    executor.dispatcher._rescued = float("-inf")
+
+    def over() -> bool:
+        executor.dispatcher.tick()
+        return all(executor.store.get_run(run.id).status is RunStatus.KEPT for run in (lost, *others))
+
+    wait_for(over, "every run to end")
+    assert log(executor).index(f"settled {lost.id}") < log(executor).index(f"begin {lost.id}:2")
+
+
 @pytest.mark.parametrize("touched", [False, True])
 def test_a_run_whose_workflow_ended_without_a_word_does_not_run_for_ever(
     executor: SmallExecutor, touched: bool

@@ -34,8 +34,8 @@ from app.runs.sweeps import SweepOrder
 from app.runs.tables import RunStatus
 from app.runs.wrong_state import WrongState
 from app.settings import Settings
-from app.tester.measurement import FlowResult, Measurement, ScenarioResult, When
 
+from .measurements import MILLISECOND, measured
 from .support import wait_for
 
 NETWORK = "infn-fnal"
@@ -54,7 +54,6 @@ apply: [{role: edge, interfaces: wan, direction: output}]
 verify: [{from: infn, to: vme, classes: [robin], beside: [default], seconds: 5}]
 """
 BOXES = ("router1", "router3")
-MILLISECOND = 10**9
 
 
 class Site:
@@ -343,25 +342,6 @@ def test_a_retry_does_not_push_to_a_box_that_changed(site: Site) -> None:
         ("router1", True)
     ]
     assert site.running() == changed
-
-
-def measured(when: When, delay: int, *, evidence: Any = "measured") -> Measurement:
-    """What a probe says: a packet every 2 ms for 20 s, all as late."""
-    samples = tuple((n * 2 * MILLISECOND, delay) for n in range(10_000))
-    flow = FlowResult(
-        traffic_class="robin",
-        path="infn→vme",
-        name="probe",
-        sent=len(samples),
-        delivered=len(samples),
-        lost=0,
-        samples=samples,
-    )
-    scenario = ScenarioResult(name="one-way", title="probe", flows=(flow,))
-    return Measurement(
-        when=when, evidence=evidence, tester="probe", seed=0, delay_reference="first bit to first bit",
-        scenarios=(scenario,),
-    )  # fmt: skip
 
 
 def test_a_bad_outside_measurement_takes_the_run_back(site: Site) -> None:

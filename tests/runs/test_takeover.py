@@ -55,8 +55,8 @@ def send(child: ForkServerProcess, number: signal.Signals) -> None:
     os.kill(child.pid, number)
 
 
-def place(store: RunStore, *, wait: bool = False) -> Run:
-    return store.create_run("campus", "itesm-paper", "f" * 64, {"wait": wait})
+def place(store: RunStore, *, wait: bool = False, **params: str) -> Run:
+    return store.create_run("campus", "itesm-paper", "f" * 64, {"wait": wait, **params})
 
 
 def ended(store: RunStore, *runs: Run) -> Callable[[], bool]:
@@ -86,6 +86,23 @@ def test_a_dead_executors_runs_go_on_elsewhere(store: RunStore, start: Start, tm
         assert count(tmp_path, f"touch {one.id}") == 2, "one cut short is"
         assert count(tmp_path, f"end {one.id}") == 1
     assert len(executors(store.database)) == 1, "the dead one's slot is gone"
+
+
+def test_a_dead_executors_run_that_holds_a_box_goes_on_though_others_wait_in_every_place(
+    store: RunStore, start: Start, tmp_path: Path
+) -> None:
+    first = start()
+    holder = place(store, wait=True, box="r1")
+    wait_for(lambda: count(tmp_path, "touch ") == 1, "the run to touch its box")
+    others = [place(store, box="r1") for _ in range(3)]
+    wait_for(lambda: all(count(tmp_path, f"waits {run.id}") for run in others), "others to wait in its process")
+    start()
+    more = [place(store, box="r1") for _ in range(4)]
+    wait_for(lambda: all(count(tmp_path, f"waits {run.id}") for run in more), "others to wait in the other one")
+    first.kill()
+    (tmp_path / "go").touch()
+    wait_for(ended(store, holder, *others, *more), "the survivor to end every run", 40)
+    assert count(tmp_path, f"begin {holder.id}") == 1
 
 
 def test_a_stopped_executor_is_dead_before_its_runs_are_taken(

@@ -164,7 +164,8 @@ class Watch:
         deadline = time.monotonic() + seconds
         while not self.all_over():
             assert time.monotonic() < deadline, [
-                (run.id, run.network, run.status, run.attempt, run.waits_for) for run in self.store.unfinished_runs()
+                (run.id, run.network, run.status, run.attempt, run.waits_for)
+                for run in self.store.unfinished_runs()
             ]
             time.sleep(0.3)
 

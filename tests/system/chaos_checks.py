@@ -27,7 +27,9 @@ class Seen:
     interrupted: int
 
 
-def check(crowd: Crowd, store: RunStore, artifacts: Artifacts, asked: Iterable[str], first: Mapping[Box, str]) -> Seen:
+def check(
+    crowd: Crowd, store: RunStore, artifacts: Artifacts, asked: Iterable[str], first: Mapping[Box, str]
+) -> Seen:
     """Every run ended, none twice, no box is left unrecorded; ``first``: what the boxes held before all runs."""
     with store.database.read() as connection:
         rows = connection.execute(sa.select(RUNS.c.id)).scalars().all()
@@ -47,9 +49,7 @@ def check(crowd: Crowd, store: RunStore, artifacts: Artifacts, asked: Iterable[s
         assert commands(crowd.running(box)) == commands(held), f"{box} holds what the journal says"
         assert commands(crowd.startup(box)) == commands(held), f"{box} would boot with it"
     assert crowd.timers() == []
-    seen = Seen(Counter(run.status.value for run in runs.values()), _interrupted(store))
-    print(seen)
-    return seen
+    return Seen(Counter(run.status.value for run in runs.values()), _interrupted(store))
 
 
 def _journal(connection: sa.Connection) -> list[tuple[str, JournalEntry]]:
@@ -65,8 +65,12 @@ def _journal(connection: sa.Connection) -> list[tuple[str, JournalEntry]]:
 def _ended_once(store: RunStore, run: Run) -> None:
     assert run.status.final, (run.id, run.status)
     assert run.attempt == 1, (run.id, run.attempt, run.reason)
-    query = sa.select(EVENTS.c.data).where(EVENTS.c.run_id == run.id, EVENTS.c.kind == "status").order_by(EVENTS.c.seq)
-    told = store.database.query(lambda connection: [RunStatus(data["status"]) for data in connection.scalars(query)])
+    query = (
+        sa.select(EVENTS.c.data).where(EVENTS.c.run_id == run.id, EVENTS.c.kind == "status").order_by(EVENTS.c.seq)
+    )
+    told = store.database.query(
+        lambda connection: [RunStatus(data["status"]) for data in connection.scalars(query)]
+    )
     assert [status for status in told if status.final] == [run.status], (run.id, told)
     assert told[-1] is run.status, (run.id, told)
 
@@ -93,9 +97,7 @@ def _settled_once(run: Run, box: Box, entries: list[JournalEntry]) -> None:
     assert actions.count(JournalAction.CONFIRMED) <= 1, story
 
 
-def _recorded(
-    store: RunStore, artifacts: Artifacts, entries: list[JournalEntry], box: Box, first: str
-) -> str:
+def _recorded(store: RunStore, artifacts: Artifacts, entries: list[JournalEntry], box: Box, first: str) -> str:
     """What a box holds by the records alone: each touch began at what the one before it had left."""
     held = first
     runs = list(dict.fromkeys(entry.run_id for entry in entries))
@@ -110,7 +112,9 @@ def _recorded(
 
 
 def _read_back(store: RunStore, run_id: str) -> dict[str, Any]:
-    stages = [stage for stage in store.stages(run_id) if (stage.name, stage.outcome) == ("read-back", StageOutcome.DONE)]
+    stages = [
+        stage for stage in store.stages(run_id) if (stage.name, stage.outcome) == ("read-back", StageOutcome.DONE)
+    ]
     running: dict[str, Any] = stages[-1].summary["running"]
     return running
 

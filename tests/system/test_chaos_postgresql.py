@@ -20,7 +20,7 @@ from .chaos_checks import Seen, check
 from .command import Command
 from .crowd import Crowd, orders
 
-CRASHES = 8
+CRASHES = 6
 RESTARTS = 4
 
 

@@ -15,7 +15,7 @@ from .chaos import RUNS_ASKED, SEEDS, Installation, Watch, in_background, sqlite
 from .chaos_checks import check
 from .crowd import Crowd, orders
 
-CRASHES = 8
+CRASHES = 6
 
 
 @pytest.mark.timeout(600)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Header, Request
+from fastapi import APIRouter, Body, Depends, Header, Request
 
 from app.access.roles import NotAuthenticated
 from app.access.signatures import Signatures, Signer
@@ -12,9 +12,19 @@ from app.api.dependencies import TheBackend
 from app.api.problems import responses
 from app.api.recording import CallNote
 from app.api.run_models import Received
+from app.runs.store import RunUnknown
 from app.tester.measurement import Measurement, When
 
 router = APIRouter(tags=["runs"])
+
+_EXAMPLE = {
+    "when": "after",
+    "evidence": "measured",
+    "tester": "probe-1",
+    "seed": 1,
+    "delay_reference": "first bit to first bit",
+    "scenarios": [],
+}
 
 
 async def _raw(request: Request) -> bytes:
@@ -38,6 +48,7 @@ def _signer(
         raise NotAuthenticated("the measurement is not signed", mend="send the header X-JWS-Signature")
     tester = Signatures(backend.database).verify(x_jws_signature, raw, run_id, side)
     note.actor, note.credential = tester.name, f"tester:{tester.name}"[:64]
+    note.open(backend.access, request.state.request_id)
     return tester
 
 
@@ -53,13 +64,15 @@ def put_measurement(
     tester: Annotated[Signer, Depends(_signer)],
     run_id: str,
     side: When,
-    document: Measurement,
+    document: Annotated[Measurement, Body(examples=[_EXAMPLE])],
 ) -> Received:
     """Give a run, which was asked to be measured by an outside tester, what was measured on one side of its push.
 
     The signature takes the place of a token. The same measurement may be sent again; another is refused.
     """
     run = backend.desk.run(run_id)
+    if run.id != run_id:  # the beginning of an id is for people: what is signed is for one run
+        raise RunUnknown("there is no such run", mend="name the run by its whole id")
     note: CallNote = request.state.note
     note.network = run.network
     tester.require(run.network)
