@@ -60,7 +60,7 @@ class Documents:
 
 @dataclass
 class Context:
-    """One attempt at a run in this process; ``queued``: from a queue, where other runs may wait behind it."""
+    """One attempt at a run in this process."""
 
     run_id: str
     documents: Documents
@@ -69,7 +69,6 @@ class Context:
     watch: Observer
     rules: NetworkRules
     attempt: int = 1
-    queued: bool = False
 
     def observe(self, stage: str, text: str) -> None:
         """Say what a stage is doing: to who watches this process, and to who reads the run's events."""

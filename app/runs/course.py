@@ -36,10 +36,6 @@ class Ending:
     result: Json = field(default_factory=dict)
 
 
-class _Aside(Exception):
-    """The run has to make place in the queue."""
-
-
 class _Stop(Exception):
     """Somebody cancelled the run, or its time is over."""
 
@@ -71,9 +67,6 @@ class Course:
             return {"status": begun["status"], "verdict": begun["verdict"], "errors": []}
         try:
             ending = self._with_boxes(begun)
-        except _Aside:
-            self._step("aside", waiting.step_aside)
-            return {"status": RunStatus.PENDING.value, "verdict": None, "errors": []}
         except Exception:
             self._step("release", waiting.release)
             raise
@@ -106,8 +99,6 @@ class Course:
             got = self._step("lock" if number == 1 else f"lock-{number}", waiting.lock, since)
             if got.get("stop"):
                 raise _Stop(got["stop"])
-            if got.get("aside"):
-                raise _Aside
             if "devices" in got or "errors" in got:
                 break
         return got.get("devices", []), got.get("errors", [])

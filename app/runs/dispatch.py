@@ -22,8 +22,6 @@ from app.runs.store import Run, RunStore
 from app.runs.tables import RunStatus
 
 RUNS_QUEUE = "runs"
-SETTLING_QUEUE = "settling"
-"""Boxes between two states do not queue behind runs, which may wait for these very boxes."""
 
 _LOCK = 0x716F7364  # "qosd"
 _RESCUE_SECONDS = 10
@@ -131,7 +129,6 @@ class Dispatcher:
 
     def _again(self, run: Run) -> None:
         if self.store.next_attempt(run):
-            self.store.leases.release(run.id)  # its turn may come only after that of others
             _log.warning("run %s begins attempt %s: nothing carried the last one on", run.id, run.attempt + 1)
 
     def _settle_ended(self, known: Mapping[str, Unfinished]) -> None:
@@ -162,5 +159,5 @@ class Dispatcher:
         if last is not None and now < last.at:
             return
         pause = _FIRST_AGAIN if last is None else min(last.pause * 2, _LAST_AGAIN)
-        self.engine.enqueue(SETTLE, settling_id(run_id), {"run": run_id}, SETTLING_QUEUE)
+        self.engine.enqueue(SETTLE, settling_id(run_id), {"run": run_id}, RUNS_QUEUE)
         self._tries[run_id] = _Try(now + pause, pause)

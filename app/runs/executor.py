@@ -11,7 +11,7 @@ from app.errors import QosforgeError
 from app.runs.artifacts import open_artifacts
 from app.runs.context import Observer
 from app.runs.dbos_engine import DbosEngine
-from app.runs.dispatch import RUNS_QUEUE, SETTLING_QUEUE, Dispatcher
+from app.runs.dispatch import RUNS_QUEUE, Dispatcher
 from app.runs.engine import WORKFLOW_VERSION, Queue
 from app.runs.loop import Loop
 from app.runs.rules import NetworkRules
@@ -66,12 +66,10 @@ class Executor:
             queues=[
                 Queue(name, settings.run_concurrency, settings.runs_per_minute)
                 for name in (RUNS_QUEUE, SWEEPS_QUEUE)
-            ]
-            + [Queue(SETTLING_QUEUE, settings.run_concurrency)],
+            ],
             workflow_version=workflow_version,
         )
-        rules = NetworkRules(settings)
-        self.loop = Loop(self.store, self.artifacts, self.engine, observe, rules, queued=listen and not embedded)
+        self.loop = Loop(self.store, self.artifacts, self.engine, observe, NetworkRules(settings))
         self.dispatcher = Dispatcher(self.store, self.engine)
         sweeps = Sweeps(self.store.database, self.artifacts)
         self.sweeps = SweepWork(sweeps, self.artifacts, self.engine)

@@ -32,8 +32,6 @@ class Loop:
     engine: Engine
     observe: Observer
     rules: NetworkRules
-    queued: bool = False
-    """Whether runs come from a queue that other processes fill."""
 
     def register(self) -> None:
         """Make the workflow known to the engine; before its launch."""
@@ -86,9 +84,7 @@ class Loop:
 
     def _context(self, run_id: str, params: JsonObject, attempt: int) -> Context:
         documents = Documents(**params)
-        return Context(
-            run_id, documents, self.store, self.artifacts, self.observe, self.rules, attempt, self.queued
-        )
+        return Context(run_id, documents, self.store, self.artifacts, self.observe, self.rules, attempt)
 
 
 def workflow_id(run: Run) -> str:

@@ -15,8 +15,7 @@ from app.runs.context import Context
 from app.runs.gate import waits
 from app.runs.leases import LeaseHeld
 from app.runs.outside import received, waiting_for
-from app.runs.slots import executors
-from app.runs.store import Run, again_from
+from app.runs.store import Run
 from app.runs.tables import RunStatus, Verdict
 from app.runs.undo import originals
 from app.tester.measurement import When
@@ -52,8 +51,7 @@ def lock(context: Context, since: str) -> Json:
     """Take the leases of every box in scope, trying for a while.
 
     Returns:
-        ``devices`` when it has them; else ``stop``, ``errors``, ``aside`` (somebody else needs its place in the
-        queue), or none of these: then it is to be tried again.
+        ``devices`` when it has them; else ``stop``, ``errors``, or neither: then it is to be tried again.
     """
     devices = scope(context)
     give_up = datetime.fromisoformat(since) + timedelta(seconds=LOCK_SECONDS)
@@ -72,34 +70,7 @@ def lock(context: Context, since: str) -> Json:
         _say(context, "")
         return {"devices": devices}
 
-    return _polled(attempt) or ({"aside": True} if _in_the_way(context, devices) else {})
-
-
-def _in_the_way(context: Context, devices: list[str]) -> bool:
-    """Whether a run that has a box waits for a process itself: all places may be taken by such as wait for it."""
-    store = context.store
-    if not context.queued:
-        return False
-    living = {entry.id for entry in executors(store.database)}
-    held = store.leases.held(context.network.name)
-    if any(h.executor not in living and h.device in devices and h.run_id != context.run_id for h in held):
-        return True
-    return any(
-        touch.device in devices and store.get_run(touch.run_id).status is RunStatus.PENDING
-        for touch in store.journal.open_touches()
-        if touch.network == context.network.name and touch.run_id != context.run_id
-    )
-
-
-def step_aside(context: Context) -> Json:
-    """Let another attempt begin behind all that wait in the queue by now."""
-
-    def again(run: Run, _connection: sa.Connection) -> Mapping[str, Any] | None:
-        mine = run.attempt == context.attempt and run.status is RunStatus.RUNNING
-        return again_from(run.start, run) if mine else None
-
-    context.store.change(context.run_id, again)
-    return {}
+    return _polled(attempt) or {}
 
 
 def _left_for_good(context: Context, devices: list[str]) -> bool:

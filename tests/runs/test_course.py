@@ -173,12 +173,6 @@ def test_boxes_that_cannot_be_had_end_the_run() -> None:
     assert "read" not in steps.done
 
 
-def test_a_run_that_is_in_the_way_of_what_it_waits_for_steps_aside() -> None:
-    steps = Steps(lock={}, **{"lock-2": {"aside": True}})
-    assert course(steps).go()["status"] == RunStatus.PENDING
-    assert steps.done == ["begin", "lock", "lock-2", "aside"]
-
-
 def test_an_attempt_that_is_over_does_nothing() -> None:
     steps = Steps(begin={"over": True, "status": "cancelled", "verdict": None})
     assert course(steps).go()["status"] == RunStatus.CANCELLED

@@ -25,7 +25,7 @@ from app.resources import root
 from app.runs import course, outside, phases, preparing
 from app.runs.context import Context, Documents
 from app.runs.desk import Order
-from app.runs.dispatch import SETTLING_QUEUE
+from app.runs.dispatch import RUNS_QUEUE
 from app.runs.loop import SETTLE, settling_id
 from app.runs.rules import NetworkRules
 from app.runs.service import Service, open_service
@@ -274,7 +274,7 @@ def test_a_push_that_is_repeated_asks_again_whether_it_may(site: Site) -> None:
 
 def test_what_a_service_left_in_its_queues_is_finished_by_recover(site: Site) -> None:
     run = site.place()
-    site.service.engine.enqueue(SETTLE, settling_id(run.id), {"run": run.id}, SETTLING_QUEUE)
+    site.service.engine.enqueue(SETTLE, settling_id(run.id), {"run": run.id}, RUNS_QUEUE)
     sweeps = site.service.executor.sweeps
     sweeps.sweeps.place(SweepOrder(site.network, Written(POLICY, "remote-control.yaml", {}, {}), {}), "ada")
     sweeps.tick()
