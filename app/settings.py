@@ -6,11 +6,12 @@ Credentials are not settings: ``app/deploy`` asks for them when it opens a sessi
 from __future__ import annotations
 
 import os
+from ipaddress import ip_network
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, ValidationError, field_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from app.errors import InputError, InputErrors, Place
 from app.resources import root
@@ -77,6 +78,11 @@ class Settings(BaseSettings):
     public_url: str | None = None
     """Where browsers reach the service; needed for a login by a provider."""
 
+    trusted_proxies: Annotated[tuple[str, ...], NoDecode] = ("127.0.0.1", "::1")
+    """Addresses and networks of the proxies whose ``X-Forwarded-For`` and ``X-Forwarded-Proto`` count, with commas
+    between them.
+    """
+
     batfish_host: str | None = None
     """Host of a running Batfish service; ``None``: Batfish does not check."""
 
@@ -90,6 +96,12 @@ class Settings(BaseSettings):
             return value.expanduser().absolute()
         except RuntimeError as error:  # no such user
             raise ValueError(str(error)) from error
+
+    @field_validator("trusted_proxies", mode="before")
+    @classmethod
+    def _networks(cls, value: object) -> object:
+        # Never a wildcard: whoever is trusted says which address a caller has.
+        return tuple(str(ip_network(one.strip())) for one in value.split(",")) if isinstance(value, str) else value
 
     @property
     def artifacts_dir(self) -> Path:

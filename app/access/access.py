@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
-from datetime import UTC, datetime
+from collections.abc import Callable, Collection
+from datetime import UTC, datetime, timedelta
 
 import sqlalchemy as sa
 
-from app.access.calls import Call, record_call
+from app.access.calls import Call, LoggedCall, calls_page, open_call, record_abandoned, record_call
 from app.access.credentials import matches, token_id
 from app.access.passwords import check_password
 from app.access.roles import NotAllowed, NotAuthenticated, Principal, Role, bounded, roles_of
@@ -18,6 +18,8 @@ from app.access.throttle import Throttle
 from app.database.connections import Database
 from app.settings import Settings
 
+_ABANDONED = timedelta(minutes=1)
+"""Beyond twice the longest time of a request: so long an open call may be at work somewhere."""
 _MEND = "make one with `qosforge token create`, and send it as `Authorization: Bearer qf_…`"
 
 
@@ -130,7 +132,18 @@ class Access:
         """End a web session; nothing happens where there is none."""
         self.database.transact(lambda connection: end_session(connection, cookie, self.now()))
 
-    def record(self, call: Call) -> None:
-        """Append a call to the log."""
+    def open(self, call: Call) -> str:
+        """Note a call that is about to be carried out; `record` ends it. A crash in between does not lose it."""
         at = self.now()
-        self.database.transact(lambda connection: record_call(connection, call, at))
+        return self.database.transact(lambda connection: open_call(connection, call, at))
+
+    def record(self, call: Call, opened: str | None = None) -> None:
+        """Append a call to the log; ``opened`` is what `open` gave."""
+        at = self.now()
+        self.database.transact(lambda connection: record_call(connection, call, at, opened))
+
+    def calls(self, networks: Collection[str] | None, *, after: int, limit: int) -> list[LoggedCall]:
+        """A page of the log, as `calls_page`; also with the calls that processes which died had begun."""
+        longest = timedelta(seconds=2 * self.settings.request_seconds) + _ABANDONED
+        record_abandoned(self.database, self.now() - longest)
+        return calls_page(self.database, networks, after=after, limit=limit)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import uuid
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime
@@ -15,8 +16,11 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app.access.tables import CALLS
+from app.access.tables import CALLS, OPEN_CALLS
 from app.database.connections import Database
+
+UNKNOWN = 0
+"""Status of a call whose process ended before it had answered: what it asked for may have been done."""
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
@@ -27,7 +31,8 @@ class Call:
 
     ``actor`` is a user's name (empty: nobody was known), ``credential`` by what the actor was known, ``action``
     what was asked (``POST /api/v1/runs``), ``network`` empty where none is meant, ``resource`` what it was done to,
-    ``status`` the HTTP status (commands: that of the same request), ``detail`` further facts, never a secret.
+    ``status`` the HTTP status (commands: that of the same request; `UNKNOWN`: there was no answer), ``detail``
+    further facts, never a secret.
     """
 
     action: str
@@ -52,9 +57,35 @@ class LoggedCall(Call):
         return {**asdict(self), "at": self.at.isoformat()}
 
 
-def record_call(connection: sa.Connection, call: Call, at: datetime) -> None:
-    """Append one row; what callers send is cut to what a row holds."""
-    connection.execute(CALLS.insert().values(at=at, **{name: _cut(name, asdict(call)[name]) for name in _COLUMNS}))
+def open_call(connection: sa.Connection, call: Call, at: datetime) -> str:
+    """Note that a call is about to be carried out; returns what `record_call` is told when it has ended."""
+    row = {name: value for name, value in _row(call).items() if name in OPEN_CALLS.c}
+    opened = str(uuid.uuid4())
+    connection.execute(OPEN_CALLS.insert().values(id=opened, at=at, **row))
+    return opened
+
+
+def record_call(connection: sa.Connection, call: Call, at: datetime, opened: str | None = None) -> None:
+    """Append one row; what callers send is cut to what a row holds. ``opened`` is what `open_call` gave."""
+    if opened is not None:
+        connection.execute(OPEN_CALLS.delete().where(OPEN_CALLS.c.id == opened))
+    connection.execute(CALLS.insert().values(at=at, **_row(call)))
+
+
+def record_abandoned(database: Database, before: datetime) -> None:
+    """Append a row of status `UNKNOWN` for each call that was opened before a moment and never ended."""
+    old = OPEN_CALLS.c.at < before
+    with database.read() as connection:
+        if connection.execute(sa.select(OPEN_CALLS.c.id).where(old).limit(1)).one_or_none() is None:
+            return
+
+    def append(connection: sa.Connection) -> None:
+        # Who deletes a row appends it: of several processes one does.
+        for row in connection.execute(OPEN_CALLS.delete().where(old).returning(*OPEN_CALLS.c)).mappings().all():
+            told = {name: value for name, value in row.items() if name not in ("id", "at")}
+            record_call(connection, Call(**told, status=UNKNOWN), row["at"])
+
+    database.transact(append)
 
 
 def calls_page(
@@ -93,6 +124,10 @@ def _csv_line(cells: Collection[str]) -> str:
 
 def _harmless(cell: str) -> str:
     return f"'{cell}" if cell.startswith(_FORMULA) else cell
+
+
+def _row(call: Call) -> dict[str, Any]:
+    return {name: _cut(name, value) for name, value in asdict(call).items()}
 
 
 def _cut(name: str, value: Any) -> Any:

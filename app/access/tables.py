@@ -90,3 +90,19 @@ CALLS = sa.Table(
 """The log of every mutating call; the database itself refuses changes to it. ``credential`` says by what the actor
 was known (``token:<id>``, ``session``, ``local``), ``action`` what was asked (``POST /api/v1/runs``).
 """
+
+OPEN_CALLS = sa.Table(
+    "open_calls",
+    METADATA,
+    sa.Column("id", _ID, primary_key=True),
+    sa.Column("at", UtcDateTime, nullable=False, index=True),
+    sa.Column("actor", NAME, nullable=False),
+    sa.Column("credential", sa.String(64), nullable=False),
+    sa.Column("action", sa.String(64), nullable=False),
+    sa.Column("network", NAME, nullable=False),
+    sa.Column("resource", sa.String(255), nullable=False),
+    sa.Column("request_id", sa.String(64), nullable=False),
+)
+"""Calls that are about to change something and have no row in the log yet: what a process that died left here goes
+into the log, too.
+"""

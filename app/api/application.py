@@ -108,8 +108,8 @@ def create_app(backend: Backend) -> FastAPI:
             Middleware(BoundSizes, body_bytes=settings.request_bytes),
             Middleware(BoundRate, per_minute=settings.requests_per_minute, probes=PROBES),
             Middleware(BoundTime, seconds=settings.request_seconds),
+            Middleware(ReadableText),  # whoever still sends a body takes no place from others
             Middleware(BoundConcurrency, most=settings.requests_at_once, probes=PROBES),
-            Middleware(ReadableText),
             Middleware(RecordCalls, access=backend.access),
             Middleware(Shield),  # so that the log of calls sees how an unexpected one was answered
         ],

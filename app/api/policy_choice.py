@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictInt
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictInt, WithJsonSchema
 
 from app.intent.loader import LoadedIntent
+from app.intent.parameters import Scalar
 from app.intent.written import LONGEST_FILE, Written, load_written
 from app.runs.policies import LATEST, Policies
 
 _REQUEST = ConfigDict(extra="forbid")
 
-Parameters = dict[str, Any]
+
+def _plain(value: Any) -> Any:
+    # Looked at before anything walks through it: JSON nests deeper than a process can follow.
+    entries = value if isinstance(value, list) else [value]
+    if not entries or not all(isinstance(entry, Scalar) for entry in entries):
+        raise ValueError("this is no value of a parameter: give text, a number, true or false, or a list of these")
+    return value
+
+
+_SCALAR = {"type": ["string", "number", "boolean"]}
+
+ParameterValue = Annotated[
+    Any,
+    AfterValidator(_plain),
+    WithJsonSchema({"anyOf": [_SCALAR, {"type": "array", "minItems": 1, "items": _SCALAR}]}),
+]
+Parameters = dict[str, ParameterValue]
 
 
 class NamedPolicy(BaseModel):

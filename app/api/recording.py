@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import anyio
@@ -10,7 +10,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.access.access import Access
-from app.access.calls import Call
+from app.access.calls import UNKNOWN, Call
 from app.api.problems import TIMED_OUT, error_response
 from app.errors import QosforgeError
 
@@ -25,13 +25,24 @@ class CallNote:
     network: str = ""
     resource: str = ""
     detail: dict[str, Any] = field(default_factory=dict)
+    opened: str | None = None
+
+    def call(self, status: int, request_id: str) -> Call:
+        """The call as the log has it."""
+        told = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "opened"}
+        return Call(status=status, request_id=request_id, **told)
+
+    def open(self, access: Access, request_id: str) -> None:
+        """Note, before anything is changed, that the call is about to be carried out."""
+        self.opened = access.open(self.call(UNKNOWN, request_id))
 
 
 class RecordCalls:
     """Holds the answer to a call that has a `CallNote` back until the log has its row.
 
     Where the log cannot be written the caller is told so instead: nobody hears of a change that the log has not.
-    A call that was given up while it was at work is in the log, too, as timed out.
+    What a call is about to do was noted before it began (`CallNote.open`), so a process that dies in between leaves
+    its trace, too. A call that was given up while it was at work is in the log, too, as timed out.
     """
 
     def __init__(self, app: ASGIApp, access: Access) -> None:
@@ -67,14 +78,5 @@ class RecordCalls:
         note: CallNote | None = scope["state"].get("note")
         if note is None:
             return
-        call = Call(
-            action=note.action,
-            status=status,
-            actor=note.actor,
-            credential=note.credential,
-            network=note.network,
-            resource=note.resource,
-            request_id=scope["state"]["request_id"],
-            detail=note.detail,
-        )
-        await run_in_threadpool(self._access.record, call)
+        call = note.call(status, scope["state"]["request_id"])
+        await run_in_threadpool(self._access.record, call, note.opened)

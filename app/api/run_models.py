@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import (
+    AfterValidator,
     AwareDatetime,
     BaseModel,
     BeforeValidator,
@@ -41,6 +42,8 @@ Line = Annotated[str, StringConstraints(max_length=500, pattern=r"^[^\x00-\x1f\x
 
 _RFC_3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)")
 
+_FIRST_YEAR, _LAST_YEAR = 1970, 9000
+
 
 def _moment(value: object) -> object:
     if not (isinstance(value, str) and _RFC_3339.fullmatch(value)):
@@ -48,7 +51,14 @@ def _moment(value: object) -> object:
     return value
 
 
-Moment = Annotated[AwareDatetime, BeforeValidator(_moment)]
+def _within(value: datetime) -> datetime:
+    # Near the ends of what a moment can be, another zone or a timeout would lead beyond.
+    if not _FIRST_YEAR <= value.year <= _LAST_YEAR:
+        raise ValueError(f"a moment is in the years {_FIRST_YEAR} to {_LAST_YEAR}")
+    return value
+
+
+Moment = Annotated[AwareDatetime, BeforeValidator(_moment), AfterValidator(_within)]
 """A moment with its zone; a bare number is none."""
 
 ArtifactId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]

@@ -43,6 +43,8 @@ class Needs:
         request.state.caller = caller
         note.actor, note.credential = caller.name, caller.credential
         self._check(caller, request, backend, note)
+        if request.state.note is not None:
+            note.open(backend.access, request.state.request_id)
         return caller
 
     def _check(self, caller: Principal, request: Request, backend: Backend, note: CallNote) -> None:

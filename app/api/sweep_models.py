@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from app.api.policy_choice import PolicyChoice
+from app.api.policy_choice import ParameterValue, PolicyChoice
 from app.runs.sweeps import MOST_VALUES, PointOutcome, Sweep, SweepPoint
 from app.tester.judging import ClassVerdict
 
@@ -16,7 +16,7 @@ SWEEPS = "/api/v1/sweeps"
 """Where sweeps are."""
 
 Seed = Annotated[int, Field(ge=0, le=2**64 - 1)]
-Values = Annotated[list[Any], Field(min_length=1, max_length=MOST_VALUES)]
+Values = Annotated[list[ParameterValue], Field(min_length=1, max_length=MOST_VALUES)]
 
 
 class SweepWish(BaseModel):

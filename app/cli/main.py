@@ -4,7 +4,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import tempfile
+import traceback
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
@@ -16,7 +19,7 @@ from typer.main import get_command
 from app.cli.explain import print_explanation
 from app.cli.output import print_error
 from app.cli.server import choose
-from app.errors import InputError, Interrupted, QosforgeError
+from app.errors import InputError, Interrupted, QosforgeError, ServiceError
 
 COMMANDS = {
     "app.cli.policies": ("lint", "compile", "validate", "diff"),
@@ -110,7 +113,25 @@ def main() -> None:
         if message:  # none where a bare command printed its help
             _fail(InputError(message, mend="see `qosforge --help`"))
         sys.exit(InputError.exit_code)
+    except BrokenPipeError:  # whoever reads what is printed went away
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(ServiceError.exit_code)
+    except Exception as error:  # noqa: BLE001  # nobody reads a traceback but who mends it
+        _fail(_unexpected(error))
     sys.exit(code)
+
+
+def _unexpected(error: Exception) -> QosforgeError:
+    """What nobody expected, told without its traceback; that is kept in a file, which only the user can read."""
+    told = f"something failed that should not: {type(error).__name__}"
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", prefix="qosforge-", suffix=".txt", delete=False, encoding="utf-8", errors="backslashreplace"
+        ) as file:
+            file.writelines(traceback.format_exception(error))
+    except OSError:
+        return ServiceError(told, mend="please report it with the command line that led there")
+    return ServiceError(told, mend=f"please report it, with what is in {file.name}")
 
 
 def _fail(error: QosforgeError) -> None:

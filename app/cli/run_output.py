@@ -22,7 +22,8 @@ from app.cli.output import (
     print_verdicts_now,
 )
 from app.reports.balance import accounts, who_paid
-from app.reports.model import RunReport
+from app.reports.facts import run_facts
+from app.reports.model import DeviceReport, RunReport
 from app.runs.tables import RunStatus, Verdict
 from app.tester.judging import ClassVerdict
 from app.tester.measurement import Measurement
@@ -46,13 +47,24 @@ def print_report(report: RunReport) -> None:
     print_accounts(report.before, report.after)
     print_verdicts(report.verdicts_before, report.verdicts_after, every_bound=False)
     out.print()
+    _print_boxes(report.devices)
+
+
+def _print_boxes(devices: Iterable[DeviceReport]) -> None:
     table = Table(box=None, padding=(0, 1), title="Boxes", title_justify="left", title_style="bold")
     for heading in ("box", "platform", "lines", "outcome"):
         table.add_column(heading)
-    for device in report.devices:
+    for device in devices:
         lines = len(device.candidate.splitlines())
         table.add_row(device.name, device.platform, str(lines) if lines else "–", device.outcome)
     out.print(table)
+
+
+def _print_candidates(devices: Iterable[DeviceReport]) -> None:
+    for device in devices:
+        out.print(Text(f"{device.name} would be given", style="bold"))
+        for line in device.candidate.splitlines() or ("nothing: it holds everything",):
+            out.print(Text(f"  {line}"), soft_wrap=True)
 
 
 def print_end(report: RunReport, where: str) -> None:
@@ -94,11 +106,21 @@ def expected_json(before: Measurement | None, after: Measurement | None) -> Json
 
 
 def print_whole(report: RunReport) -> None:
-    """A run looked at later: every finding and bound, and its stages."""
+    """A run looked at later: who asked for what, every finding and bound, its boxes and stages.
+
+    Of a run that waits, the lines that it would enter are shown: they are what an approval is about.
+    """
+    for name, text in run_facts(report):
+        line = Text(f"  {name:<15} ", style="bold")
+        out.print(line.append(text, style="default"), soft_wrap=True)
     print_findings(report.findings)
     print_comparison(report.before, report.after)
     print_accounts(report.before, report.after)
     print_verdicts(report.verdicts_before, report.verdicts_after)
+    if report.status in (RunStatus.NEEDS_APPROVAL, RunStatus.SCHEDULED):
+        _print_candidates(report.devices)
+    elif report.devices:
+        _print_boxes(report.devices)
     table = Table(box=None, padding=(0, 1), title="Stages", title_justify="left", title_style="bold")
     for heading in ("stage", "started", "seconds", "outcome", ""):
         table.add_column(heading)

@@ -16,6 +16,7 @@ import uvicorn
 
 from app.api.application import PREFIX, create_app
 from app.api.backend import Backend, open_backend
+from app.api.slow_callers import TimedProtocol
 from app.errors import ServiceError
 from app.operations.revision import release
 from app.runs.executor import Executor
@@ -49,6 +50,8 @@ def serve_at(listening: socket.socket, settings: Settings) -> None:
         backend.compute.start()
         config = uvicorn.Config(
             create_app(backend),
+            http=TimedProtocol,
+            forwarded_allow_ips=list(settings.trusted_proxies),
             log_config=None,
             access_log=False,
             server_header=False,

@@ -77,12 +77,12 @@ class Networks:
     def _listed(self) -> dict[str, Path]:
         try:
             folders = sorted(self._folder.iterdir())
+            return {f.name: f for f in folders if is_name(f.name) and (f / "hosts.yaml").is_file()}
         except OSError as error:
             raise InventoryBroken(
                 f"the folder of the networks cannot be read: {error.strerror}",
                 mend="let QOSFORGE_INVENTORIES_DIR name the folder of the inventories",
             ) from error
-        return {f.name: f for f in folders if is_name(f.name) and (f / "hosts.yaml").is_file()}
 
 
 def _stamp(folder: Path) -> Stamp:

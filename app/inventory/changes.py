@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Annotated, Literal, Self
 from zoneinfo import ZoneInfo, available_timezones
@@ -13,9 +14,11 @@ from app.units import shortened
 
 Day = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 DAYS: tuple[Day, ...] = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-_FURTHEST = timedelta(days=15)
-"""Further than the next window of a week lies, were one of them lost in the hour that a clock leaves out."""
+_FURTHEST = timedelta(days=16)
+"""Further than a week's window lies after one that was lost in the hour that a clock leaves out."""
 _YEARS = (2000, 2199)
+_TRIES = 100
+"""How often rules may hand a moment on to each other: a few weeks of windows that never meet."""
 
 Approval = Literal["none", "any", "four_eyes"]
 
@@ -183,3 +186,14 @@ class ChangeRules(_Model):
         if any(begin <= moment < end for begin, end in spans):
             return moment
         return min(begin for begin, _ in spans if begin > moment)
+
+
+def first_open(rules: Sequence[ChangeRules], now: datetime) -> datetime | None:
+    """The first moment from ``now`` on, in UTC, that all rules leave open; ``None`` if they seem to share none."""
+    moment = now.astimezone(UTC)
+    for _ in range(_TRIES):
+        opening = max((one.next_open(moment) for one in rules), default=moment)
+        if opening == moment:
+            return moment
+        moment = opening
+    return None

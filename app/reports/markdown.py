@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 
 from app.findings import Finding, Severity
 from app.reports.checks import Check, gap_text, of_devices
+from app.reports.facts import run_facts
 from app.reports.model import RunReport
 from app.reports.preview import DevicePreview, FidelityDocument
 from app.reports.run_report import verdict_rows
@@ -51,6 +52,7 @@ def run_markdown(report: RunReport, *, longest: int = LONGEST) -> str:
     verdict = f", objective {_OUTCOMES[after]}" if after else ""
     head = [f"## QoS run: {prose(report.intent)} on {prose(report.network)}", ""]
     head += [f"**{prose(status)}**{verdict}. {_counts(report.findings)}. Run `{report.id}`.", ""]
+    head += [*(f"- {name}: {prose(text)}" for name, text in run_facts(report)), ""]
     head += [*_stage_lines(report), *_verdict_table(report), *_finding_table(report.findings)]
     boxes = []
     for device in report.devices:

@@ -42,8 +42,23 @@ class DeviceReport(BaseModel):
     findings: tuple[Finding, ...] = ()
 
 
+class DecisionReport(BaseModel):
+    """Somebody approved or refused what the run would have done then: ``candidate`` lists it."""
+
+    model_config = _DOCUMENT
+
+    candidate: str
+    approved: bool
+    by: str
+    comment: str
+    at: datetime
+
+
 class RunReport(BaseModel):
-    """A run as its report shows it. Parts that the run never reached are empty."""
+    """A run as its report shows it. Parts that the run never reached are empty.
+
+    ``candidate`` names what an approval is about; ``waits_for`` and ``reason`` are words for people.
+    """
 
     model_config = _DOCUMENT
 
@@ -53,6 +68,14 @@ class RunReport(BaseModel):
     status: str
     started: datetime
     finished: datetime | None = None
+    asked_by: str = ""
+    ticket: str = ""
+    source: dict[str, str] | None = None
+    undo_of: str | None = None
+    waits_for: str = ""
+    reason: str = ""
+    candidate: str | None = None
+    decisions: tuple[DecisionReport, ...] = ()
     stages: tuple[StageReport, ...] = ()
     devices: tuple[DeviceReport, ...] = ()
     findings: tuple[Finding, ...] = ()

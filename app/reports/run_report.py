@@ -19,6 +19,7 @@ from app.deltaq.objective import DEFAULT_CONFIDENCE, BoundVerdict, Objective
 from app.findings import Finding, Severity
 from app.plots import Curve, delta_q_cdf
 from app.reports.balance import accounts, in_words, side_texts, who_paid
+from app.reports.facts import run_facts
 from app.reports.model import RunReport
 from app.reports.table import COLUMNS, Group, amount, comparison_table
 from app.resources import read_text
@@ -78,6 +79,7 @@ def render_run_report(report: RunReport) -> str:
     verdicts = (*report.verdicts_before, *report.verdicts_after)
     page = environment.get_template(TEMPLATE).render(
         report=report,
+        facts=run_facts(report),
         columns=COLUMNS,
         scenarios=_by_scenario(comparison_table(report.before, report.after)),
         rows=verdict_rows(report),

@@ -14,6 +14,7 @@ from app.inventory.changes import Approval
 from app.inventory.models import Network
 from app.inventory.overlay import read_overlay
 from app.runs.artifacts import Artifacts
+from app.runs.rules import NetworkRules
 from app.runs.store import RunStore
 from app.runs.tables import JournalAction
 
@@ -27,8 +28,9 @@ class Documents:
 
     ``intent_included`` has the artifacts of the files that the intent includes, by name; ``intent_parameters`` are
     the parameters set beside it, ``name=value``. With the tester ``outside`` somebody else measures, before the
-    push only if ``before``. ``undo_of`` is the run that this one rolls back; ``approval`` who
-    has to approve the change; ``traceparent`` the trace of the request that asked for it (W3C Trace Context).
+    push only if ``before``. ``undo_of`` is the run that this one rolls back, and it ``redoes`` a change where that
+    one went back itself; ``approval`` who has to approve the change; ``traceparent`` the trace of the request that
+    asked for it (W3C Trace Context).
     """
 
     intent_file: str
@@ -47,6 +49,7 @@ class Documents:
     before: bool = False
     timeout_seconds: float | None = None
     undo_of: str | None = None
+    redoes: bool = False
     approval: Approval = "none"
     traceparent: str | None = None
 
@@ -64,6 +67,7 @@ class Context:
     store: RunStore
     artifacts: Artifacts
     watch: Observer
+    rules: NetworkRules
     attempt: int = 1
 
     def observe(self, stage: str, text: str) -> None:

@@ -127,10 +127,10 @@ class Course:
         if prepared["refused"]:
             return Ending(RunStatus.REFUSED, result=result)
         wanted = {name: entry for name, entry in prepared["devices"].items() if not entry["empty"]}
-        # Going back is never held up.
-        gated = bool(wanted) and not undoing
-        if gated and (wait := self._gate("gate", prepared["candidate"])):
-            return Ending(**wait, result=result)
+        # Going back is never held up; to bring the change again is.
+        gated = bool(wanted) and (not undoing or self.context.documents.redoes)
+        if gated and (wait := self._step("gate", waiting.gate, prepared["candidate"])["wait"]):
+            return _waiting(wait, result)
         try:
             self._measure_before(devices, result)
         except QosforgeError as error:
@@ -138,10 +138,7 @@ class Course:
         if not wanted:
             outcome = result["before"]["outcome"] if "before" in result else None
             return Ending(RunStatus.NOTHING_TO_DO, outcome, result=result)
-        self._checkpoint("push", devices)
-        if gated and (wait := self._gate("gate-push", prepared["candidate"])):
-            return Ending(**wait, result=result)
-        return self._touch(got["running"], wanted, result)
+        return self._touch(got["running"], wanted, result, prepared["candidate"] if gated else None)
 
     def _to_read(self, devices: list[str]) -> list[str]:
         """The boxes whose configuration is needed: the twin needs them all, in scope or not."""
@@ -149,19 +146,22 @@ class Course:
             return devices
         return [device.name for device in self.context.network.devices]
 
-    def _gate(self, name: str, candidate: str) -> Json | None:
-        wait = self._step(name, waiting.gate, candidate)["wait"]
-        return {**wait, "status": RunStatus(wait["status"])} if wait else None
-
     def _measure_before(self, devices: list[str], result: Json) -> None:
         documents = self.context.documents
         if documents.measure and "before" not in result and (documents.tester == "twin" or documents.before):
             self._checkpoint("measure-before", devices)
             result["before"] = self._measured("before", result["held"])
 
-    def _touch(self, held: dict[str, str], wanted: dict[str, Json], result: Json) -> Ending:
+    def _touch(self, held: dict[str, str], wanted: dict[str, Json], result: Json, candidate: str | None) -> Ending:
         devices = list(wanted)
-        pushed = self._step("push", phases.push, held, wanted, devices)
+        pushed = self._step("push", phases.push, held, wanted, devices, candidate)
+        if "stop" in pushed:
+            stopped = _Stop(pushed["stop"])
+            if not pushed["begun"]:
+                raise stopped
+            return self._undo(held, wanted, result, stop=stopped)
+        if "wait" in pushed:
+            return _waiting(pushed["wait"], result)
         result["pushed"] = pushed["running"]
         if pushed["errors"]:
             return self._undo(held, wanted, result, errors=pushed["errors"])
@@ -236,3 +236,7 @@ class Course:
             status = RunStatus.NEEDS_RECOVERY
         told = [*(errors or []), *undone["errors"]]
         return Ending(status, outcome, told, reason=stop.reason if stop else "", result=result)
+
+
+def _waiting(wait: Json, result: Json) -> Ending:
+    return Ending(**{**wait, "status": RunStatus(wait["status"])}, result=result)

@@ -38,5 +38,5 @@ class Decisions:
         """The decisions on a run, oldest first."""
         columns = [APPROVALS.c[field] for field in Decision.__dataclass_fields__]
         query = sa.select(*columns).where(APPROVALS.c.run_id == run_id).order_by(APPROVALS.c.seq)
-        with self._database.read() as connection:
-            return [Decision(**row._mapping) for row in connection.execute(query)]
+        rows = self._database.query(lambda connection: connection.execute(query).all())
+        return [Decision(**row._mapping) for row in rows]

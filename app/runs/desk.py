@@ -14,6 +14,7 @@ from app.access.roles import NotAllowed
 from app.emulation import state_folder
 from app.errors import InputError, Place
 from app.intent.loader import LoadedIntent
+from app.inventory.changes import ChangeRules
 from app.inventory.models import Network
 from app.reports.model import RunReport
 from app.runs.artifacts import Artifacts, canonical_json
@@ -25,6 +26,7 @@ from app.runs.live import require_checks
 from app.runs.outside import receive
 from app.runs.report import run_report
 from app.runs.retrying import STARTS, last_summary, require_reached, require_retriable
+from app.runs.rules import NetworkRules
 from app.runs.store import NewRun, Run, RunStore, again_from
 from app.runs.tables import RunStatus, Verdict
 from app.runs.undo import require_last
@@ -77,6 +79,7 @@ class Desk:
         self.settings = settings
         self.store = store
         self.artifacts = artifacts
+        self._rules = NetworkRules(settings)
 
     def place(self, order: Order, who: str, key: str | None = None) -> tuple[Run, bool]:
         """Record a run; the same ``key`` of the same person gives the same run.
@@ -132,7 +135,7 @@ class Desk:
             tester=order.tester,
             before=order.before,
             timeout_seconds=order.timeout.total_seconds() if order.timeout else None,
-            approval=order.network.changes.approval or ("four_eyes" if self.settings.four_eyes else "none"),
+            approval=self._rules.approval(order.network.changes),
             traceparent=current_traceparent(),
         )
 
@@ -199,7 +202,8 @@ class Desk:
             WrongState: the run does not wait for an approval, or it would do something else by now.
         """
         run = self._waiting_for_approval(run_id)
-        if run.params.get("approval") == "four_eyes" and who == run.requested_by:
+        rules = self._rules.holding(run.network, run.params.get("approval", "none"), ChangeRules())
+        if rules.approval == "four_eyes" and who == run.requested_by:
             raise NotAllowed(f"{who} asked for the run and may not approve it", mend="ask another approver")
         listed = self.candidate(run.id)
         if listed is None or listed.id != candidate:
@@ -243,14 +247,18 @@ class Desk:
     def cancel(self, run_id: str, who: str) -> Run:
         """Stop a run: one that no process is at ends at once, another at its next check point, undone.
 
+        It is a word against what was approved, too: a retry asks for another approval.
+
         Raises:
             WrongState: it is over, or stopped between two states.
         """
 
         def stop(now: Run, connection: sa.Connection) -> Mapping[str, Any] | None:
-            if now.status is RunStatus.RUNNING:
+            settling = now.status is RunStatus.PENDING and self.store.journal.open_touches(now.id)
+            if now.status is RunStatus.RUNNING or settling:
                 if now.cancelled_by is not None:
                     return None
+                self._withdraw(connection, now.id, who)
                 self.store.events.write(connection, now.id, EventKind.CANCEL, {"by": who})
                 return {"cancelled_by": who}
             if now.status is RunStatus.NEEDS_RECOVERY:
@@ -259,9 +267,17 @@ class Desk:
                 raise WrongState(
                     f"run {now.id} is over: {now.status}", mend="a run that was kept can be rolled back"
                 )
+            self._withdraw(connection, now.id, who)
             return _cancelled(who, f"cancelled by {who}")
 
         return self.store.change(self.run(run_id).id, stop, who)
+
+    def _withdraw(self, connection: sa.Connection, run_id: str, who: str) -> None:
+        last = {decision.candidate: decision.approved for decision in self.store.decisions.on(run_id)}
+        for candidate in (candidate for candidate, approved in last.items() if approved):
+            self.store.decide(
+                connection, Decision(run_id, candidate, False, who, "the run was cancelled", self.store.now())
+            )
 
     def receive(self, run_id: str, side: When, tester: str, document: Measurement) -> None:
         """Take in what an outside tester measured on one side of the push; the same again changes nothing.
@@ -285,6 +301,7 @@ class Desk:
         require_last(self.store, run)
         undoing = {
             "undo_of": run.id,
+            "redoes": bool(run.params.get("undo_of")) and not run.params.get("redoes"),
             "measure": False,
             "timeout_seconds": None,
             "traceparent": current_traceparent(),
@@ -325,7 +342,8 @@ class Desk:
         def again(now: Run, _connection: sa.Connection) -> Mapping[str, Any]:
             require_retriable(self.store, now)
             seconds = now.params.get("timeout_seconds")
-            deadline = self.store.now() + timedelta(seconds=seconds) if seconds else None
+            begins = max(self.store.now(), now.not_before or self.store.now())
+            deadline = begins + timedelta(seconds=seconds) if seconds else None
             return {**again_from(start, now), "deadline": deadline, "cancelled_by": None}
 
         return self.store.change(run.id, again, who)

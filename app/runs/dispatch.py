@@ -16,8 +16,7 @@ from dataclasses import dataclass, field
 import sqlalchemy as sa
 
 from app.runs.engine import Engine, State, Unfinished
-from app.runs.ids import new_run_id
-from app.runs.loop import SETTLE, WORKFLOW, run_of, workflow_id
+from app.runs.loop import SETTLE, WORKFLOW, run_of, settled_by, settling_id, workflow_id
 from app.runs.slots import bury, executors
 from app.runs.store import Run, RunStore
 from app.runs.tables import RunStatus
@@ -161,19 +160,17 @@ class Dispatcher:
 
     def gave_up(self, run_id: str) -> bool:
         """Whether a try at settling the run's boxes is over, and will be repeated only after a pause."""
-        prefix = f"{SETTLE}:{run_id}:"
         return run_id in self._tries and not any(
-            entry.workflow_id.startswith(prefix) for entry in self.engine.unfinished()
+            settled_by(entry.workflow_id) == run_id for entry in self.engine.unfinished()
         )
 
     def _settle(self, run_id: str, known: Mapping[str, Unfinished]) -> None:
-        prefix = f"{SETTLE}:{run_id}:"
-        if any(entry.startswith(prefix) for entry in known):
+        if any(settled_by(entry) == run_id for entry in known):
             return
         now = time.monotonic()
         last = self._tries.get(run_id)
         if last is not None and now < last.at:
             return
         pause = _FIRST_AGAIN if last is None else min(last.pause * 2, _LAST_AGAIN)
-        self.engine.enqueue(SETTLE, prefix + new_run_id(), {"run": run_id}, HOLDERS_QUEUE)
+        self.engine.enqueue(SETTLE, settling_id(run_id), {"run": run_id}, HOLDERS_QUEUE)
         self._tries[run_id] = _Try(now + pause, pause)

@@ -14,6 +14,7 @@ from app.runs.dbos_engine import DbosEngine
 from app.runs.dispatch import HOLDERS_QUEUE, RUNS_QUEUE, Dispatcher
 from app.runs.engine import WORKFLOW_VERSION, Queue
 from app.runs.loop import Loop
+from app.runs.rules import NetworkRules
 from app.runs.slots import TIMES, Slot, SlotTimes, new_executor
 from app.runs.store import RunStore
 from app.runs.sweep_work import SWEEPS_QUEUE, SweepWork
@@ -69,7 +70,7 @@ class Executor:
             ],
             workflow_version=workflow_version,
         )
-        self.loop = Loop(self.store, self.artifacts, self.engine, observe)
+        self.loop = Loop(self.store, self.artifacts, self.engine, observe, NetworkRules(settings))
         self.dispatcher = Dispatcher(self.store, self.engine)
         sweeps = Sweeps(self.store.database, self.artifacts)
         self.sweeps = SweepWork(sweeps, self.artifacts, self.engine)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from app.inventory.changes import Approval, ChangeRules
+from app.inventory.changes import Approval, first_open
 from app.runs.decisions import Decision
+from app.runs.rules import Rules
 from app.runs.store import Run
 from app.runs.tables import RunStatus
+
+LOOK_AGAIN = timedelta(minutes=10)
+"""When a run is looked at again that waits for no moment that is known."""
 
 
 @dataclass(frozen=True)
@@ -25,23 +29,33 @@ def waits(
     run: Run,
     candidate: str,
     *,
-    approval: Approval,
-    rules: ChangeRules,
+    rules: Rules,
     decisions: Sequence[Decision],
     now: datetime,
 ) -> Wait | None:
     """What a run that would enter ``candidate`` has to wait for; ``None`` when it may go on."""
+    if rules.unreadable:
+        return _scheduled(run, rules.unreadable, now + LOOK_AGAIN)
+    approval = rules.approval
     if approval != "none" and not _approved(run, candidate, approval, decisions):
         again = "the boxes changed since it was approved: " if any(d.approved for d in decisions) else ""
         whose = "somebody else than who asked" if approval == "four_eyes" else "an approver"
         return Wait(RunStatus.NEEDS_APPROVAL, f"{again}approval of candidate {candidate} by {whose}", run.deadline)
     begins = max(now, run.not_before or now)
-    opening = rules.next_open(begins)
+    opening = first_open(rules.changes, begins)
+    if opening is None:
+        return _scheduled(
+            run, "change windows that never meet, of when it was asked for and of now", now + LOOK_AGAIN
+        )
     if opening <= now:
         return None
-    why = rules.closed_by(now) or rules.closed_by(begins) or "its time"
-    due = min(opening, run.deadline or opening)
-    return Wait(RunStatus.SCHEDULED, f"{why}: until {opening:%Y-%m-%d %H:%M:%S}Z", due)
+    closed = (one.closed_by(moment) for moment in (now, begins) for one in rules.changes)
+    why = next(filter(None, closed), "its time")
+    return _scheduled(run, f"{why}: until {opening:%Y-%m-%d %H:%M:%S}Z", opening)
+
+
+def _scheduled(run: Run, waits_for: str, due: datetime) -> Wait:
+    return Wait(RunStatus.SCHEDULED, waits_for, min(due, run.deadline or due))
 
 
 def _approved(run: Run, candidate: str, approval: Approval, decisions: Sequence[Decision]) -> bool:

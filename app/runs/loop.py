@@ -13,6 +13,7 @@ from app.runs.context import Context, Documents, Observer
 from app.runs.course import Course
 from app.runs.engine import Engine, JsonObject
 from app.runs.ids import new_run_id
+from app.runs.rules import NetworkRules
 from app.runs.store import Run, RunStore
 from app.telemetry.traces import span
 
@@ -30,6 +31,7 @@ class Loop:
     artifacts: Artifacts
     engine: Engine
     observe: Observer
+    rules: NetworkRules
 
     def register(self) -> None:
         """Make the workflow known to the engine; before its launch."""
@@ -51,7 +53,7 @@ class Loop:
 
     def settle(self, run_id: str) -> Json:
         """Undo what a run left between two states, as a workflow of its own."""
-        return self.engine.run(SETTLE, new_run_id(), {"run": run_id})
+        return self.engine.run(SETTLE, settling_id(run_id), {"run": run_id})
 
     def _settling(self, _workflow_id: str, params: JsonObject) -> JsonObject:
         run = self.store.get_run(params["run"])
@@ -81,7 +83,8 @@ class Loop:
                 context.close()
 
     def _context(self, run_id: str, params: JsonObject, attempt: int) -> Context:
-        return Context(run_id, Documents(**params), self.store, self.artifacts, self.observe, attempt)
+        documents = Documents(**params)
+        return Context(run_id, documents, self.store, self.artifacts, self.observe, self.rules, attempt)
 
 
 def workflow_id(run: Run) -> str:
@@ -93,3 +96,14 @@ def run_of(workflow: str) -> tuple[str, int]:
     """The run and its attempt that a workflow carries out."""
     run_id, _, attempt = workflow.partition(":")
     return run_id, int(attempt or 1)
+
+
+def settling_id(run_id: str) -> str:
+    """A new id for a workflow that settles the boxes of a run."""
+    return f"{SETTLE}:{run_id}:{new_run_id()}"
+
+
+def settled_by(workflow: str) -> str | None:
+    """The run whose boxes a workflow settles; ``None`` if it does something else."""
+    kind, _, rest = workflow.partition(":")
+    return rest.partition(":")[0] if kind == SETTLE else None

@@ -83,5 +83,4 @@ def received(store: RunStore, run_id: str, side: When, since: datetime) -> str |
     query = sa.select(table.c.measurement).where(
         table.c.run_id == run_id, table.c.side == side, table.c.at >= since
     )
-    with store.database.read() as connection:
-        return connection.scalar(query)
+    return store.database.query(lambda connection: connection.scalar(query))

@@ -23,9 +23,11 @@ from app.plan.model import Plan
 from app.platforms.base import QueueCount
 from app.runs import live, undo
 from app.runs.context import Context
+from app.runs.leases import LeaseLost
 from app.runs.outside import judged
 from app.runs.preparing import compiled, errors_of, running_texts
 from app.runs.tables import JournalAction
+from app.runs.waiting import held_up
 from app.tester.counters import CounterNote, compare
 from app.tester.counters import read as read_counters
 from app.tester.judging import overall
@@ -102,8 +104,34 @@ def _meets(device: CompiledDevice, running: str) -> bool:
     return not unlike(device, running)
 
 
-def push(context: Context, held: Mapping[str, str], prepared: Mapping[str, Json], wave: list[str]) -> Json:
-    """Enter the deltas of one wave and read back; what a box holds must be what was meant."""
+def push(
+    context: Context, held: Mapping[str, str], prepared: Mapping[str, Json], wave: list[str], candidate: str | None
+) -> Json:
+    """Enter the deltas of one wave and read back; what a box holds must be what was meant.
+
+    ``candidate`` is what the gate is asked about; a push that nothing holds up has none.
+
+    Returns:
+        ``running`` and ``errors``; or, where a box may not be touched now, ``begun`` and ``stop``, or ``wait``.
+
+    Raises:
+        LeaseLost: another run took a box before one was touched.
+    """
+    begun = bool(context.store.journal.open_touches(context.run_id))
+    try:
+        hindrance = held_up(context, wave, candidate)
+    except LeaseLost as error:
+        if not begun:
+            raise
+        return {"running": {}, "errors": [error.document()]}
+    if begun and "wait" in hindrance:
+        # A process died in the midst of it: what was open then is closed by now, and boxes do not wait half-way.
+        why = ServiceError(
+            f"the push was cut short and may not go on: {hindrance['wait']['waits_for']}", mend="retry the run"
+        )
+        return {"running": {}, "errors": [why.document()]}
+    if hindrance:
+        return {"begun": begun, **hindrance}
     targets = _targets(context, held, prepared)
     with context.store.stage(context.run_id, "push") as summary:
         context.observe("push", ", ".join(wave))

@@ -8,7 +8,7 @@ from typing import Any
 
 from app.findings import Finding
 from app.inventory.models import Network
-from app.reports.model import DeviceReport, RunReport, StageReport
+from app.reports.model import DecisionReport, DeviceReport, RunReport, StageReport
 from app.runs.artifacts import ArtifactMissing, Artifacts
 from app.runs.given_up import RETENTION_STAGE
 from app.runs.stages import Stage
@@ -43,11 +43,7 @@ def _remains(store: RunStore, run: Run, stages: list[Stage]) -> RunReport:
     """Who was touched and how that ended: the journal stays when the artifacts go."""
     outcomes = {entry.device: entry.action.value for entry in store.journal.entries(run.id)}
     return RunReport(
-        id=run.id,
-        network=run.network,
-        intent=run.policy,
-        status=run.status.value,
-        started=run.created,
+        **_order(store, run),
         finished=run.updated,
         stages=tuple(_stage(stage) for stage in stages),
         devices=tuple(
@@ -67,11 +63,8 @@ def _whole(
     before, after = _measured(last, "before"), _measured(last, "after")
     findings = _findings(artifacts, last)
     return RunReport(
-        id=run.id,
-        network=run.network,
-        intent=run.policy,
-        status=run.status.value,
-        started=run.created,
+        **_order(store, run),
+        candidate=last.get("prepare", {}).get("candidate"),
         finished=run.updated if run.status.final else None,
         stages=tuple(_stage(stage) for stage in stages),
         devices=_devices(store, artifacts, run.id, network=network, last=last, findings=findings, since=begun),
@@ -81,6 +74,27 @@ def _whole(
         verdicts_before=_verdicts(artifacts, before),
         verdicts_after=_verdicts(artifacts, after),
     )
+
+
+def _order(store: RunStore, run: Run) -> Json:
+    """What was asked, by whom, and what people decided."""
+    return {
+        "id": run.id,
+        "network": run.network,
+        "intent": run.policy,
+        "status": run.status.value,
+        "started": run.created,
+        "asked_by": run.requested_by,
+        "ticket": run.ticket,
+        "source": run.source,
+        "undo_of": run.params.get("undo_of"),
+        "waits_for": run.waits_for,
+        "reason": run.reason,
+        "decisions": tuple(
+            DecisionReport(candidate=d.candidate, approved=d.approved, by=d.by, comment=d.comment, at=d.at)
+            for d in store.decisions.on(run.id)
+        ),
+    }
 
 
 def _measured(last: dict[str, Json], when: str) -> Json | None:

@@ -15,7 +15,7 @@ from app.reports.run_report import render_run_report
 from app.runs.context import Observer
 from app.runs.desk import Desk, Order
 from app.runs.executor import Executor
-from app.runs.loop import WORKFLOW, run_of
+from app.runs.loop import WORKFLOW, run_of, settled_by
 from app.runs.report import run_report
 from app.runs.tables import RunStatus, Verdict
 from app.settings import Settings
@@ -105,16 +105,19 @@ class Service:
         self.executor.dispatcher.rescue()
         for recovered in self.engine.recover():
             error = recovered.error
-            run_id = run_of(recovered.run_id)[0]
+            run_id = settled_by(recovered.run_id)
+            if recovered.workflow == WORKFLOW:
+                run_id = run_of(recovered.run_id)[0]
+            if run_id is None:
+                continue  # a point of a sweep
             ended.append(
                 {
                     "run": run_id,
-                    "status": (recovered.result or {}).get("status", "failed"),
+                    "status": (recovered.result or {}).get("status", self.store.get_run(run_id).status.value),
                     "errors": [error.document()] if error else (recovered.result or {}).get("errors", []),
                 }
             )
-            if recovered.workflow == WORKFLOW:
-                self.write_report(run_id)
+            self.write_report(run_id)
         for run_id in self.loop.unsettled():
             result = self.loop.settle(run_id)
             status = RunStatus.NEEDS_RECOVERY if result["errors"] else RunStatus.ROLLED_BACK
@@ -122,7 +125,8 @@ class Service:
             self.write_report(run_id)
         for run in self.store.due_runs():
             self.store.next_attempt(run)
-        for run in self.store.runs_in({RunStatus.PENDING}):
+        left = set(self.loop.unsettled())
+        for run in (run for run in self.store.runs_in({RunStatus.PENDING}) if run.id not in left):
             # Asked for, approved or tried again, and no process has taken it up.
             try:
                 done = self.carry_out(run.id).result

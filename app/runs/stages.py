@@ -122,8 +122,7 @@ class Stages:
             .where(STAGES.c.run_id == run_id)
             .order_by(STAGES.c.started, STAGES.c.name, STAGES.c.attempt)
         )
-        with self._database.read() as connection:
-            return [_stage(row) for row in connection.execute(query)]
+        return self._database.query(lambda connection: [_stage(row) for row in connection.execute(query)])
 
     def _tell(self, connection: sa.Connection, stage: Stage) -> None:
         outcome = stage.outcome.value if stage.outcome else None

@@ -191,8 +191,9 @@ class RunStore:
         rows: list[sa.Row[Any]] = []
         if _ID.fullmatch(wanted):
             same = RUNS.c.id == wanted if len(wanted) == _WHOLE_ID else RUNS.c.id.startswith(wanted)
-            with self.database.read() as connection:
-                rows = list(connection.execute(sa.select(RUNS).where(same).limit(2)))
+            rows = self.database.query(
+                lambda connection: list(connection.execute(sa.select(RUNS).where(same).limit(2)))
+            )
         if len(rows) != 1:
             found = "several runs begin with" if rows else "there is no run"
             raise RunUnknown(f"{found} {run_id[:64]!r}", mend="list the runs with `qosforge runs`")
@@ -232,8 +233,7 @@ class RunStore:
             query = query.where(RUNS.c.id < before)
         if after is not None:
             query = query.where(RUNS.c.id > after)
-        with self.database.read() as connection:
-            return [_run(row) for row in connection.execute(query)]
+        return self.database.query(lambda connection: [_run(row) for row in connection.execute(query)])
 
     def unfinished_runs(self) -> list[Run]:
         """Runs that are not over, oldest first."""
@@ -242,14 +242,13 @@ class RunStore:
     def runs_in(self, statuses: Collection[RunStatus]) -> list[Run]:
         """Runs in one of these statuses, oldest first."""
         query = sa.select(RUNS).where(RUNS.c.status.in_(sorted(statuses))).order_by(RUNS.c.id)
-        with self.database.read() as connection:
-            return [_run(row) for row in connection.execute(query)]
+        return self.database.query(lambda connection: [_run(row) for row in connection.execute(query)])
 
     def due_runs(self) -> list[Run]:
         """Waiting runs whose moment has come, the longest due first."""
         waiting = RUNS.c.status.in_(sorted(WAITING)) & (RUNS.c.due <= self.now())
-        with self.database.read() as connection:
-            return [_run(row) for row in connection.execute(sa.select(RUNS).where(waiting).order_by(RUNS.c.due))]
+        query = sa.select(RUNS).where(waiting).order_by(RUNS.c.due)
+        return self.database.query(lambda connection: [_run(row) for row in connection.execute(query)])
 
     def change(self, run_id: str, change: Change, by: str = "") -> Run:
         """Look at a run and set columns of it, in one transaction that nobody gets in between.

@@ -91,8 +91,9 @@ def await_measurement(context: Context, when: When, until: str | None, seconds: 
         ``until`` (when it is too late), and ``measurement`` (an artifact), ``stop``, ``late``, or none of them.
     """
     end = datetime.fromisoformat(until) if until else context.store.now() + timedelta(seconds=seconds)
+    # A first step that was cut short has said till when already, and a measurement may have come since.
+    end = _say(context, waiting_for(when), end).due or end
     since = end - timedelta(seconds=seconds)
-    _say(context, waiting_for(when), end)
 
     def attempt() -> Json | None:
         stop = stopped(context)
@@ -118,14 +119,14 @@ def _polled(attempt: Callable[[], Json | None]) -> Json | None:
         time.sleep(POLL_SECONDS)
 
 
-def _say(context: Context, waits_for: str, due: datetime | None = None) -> None:
-    """Show on a running run what it waits for."""
+def _say(context: Context, waits_for: str, due: datetime | None = None) -> Run:
+    """Show on a running run what it waits for; till when stays as it was said first."""
 
     def say(run: Run, _connection: sa.Connection) -> Mapping[str, Any] | None:
         mine = run.attempt == context.attempt and run.status is RunStatus.RUNNING
         return {"waits_for": waits_for, "due": due} if mine and run.waits_for != waits_for else None
 
-    context.store.change(context.run_id, say)
+    return context.store.change(context.run_id, say)
 
 
 def checkpoint(context: Context, devices: list[str]) -> Json:
@@ -158,8 +159,7 @@ def gate(context: Context, candidate: str) -> Json:
     found = waits(
         run,
         candidate,
-        approval=context.documents.approval,
-        rules=context.network.changes,
+        rules=context.rules.holding(run.network, context.documents.approval, context.network.changes),
         decisions=decisions,
         now=store.now(),
     )
@@ -167,6 +167,25 @@ def gate(context: Context, candidate: str) -> Json:
         return {"wait": None}
     due = found.due.isoformat() if found.due else None
     return {"wait": {"status": found.status.value, "waits_for": found.waits_for, "due": due}}
+
+
+def held_up(context: Context, devices: list[str], candidate: str | None) -> Json:
+    """What keeps a run from touching boxes: it has to ``stop``, or to ``wait`` at the gate of its candidate.
+
+    Empty when it may, and holds them. It is asked in the step that touches: what an earlier step had found may be
+    long ago where a process died in between.
+
+    Raises:
+        LeaseLost: another run took a box.
+    """
+    stop = stopped(context)
+    if stop is not None:
+        return {"stop": stop}
+    wait = gate(context, candidate)["wait"] if candidate is not None else None
+    if wait is not None:
+        return {"wait": wait}
+    context.store.leases.renew(context.run_id, devices, LEASE_SECONDS)
+    return {}
 
 
 def release(context: Context) -> Json:

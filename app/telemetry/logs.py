@@ -24,8 +24,10 @@ _SECRET_TEXT = re.compile(
     r"|(?P<bearer>(?i:bearer|basic)) [A-Za-z0-9._~+/=-]{8,}"
 )
 
-_QUIET = ("uvicorn.access", "httpx2", "httpcore2", "alembic")
-"""Libraries of which only warnings are of interest: requests have a line of our own."""
+_OURS = re.compile(r"app(\.|$)")
+"""Loggers of our own; of every other library only warnings are of interest."""
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 def configure_logs(form: Literal["text", "json"], stream: TextIO | None = None) -> None:
@@ -45,23 +47,37 @@ def configure_logs(form: Literal["text", "json"], stream: TextIO | None = None) 
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
         cache_logger_on_first_use=False,
     )
-    renderer: Processor = (
-        structlog.processors.JSONRenderer(sort_keys=True, ensure_ascii=False)
+    rendered: list[Processor] = (
+        [structlog.processors.JSONRenderer(sort_keys=True, ensure_ascii=False)]
         if form == "json"
-        else structlog.dev.ConsoleRenderer(colors=out.isatty())
+        else [_one_line, structlog.dev.ConsoleRenderer(colors=out.isatty())]
     )
     handler = logging.StreamHandler(out)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=shared,
-            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, renderer],
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *rendered],
         )
     )
+    handler.addFilter(_is_of_interest)
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(logging.INFO)
-    for name in _QUIET:
-        logging.getLogger(name).setLevel(logging.WARNING)
+
+
+def _is_of_interest(record: logging.LogRecord) -> bool:
+    # Here and not by their levels: some libraries set their own.
+    return record.levelno >= logging.WARNING or _OURS.match(record.name) is not None
+
+
+def _one_line(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    """Write control characters as escapes: what callers send can neither begin a line nor speak to a terminal."""
+    return {
+        key: _CONTROL.sub(lambda found: repr(found[0])[1:-1], value)
+        if isinstance(value, str) and key != "exception"
+        else value
+        for key, value in event.items()
+    }
 
 
 def blot(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:

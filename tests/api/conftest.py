@@ -22,6 +22,7 @@ from app.access.tables import TOKENS
 from app.access.users import add_user, grant
 from app.api.application import create_app
 from app.api.backend import Backend, open_backend
+from app.api.slow_callers import TimedProtocol
 from app.settings import Settings
 
 Headers = dict[str, str]
@@ -67,7 +68,9 @@ class People:
 @contextmanager
 def served(app: FastAPI) -> Iterator[httpx2.Client]:
     """A client of the application behind a real server on the loopback: it has its answer as soon as it is sent."""
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, timeout_graceful_shutdown=5))
+    server = uvicorn.Server(
+        uvicorn.Config(app, port=0, http=TimedProtocol, log_config=None, timeout_graceful_shutdown=5)
+    )
     thread = Thread(target=server.run)
     thread.start()
     try:

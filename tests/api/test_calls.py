@@ -3,11 +3,18 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from starlette.testclient import TestClient
 
+from app.access.calls import UNKNOWN
 from app.access.roles import Role
+from app.api.backend import Backend
+from app.resources import root as root_folder
 from tests.api.conftest import Headers, People
 
 CALLS = "/api/v1/calls"
@@ -72,6 +79,56 @@ def test_an_admin_of_one_network_sees_its_calls_alone(client: TestClient, root: 
     page = client.get(CALLS, headers=local).json()
     assert {call["network"] for call in page["calls"]} == {"campus"}
     assert client.get(f"{CALLS}/export", headers=local).text.count("\n") == 1
+
+
+_CRASH = """
+import os, sys
+from pathlib import Path
+from starlette.testclient import TestClient
+from app.api.application import create_app
+from app.api.backend import open_backend
+from app.runs.desk import Desk
+from app.settings import Settings
+
+place = Desk.place
+def place_and_die(*given):
+    place(*given)
+    os._exit(9)
+Desk.place = place_and_die
+with open_backend(Settings(var_dir=Path(sys.argv[1]), compute_processes=1)) as backend:
+    with TestClient(create_app(backend)) as client:
+        body = {"network": "campus", "policy": {"name": "campus-collaboration"}}
+        client.post("/api/v1/runs", json=body, headers={"Authorization": sys.argv[2]})
+"""
+
+
+def test_a_call_whose_process_died_is_in_the_log(
+    client: TestClient, people: People, backend: Backend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    headers = people.admin()
+    command = [sys.executable, "-c", _CRASH, str(backend.settings.var_dir), headers["Authorization"]]
+    ended = subprocess.run(
+        command, cwd=root_folder(), env={**os.environ, "PYTHONPATH": str(root_folder())}, check=False
+    )
+    assert ended.returncode == 9
+    assert len(client.get("/api/v1/runs", headers=headers).json()["runs"]) == 1
+    assert client.get(CALLS, headers=headers).json()["calls"] == []  # it may be at work still
+    now = datetime.now(UTC) + timedelta(minutes=3)
+    monkeypatch.setattr(backend.access, "now", lambda: now)
+    for _ in range(2):
+        (call,) = client.get(CALLS, headers=headers).json()["calls"]
+        assert (call["action"], call["actor"], call["status"]) == ("POST /api/v1/runs", "root", UNKNOWN)
+
+
+@pytest.mark.parametrize("path", ["/runs", "/measurements", "/sweeps"])
+def test_who_manages_a_network_hears_of_what_was_refused_there(
+    client: TestClient, people: People, path: str
+) -> None:
+    body = {"network": "campus", "policy": {"name": "campus-collaboration"}}
+    refused = client.post(f"/api/v1{path}", json=body, headers=people.headers("eve", Role.OPERATOR, "lab"))
+    assert refused.status_code == 403
+    page = client.get(CALLS, headers=people.headers("local", Role.ADMIN, "campus")).json()
+    assert [(call["actor"], call["network"], call["status"]) for call in page["calls"]] == [("eve", "campus", 403)]
 
 
 @pytest.mark.parametrize("path", ["", "/export"])

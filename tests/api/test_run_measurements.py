@@ -61,12 +61,17 @@ def give(client: TestClient, backend: Backend, run_id: str, tmp_path: Path) -> G
     sign = _manual()["sign"]
 
     def put(
-        tester: str = "probe1", side: str = "after", signed_for: str = "", changed: bytes = b"", **fields: Any
+        tester: str = "probe1",
+        side: str = "after",
+        signed_for: str = "",
+        changed: bytes = b"",
+        at: str = "",
+        **fields: Any,
     ) -> Any:
         body = _measurement(**{"when": side} | fields)
         signature = sign(body, str(pem), tester, signed_for or run_id, side)
         headers = {"X-JWS-Signature": signature, "Content-Type": "application/json"}
-        path = f"/api/v1/runs/{run_id}/measurements/{side}"
+        path = f"/api/v1/runs/{at or run_id}/measurements/{side}"
         return client.put(path, content=body + changed, headers=headers)
 
     return put
@@ -116,6 +121,11 @@ def test_what_does_not_fit_is_refused(
     answer = give(**how)
     assert answer.status_code == status, answer.text
     assert said in answer.json()["detail"]
+    assert _kept(backend) == []
+
+
+def test_a_measurement_is_for_a_run_by_its_whole_id(give: Give, backend: Backend, run_id: str) -> None:
+    assert give(at=run_id[:13], signed_for=run_id[:13]).status_code == 404
     assert _kept(backend) == []
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -30,7 +31,10 @@ from schemathesis.specs.openapi.checks import (
 
 from app.api.application import create_app
 from app.api.backend import open_backend
-from app.intent.written import load_written
+from app.emulation import start_lab, state_folder
+from app.intent.written import Written, load_written
+from app.lab import control
+from app.resources import root
 from app.runs.desk import Order
 from app.runs.engine import WORKFLOW_VERSION
 from app.runs.tables import EXECUTORS
@@ -45,9 +49,10 @@ CHECKS = [
     response_headers_conformance,
     response_schema_conformance,
 ]
-POLICY = "campus-collaboration"
-UNJUDGED = "itesm-paper"
-"""A policy without objectives: it is refused before any box is asked."""
+NETWORK = "infn-fnal"
+"""Its two boxes run in a lab, so that what asks them is answered."""
+POLICY = "remote-control"
+"""A policy with one check, which is made short."""
 
 
 @dataclass(frozen=True)
@@ -60,18 +65,14 @@ class Service:
 
     def aim(self, case: Any) -> None:
         """Let a good request name what exists: else it would come no further than to what does not."""
-        there = {"run_id": self.run_id, "network": "campus"}
+        there = {"run_id": self.run_id, "network": NETWORK, "device": "router1"}
         case.path_parameters = {
             name: there.get(name, value) for name, value in (case.path_parameters or {}).items()
         }
         if "/policies/" in case.path:
             case.path_parameters["name"] = POLICY
         if isinstance(case.body, dict) and "network" in case.body:
-            case.body |= {"network": "campus", "policy": {"name": POLICY}}
-            if "live" in case.body:
-                case.body["live"] = False  # no box answers here, and that is told by 502
-            if case.path.endswith("/measurements"):
-                case.body["policy"] = {"name": UNJUDGED}
+            case.body |= {"network": NETWORK, "policy": {"name": POLICY}}
 
 
 @pytest.fixture(scope="module")
@@ -79,9 +80,14 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     settings = Settings(
         var_dir=tmp_path_factory.mktemp("made-up") / "var", compute_processes=1, requests_per_minute=1_000_000
     )
-    with open_backend(settings) as backend:
+    with open_backend(settings) as backend, ExitStack() as ended:
         admin = People(backend).admin()
-        order = Order(backend.networks.network("campus"), load_written(backend.policies.get(POLICY).written()))
+        network, state = backend.networks.network(NETWORK), state_folder(settings.var_dir, NETWORK)
+        start_lab(network, root() / "inventories" / NETWORK, state)
+        ended.callback(control.stop, state)
+        text = (root() / "examples" / "policies" / f"{POLICY}.yaml").read_text()
+        backend.policies.store(POLICY, Written(text.replace("seconds: 10", "seconds: 1")), "somebody")
+        order = Order(network, load_written(backend.policies.get(POLICY).written()))
         backend.database.transact(lambda connection: connection.execute(sa.insert(EXECUTORS).values(_executor())))
         run, _ = backend.desk.place(order, "somebody")
         yield Service(from_asgi("/api/v1/openapi.json", create_app(backend)), admin, run.id)

@@ -65,10 +65,16 @@ def collector() -> Iterator[tuple[str, list[Span]]]:
 
 
 def test_it_serves_owns_the_runs_and_ends_in_order(
-    var_dir: Path, ann: Headers, collector: tuple[str, list[Span]]
+    var_dir: Path, ann: Headers, collector: tuple[str, list[Span]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     endpoint, spans = collector
-    with serving(var_dir, otlp_endpoint=endpoint) as service, service.client(**ann) as client:
+    monkeypatch.setenv("FORWARDED_ALLOW_IPS", "*")
+    with (
+        serving(var_dir, otlp_endpoint=endpoint, trusted_proxies="192.0.2.1") as service,
+        service.client(**ann) as client,
+    ):
+        forged = client.get("/health", headers={"X-Forwarded-Proto": "https"})
+        assert "strict-transport-security" not in forged.headers  # the loopback is no trusted proxy here
         ready = client.get("/ready")
         assert (ready.status_code, ready.json()["ready"]) == (200, True)
         trail = client.get("/runs?status=pending", headers={"X-Request-Id": "trail-0001"})

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import getpass
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from app.cli.run_output import exit_code
+from app.cli.run_output import exit_code, print_whole
+from app.reports.model import DeviceReport, RunReport
 from app.runs.store import Run, RunStore
 from app.runs.tables import RunStatus
 
@@ -64,3 +66,35 @@ def test_only_a_change_that_stands_is_good(status: RunStatus) -> None:
     assert (exit_code(status, None, failed=False) == 0) == good
     assert exit_code(status, "broken", failed=False) != 0
     assert exit_code(status, "broken", failed=True) == 3
+
+
+def test_a_run_that_waits_shows_what_an_approval_is_about(capsys: pytest.CaptureFixture[str]) -> None:
+    router = DeviceReport(
+        name="r1", platform="cisco_ios", outcome="not touched", candidate="class-map [bold]x\n exit"
+    )
+    idle = DeviceReport(name="r2", platform="cisco_ios", outcome="nothing to change")
+    waits = RunReport(
+        id="1",
+        network="campus",
+        intent="gold",
+        status="needs_approval",
+        started=datetime(2026, 1, 1, tzinfo=UTC),
+        asked_by="ann",
+        ticket="CHG1",
+        devices=(router, idle),
+    )
+    print_whole(waits)
+    shown = capsys.readouterr().out
+    for text in (
+        "ann",
+        "CHG1",
+        "r1 would be given",
+        "  class-map [bold]x",
+        "r2 would be given",
+        "nothing: it holds",
+    ):
+        assert text in shown
+    print_whole(waits.model_copy(update={"status": "kept"}))
+    ended = capsys.readouterr().out
+    assert "class-map" not in ended
+    assert "not touched" in ended

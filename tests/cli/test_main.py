@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -84,3 +87,26 @@ def test_what_was_done_is_a_document_too(
     if arguments[1] != "add":
         assert qosforge("user", "add", "ann").code == 0
     assert json.loads(qosforge(*arguments, "--json").stdout) == document
+
+
+def test_what_nobody_expected_is_told_without_its_traceback(
+    qosforge: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr("app.cli.main.print_explanation", lambda *_, **__: {}["unexpected"])
+    ended = qosforge("--explain", "scope-empty", "--json")
+    assert ended.code == 3
+    assert "Traceback" not in ended.stderr + ended.stdout
+    (kept,) = tmp_path.glob("qosforge-*.txt")
+    assert str(kept) in json.loads(ended.stdout)["errors"][0]["mend"]
+    assert "KeyError: 'unexpected'" in kept.read_text()
+    assert kept.stat().st_mode & 0o077 == 0
+
+
+def test_a_reader_that_goes_away_is_no_fault() -> None:
+    command = [sys.executable, "-c", "from app.cli.main import main; main()", "--help"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=root()) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.stderr is not None
+        assert process.stderr.read() == b""

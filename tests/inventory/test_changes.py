@@ -62,6 +62,12 @@ def clock_changes(zone: str, moment: datetime) -> bool:
     return len(offsets) > 1
 
 
+def test_a_weekly_window_that_the_clocks_leave_out_is_followed_by_the_next_ones() -> None:
+    weekly = ChangeRules(zone="Europe/Madrid", windows=(Window(days=("sun",), from_="02:30", to="03:15"),))
+    missed = datetime(2027, 3, 21, 5, 0, tzinfo=UTC)  # the next Sunday has no half past two
+    assert weekly.next_open(missed) == datetime(2027, 4, 4, 0, 30, tzinfo=UTC)
+
+
 @settings(max_examples=300, deadline=None)
 @given(rules(), MOMENTS)
 def test_the_next_opening_is_open_and_the_first(rules: ChangeRules, now: datetime) -> None:

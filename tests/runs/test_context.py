@@ -7,7 +7,9 @@ from pathlib import Path
 from app.intent.loader import load_intent
 from app.runs.artifacts import ArtifactStore
 from app.runs.context import Context, Documents
+from app.runs.rules import NetworkRules
 from app.runs.store import RunStore
+from app.settings import Settings
 
 LIBRARY = 'classes: [{name: voice, match: {any: [{dscp: ef}]}, treatment: {priority: {percent: "${share}"}}}]\n'
 SITE = """\
@@ -37,7 +39,8 @@ def test_what_an_intent_includes_and_what_was_set_is_kept(tmp_path: Path) -> Non
     path.unlink()
 
     with RunStore(f"sqlite:///{tmp_path / 'runs.sqlite'}") as store:
-        context = Context("run", Documents(**documents.as_json()), store, artifacts, lambda *_: None)
+        rules = NetworkRules(Settings(var_dir=tmp_path))
+        context = Context("run", Documents(**documents.as_json()), store, artifacts, lambda *_: None, rules)
         again = context.intent
 
     assert (again.version, again.intent) == (loaded.version, loaded.intent)

@@ -24,14 +24,13 @@ ANSWERS: dict[str, Any] = {
         "before": {"outcome": "broken"},
     },
     "gate": {"wait": None},
-    "gate-push": {"wait": None},
     "measure-before": {"outcome": "broken"},
     "push": {"running": {"r1": "c", "r3": "d"}, "errors": []},
     "counters": {"errors": []},
     "measure-after": {"outcome": "met"},
     "keep": {"errors": []},
     "roll-back": {"running": {}, "errors": []},
-    **{f"checkpoint-{name}": ON for name in ("prepare", "measure-before", "push", "measure-after", "keep")},
+    **{f"checkpoint-{name}": ON for name in ("prepare", "measure-before", "measure-after", "keep")},
 }
 CANCELLED = {"stop": {"status": "cancelled", "reason": "cancelled by ada"}}
 WAIT = {"wait": {"status": "needs_approval", "waits_for": "approval", "due": None}}
@@ -54,7 +53,14 @@ class Steps:
 
 
 def course(steps: Steps, **documents: object) -> Any:
-    asked: dict[str, Any] = {"measure": True, "undo_of": None, "tester": "twin", "before": False, **documents}
+    asked: dict[str, Any] = {
+        "measure": True,
+        "undo_of": None,
+        "redoes": False,
+        "tester": "twin",
+        "before": False,
+        **documents,
+    }
     boxes = [SimpleNamespace(name=name) for name in ("r1", "r3", "r5")]
     context: Any = SimpleNamespace(documents=SimpleNamespace(**asked), network=SimpleNamespace(devices=boxes))
     engine: Any = steps
@@ -66,7 +72,7 @@ def test_a_good_run_is_kept_and_gives_the_boxes_back_first() -> None:
     assert course(steps).go()["status"] == RunStatus.KEPT
     assert steps.done == [
         *("begin", "lock", "read", "checkpoint-prepare", "prepare", "gate"),
-        *("checkpoint-measure-before", "measure-before", "checkpoint-push", "gate-push", "push", "counters"),
+        *("checkpoint-measure-before", "measure-before", "push", "counters"),
         *("checkpoint-measure-after", "measure-after", "checkpoint-keep", "keep", "release", "status-kept"),
     ]
 
@@ -125,18 +131,18 @@ def test_a_tester_that_fails_before_the_push_ends_the_run_untouched() -> None:
     assert steps.done[-2:] == ["release", "status-failed"]
 
 
-@pytest.mark.parametrize("at", ["lock", "checkpoint_prepare", "checkpoint_measure_before", "checkpoint_push"])
+@pytest.mark.parametrize("at", ["lock", "checkpoint_prepare", "checkpoint_measure_before", "push"])
 def test_a_run_cancelled_before_the_push_ends_untouched(at: str) -> None:
-    steps = Steps(**{at: CANCELLED})
+    steps = Steps(**{at: {**CANCELLED, "begun": False}})
     ended = course(steps).go()
     assert (ended["status"], ended["reason"]) == (RunStatus.CANCELLED, "cancelled by ada")
-    assert not {"push", "roll-back"} & set(steps.done)
+    assert "roll-back" not in steps.done
     assert steps.done[-2:] == ["release", "status-cancelled"]
 
 
-@pytest.mark.parametrize("at", ["checkpoint_measure_after", "checkpoint_keep"])
-def test_a_run_cancelled_after_the_push_is_undone(at: str) -> None:
-    steps = Steps(**{at: CANCELLED})
+@pytest.mark.parametrize("at", ["push", "checkpoint_measure_after", "checkpoint_keep"])
+def test_a_run_cancelled_after_a_touch_is_undone(at: str) -> None:
+    steps = Steps(**{at: {**CANCELLED, "begun": True}})
     assert course(steps).go()["status"] == RunStatus.CANCELLED
     assert steps.done[-3:] == ["roll-back", "release", "status-cancelled"]
 
@@ -146,12 +152,12 @@ def test_a_cancelled_run_that_cannot_be_undone_needs_recovery() -> None:
     assert course(steps).go()["status"] == RunStatus.NEEDS_RECOVERY
 
 
-@pytest.mark.parametrize("at", ["gate", "gate_push"])
+@pytest.mark.parametrize("at", ["gate", "push"])
 def test_a_closed_gate_lets_go_of_the_boxes_and_waits(at: str) -> None:
-    steps = Steps(**{at: WAIT})
+    steps = Steps(**{at: {**WAIT, "begun": False}})
     ended = course(steps).go()
     assert (ended["status"], ended["waits_for"]) == (RunStatus.NEEDS_APPROVAL, "approval")
-    assert "push" not in steps.done
+    assert "roll-back" not in steps.done
     assert steps.done[-2:] == ["release", "status-needs_approval"]
 
 
@@ -180,9 +186,14 @@ def test_nothing_to_change_needs_no_gate() -> None:
 
 
 def test_going_back_is_not_held_up_nor_measured() -> None:
-    steps = Steps(gate=WAIT, gate_push=WAIT)
+    steps = Steps(gate=WAIT)
     assert course(steps, undo_of="run", measure=False).go()["status"] == RunStatus.KEPT
-    assert not {"gate", "gate-push", "counters", "measure-before", "measure-after"} & set(steps.done)
+    assert not {"gate", "counters", "measure-before", "measure-after"} & set(steps.done)
+
+
+def test_to_bring_a_change_again_is_held_up_like_any() -> None:
+    steps = Steps(gate=WAIT)
+    assert course(steps, undo_of="run", redoes=True, measure=False).go()["status"] == RunStatus.NEEDS_APPROVAL
 
 
 def test_a_retry_from_the_push_takes_over_what_was_measured() -> None:
@@ -190,7 +201,7 @@ def test_a_retry_from_the_push_takes_over_what_was_measured() -> None:
     ended = course(steps).go()
     assert (ended["status"], ended["before"]) == (RunStatus.KEPT, {"outcome": "broken"})
     assert not {"read", "prepare", "measure-before"} & set(steps.done)
-    assert {"lock", "gate", "gate-push"} <= set(steps.done)
+    assert {"lock", "gate"} <= set(steps.done)
 
 
 def test_an_outside_measurement_is_waited_for_step_by_step() -> None:

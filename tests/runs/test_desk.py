@@ -285,3 +285,44 @@ def test_events_are_read_on_from_the_last_one_seen(desk: Desk, order: Order) -> 
     ]
     assert desk.events(run.id, told[1].seq) == told[2:]
     assert desk.events(run.id, limit=1) == told[:1]
+
+
+def test_who_cancels_withdraws_what_was_approved(desk: Desk, order: Order) -> None:
+    run = in_status(desk, order, RunStatus.NEEDS_APPROVAL)
+    listed = prepared(desk, run, r1="a\n")
+    desk.approve(run.id, "grace", listed)
+    desk.cancel(run.id, "alan")
+    assert [(d.by, d.candidate, d.approved) for d in desk.decisions(run.id)] == [
+        ("grace", listed, True),
+        ("alan", listed, False),
+    ]
+    desk.retry(run.id, "ada")
+    desk.cancel(run.id, "alan")
+    assert len(desk.decisions(run.id)) == 2, "there is no approval left to withdraw"
+
+
+def test_a_run_whose_boxes_have_to_be_settled_first_is_not_over_at_once(desk: Desk, order: Order) -> None:
+    run = in_status(desk, order, RunStatus.RUNNING)
+    desk.store.journal.append(run.id, "r1", JournalAction.TOUCHING)
+    assert desk.store.next_attempt(run)
+    asked = desk.cancel(run.id, "ada")
+    assert (asked.status, asked.cancelled_by) == (RunStatus.PENDING, "ada")
+
+
+def test_the_time_of_a_retry_counts_from_its_earliest_moment(desk: Desk, order: Order, clock: Clock) -> None:
+    later = clock.moment + timedelta(days=1)
+    run, _ = desk.place(replace(order, not_before=later, timeout=timedelta(minutes=5)), "ada")
+    desk.store.set_status(run.id, RunStatus.FAILED)
+    assert desk.retry(run.id, "ada").deadline == later + timedelta(minutes=5)
+
+
+def test_only_going_back_is_let_through_the_gate(desk: Desk, order: Order) -> None:
+    run = kept(desk, order, "r1")
+    redoes = []
+    for _ in range(3):
+        run = desk.roll_back(run.id, "ada")
+        desk.store.journal.append(run.id, "r1", JournalAction.TOUCHING, before="b" * 64)
+        desk.store.journal.append(run.id, "r1", JournalAction.CONFIRMED)
+        run = desk.store.set_status(run.id, RunStatus.KEPT)
+        redoes.append(run.params["redoes"])
+    assert redoes == [False, True, False], "what undoes a way back brings the change again"

@@ -9,7 +9,8 @@ import pytest
 
 from app.inventory.changes import Approval, ChangeRules, Freeze, Window
 from app.runs.decisions import Decision
-from app.runs.gate import Wait, waits
+from app.runs.gate import LOOK_AGAIN, Wait, waits
+from app.runs.rules import Rules
 from app.runs.store import Run, RunStore
 from app.runs.tables import RunStatus
 
@@ -31,8 +32,8 @@ def gate(
     run: Run, *decisions: Decision, approval: Approval = "none", rules: ChangeRules | None = None, **changed: Any
 ) -> Wait | None:
     fields = {**{name: getattr(run, name) for name in Run.__dataclass_fields__}, "requested_by": "ada", **changed}
-    rules = rules or ChangeRules()
-    return waits(Run(**fields), ASKED, approval=approval, rules=rules, decisions=decisions, now=NOW)
+    holding = Rules(approval, (rules or ChangeRules(), ChangeRules()))
+    return waits(Run(**fields), ASKED, rules=holding, decisions=decisions, now=NOW)
 
 
 @pytest.mark.parametrize(
@@ -93,3 +94,32 @@ def test_an_approval_is_asked_for_before_the_time_comes(asked: Run) -> None:
     found = gate(asked, approval="any", rules=NIGHT)
     assert found is not None
     assert found.status is RunStatus.NEEDS_APPROVAL
+
+
+def held_by(run: Run, *rules: ChangeRules, unreadable: str = "", **changed: Any) -> Wait:
+    fields = {**{name: getattr(run, name) for name in Run.__dataclass_fields__}, **changed}
+    found = waits(Run(**fields), ASKED, rules=Rules("none", rules, unreadable), decisions=[], now=NOW)
+    assert found is not None
+    assert found.status is RunStatus.SCHEDULED
+    return found
+
+
+def test_every_rule_has_to_leave_it_open(asked: Run) -> None:
+    early = ChangeRules(windows=(Window(from_="02:00", to="13:00"),))
+    held = held_by(asked, early, NIGHT)
+    assert held.due == datetime(2026, 11, 26, 2, 0, tzinfo=UTC), "the first moment of both"
+    assert "the change windows" in held.waits_for
+    assert held_by(asked, ChangeRules(), FROZEN).due == NOW + timedelta(days=1)
+
+
+def test_windows_that_never_meet_hold_it_and_say_so(asked: Run) -> None:
+    day = ChangeRules(windows=(Window(from_="08:00", to="16:00"),))
+    held = held_by(asked, day, NIGHT)
+    assert (held.due, "never meet" in held.waits_for) == (NOW + LOOK_AGAIN, True)
+
+
+def test_rules_that_are_not_known_hold_it_with_the_reason(asked: Run) -> None:
+    held = held_by(asked, ChangeRules(), unreadable="the rules of campus cannot be read now")
+    assert (held.waits_for, held.due) == ("the rules of campus cannot be read now", NOW + LOOK_AGAIN)
+    soon = NOW + timedelta(minutes=1)
+    assert held_by(asked, ChangeRules(), unreadable="lost", deadline=soon).due == soon

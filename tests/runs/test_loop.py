@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,22 +17,29 @@ import pytest
 from app.access.roles import NotAllowed
 from app.emulation import start_lab, state_folder
 from app.intent.loader import parse_intent
+from app.intent.written import Written
 from app.inventory.changes import ChangeRules, Freeze
 from app.inventory.loader import load_network
 from app.lab import control
 from app.resources import root
-from app.runs import course, outside
+from app.runs import course, outside, phases, preparing
+from app.runs.context import Context, Documents
 from app.runs.desk import Order
+from app.runs.dispatch import RUNS_QUEUE
+from app.runs.loop import SETTLE, settling_id
+from app.runs.rules import NetworkRules
 from app.runs.service import Service, open_service
 from app.runs.store import Run
+from app.runs.sweeps import SweepOrder
 from app.runs.tables import RunStatus
 from app.runs.wrong_state import WrongState
 from app.settings import Settings
-from app.tester.measurement import FlowResult, Measurement, ScenarioResult, When
 
+from .measurements import MILLISECOND, measured
 from .support import wait_for
 
-INVENTORY = root() / "inventories" / "infn-fnal"
+NETWORK = "infn-fnal"
+INVENTORY = root() / "inventories" / NETWORK
 POLICY = """\
 version: 1
 intent: remote-control
@@ -45,7 +54,6 @@ apply: [{role: edge, interfaces: wan, direction: output}]
 verify: [{from: infn, to: vme, classes: [robin], beside: [default], seconds: 5}]
 """
 BOXES = ("router1", "router3")
-MILLISECOND = 10**9
 
 
 class Site:
@@ -53,6 +61,7 @@ class Site:
 
     def __init__(self, service: Service, state: Path) -> None:
         self.service = service
+        self.changes = service.settings.inventories_dir / NETWORK / "changes.yaml"
         self.desk = service.desk
         self.store = service.store
         self.state = state
@@ -70,6 +79,12 @@ class Site:
             folder = self.state / name
             (folder / "startup-config").write_text((folder / "factory-config").read_text())
             control.request(self.state, {"op": "reboot", "box": name})
+        self.changes.unlink(missing_ok=True)
+
+    def freeze(self) -> None:
+        """Declare a freeze for the network, from now on."""
+        begins = datetime.now(UTC).isoformat()
+        self.changes.write_text(f"freezes: [{{from: {begins}, to: 2199-01-01, reason: exams}}]\n")
 
     def type(self, *lines: str) -> None:
         assert control.configure(self.state, "router1", lines) == []
@@ -104,7 +119,8 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     state = state_folder(var, "infn-fnal")
     start_lab(load_network(INVENTORY), INVENTORY, state)
     try:
-        with open_service(Settings(var_dir=var), lambda *_: None) as service:
+        inventories = shutil.copytree(INVENTORY, var.parent / "inventories" / NETWORK).parent
+        with open_service(Settings(var_dir=var, inventories_dir=inventories), lambda *_: None) as service:
             yield Site(service, state)
     finally:
         control.stop(state)
@@ -194,6 +210,78 @@ def test_a_freeze_holds_a_run_until_it_is_over(site: Site) -> None:
     assert ended == {"run": waiting.id, "status": "kept", "errors": []}
 
 
+def test_a_freeze_that_is_declared_later_holds_a_run_that_waits(site: Site) -> None:
+    before = site.running()
+    waiting = site.go(site.place(ChangeRules(approval="any")))
+    listed = site.desk.candidate(waiting.id)
+    assert listed is not None
+    site.desk.approve(waiting.id, "grace", listed.id)
+    site.freeze()
+    held = site.go(waiting)
+    assert (held.status, held.due) == (RunStatus.SCHEDULED, datetime(2199, 1, 2, tzinfo=UTC))
+    assert "a change freeze (exams)" in held.waits_for
+    assert site.running() == before
+    site.desk.cancel(held.id, "ada")
+
+
+def test_a_freeze_that_is_declared_before_the_push_holds_it(site: Site) -> None:
+    before = site.running()
+    run = site.place(measure=True, tester="outside", before=True)
+    with site.beside(run):
+        site.waits(run, outside.waiting_for("before"))
+        site.freeze()
+        site.desk.receive(run.id, "before", "probe", measured("before", 0))
+    held = site.desk.run(run.id)
+    assert (held.status, "exams" in held.waits_for) == (RunStatus.SCHEDULED, True)
+    assert site.running() == before
+    site.desk.cancel(held.id, "ada")
+
+
+def test_a_push_that_is_repeated_asks_again_whether_it_may(site: Site) -> None:
+    before = site.running()
+    run = site.place()
+    context = Context(
+        run.id,
+        Documents(**run.params),
+        site.store,
+        site.service.artifacts,
+        lambda *_: None,
+        NetworkRules(site.service.settings),
+    )
+    site.store.leases.acquire(run.id, BOXES, 600)
+    held = preparing.read(context, list(BOXES))["running"]
+    prepared = preparing.prepare(context, held)
+    push = partial(phases.push, context, held, prepared["devices"], list(BOXES), prepared["candidate"])
+    try:
+        site.freeze()  # while nobody was at the run, between its gate and its push
+        hindered = push()
+        assert (hindered["begun"], "exams" in hindered["wait"]["waits_for"]) == (False, True)
+        assert site.running() == before
+        site.changes.unlink()
+        assert push()["errors"] == []
+        site.freeze()
+        assert "exams" in push()["errors"][0]["message"]
+        site.changes.unlink()
+        site.desk.cancel(site.store.set_status(run.id, RunStatus.RUNNING).id, "ada")
+        assert push() == {"begun": True, "stop": {"status": "cancelled", "reason": "cancelled by ada"}}
+    finally:
+        phases.roll_back(context, held, prepared["devices"])
+        context.close()
+        site.store.leases.release(run.id)
+        site.store.set_status(run.id, RunStatus.CANCELLED)
+    assert site.running() == before
+
+
+def test_what_a_service_left_in_its_queues_is_finished_by_recover(site: Site) -> None:
+    run = site.place()
+    site.service.engine.enqueue(SETTLE, settling_id(run.id), {"run": run.id}, RUNS_QUEUE)
+    sweeps = site.service.executor.sweeps
+    sweeps.sweeps.place(SweepOrder(site.network, Written(POLICY, "remote-control.yaml", {}, {}), {}), "ada")
+    sweeps.tick()
+    assert [(e["run"], e["status"]) for e in site.service.recover()] == [(run.id, "pending"), (run.id, "kept")]
+    assert sweeps.sweeps.open_points() == []
+
+
 def test_boxes_that_another_run_holds_are_waited_for(site: Site) -> None:
     other, run = site.place(), site.place()
     site.store.leases.acquire(other.id, ["router3"], 600)
@@ -254,25 +342,6 @@ def test_a_retry_does_not_push_to_a_box_that_changed(site: Site) -> None:
         ("router1", True)
     ]
     assert site.running() == changed
-
-
-def measured(when: When, delay: int, *, evidence: Any = "measured") -> Measurement:
-    """What a probe says: a packet every 2 ms for 20 s, all as late."""
-    samples = tuple((n * 2 * MILLISECOND, delay) for n in range(10_000))
-    flow = FlowResult(
-        traffic_class="robin",
-        path="infn→vme",
-        name="probe",
-        sent=len(samples),
-        delivered=len(samples),
-        lost=0,
-        samples=samples,
-    )
-    scenario = ScenarioResult(name="one-way", title="probe", flows=(flow,))
-    return Measurement(
-        when=when, evidence=evidence, tester="probe", seed=0, delay_reference="first bit to first bit",
-        scenarios=(scenario,),
-    )  # fmt: skip
 
 
 def test_a_bad_outside_measurement_takes_the_run_back(site: Site) -> None:

@@ -51,6 +51,15 @@ def test_a_wrong_variable_is_named_without_its_value(port: str, monkeypatch: pyt
     assert "correct or unset the variable" in str(caught.value)
 
 
+@pytest.mark.parametrize("written", ["*", "proxy.example.org", "10.0.0.0/40", "127.0.0.1,"])
+def test_a_trusted_proxy_is_an_address_or_a_network(written: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("QOSFORGE_TRUSTED_PROXIES", "10.1.0.0/24, ::1")
+    assert load_settings().trusted_proxies == ("10.1.0.0/24", "::1/128")
+    monkeypatch.setenv("QOSFORGE_TRUSTED_PROXIES", written)
+    with pytest.raises(InputErrors, match="QOSFORGE_TRUSTED_PROXIES"):
+        load_settings()
+
+
 def test_a_home_that_does_not_exist_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("QOSFORGE_VAR_DIR", "~no-such-user-here/var")
     with pytest.raises(InputErrors) as caught:

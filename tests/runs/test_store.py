@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
 
 from app.errors import InputError, StoreError
+from app.runs.outside import received
 from app.runs.store import Run, RunStore
 from app.runs.tables import RunStatus, StageOutcome, Verdict
 
@@ -152,3 +154,37 @@ def test_attempts_are_counted_per_stage_and_run(store: RunStore, run: Run, clock
         ("measure", None),
     ]
     assert [stage.outcome for stage in store.stages(other.id)] == [None]
+
+
+def test_what_is_read_outlives_a_connection(postgres_url: str) -> None:
+    with RunStore(postgres_url) as store:
+        run = store.create_run("campus", "policy", "f" * 64, {})
+        killer = sa.create_engine(store.database.url)
+        reads: list[Callable[[], object]] = [
+            lambda: store.get_run(run.id).id,
+            lambda: [r.id for r in store.runs_in({RunStatus.PENDING})],
+            store.due_runs,
+            store.list_runs,
+            lambda: store.stages(run.id),
+            lambda: store.decisions.on(run.id),
+            lambda: received(store, run.id, "after", run.created),
+        ]
+        killed: list[int] = []
+
+        def kill(connection: sa.Connection, *_: object) -> None:
+            pid = connection.connection.driver_connection.info.backend_pid
+            if connection.engine.url == store.database.url and not killed:
+                killed.append(pid)
+                with killer.connect() as other:
+                    other.exec_driver_sql(f"SELECT pg_terminate_backend({pid}, 5000)")
+
+        for read in reads:
+            expected = read()
+            killed.clear()
+            sa.event.listen(sa.Engine, "before_cursor_execute", kill)
+            try:
+                assert read() == expected
+            finally:
+                sa.event.remove(sa.Engine, "before_cursor_execute", kill)
+            assert killed
+        killer.dispose()

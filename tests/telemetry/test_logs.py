@@ -71,5 +71,23 @@ def test_no_secret_is_told(log: io.StringIO, form: str) -> None:
 def test_libraries_are_quiet(log: io.StringIO) -> None:
     configure_logs("json", log)
     logging.getLogger("uvicorn.access").info("GET /login?code=secret")
-    logging.getLogger("httpx2").info("request")
+    for library in ("httpx2", "paramiko.transport", "nornir.core.task", "dbos", "application"):
+        logging.getLogger(library).info("request")
     assert log.getvalue() == ""
+    logging.getLogger("app.deploy").info("ours")
+    logging.getLogger("paramiko.transport").warning("theirs")
+    assert [json.loads(line)["event"] for line in log.getvalue().splitlines()] == ["ours", "theirs"]
+
+
+def test_what_callers_send_is_no_line_of_its_own(log: io.StringIO) -> None:
+    configure_logs("text", log)
+    structlog.get_logger("app.x").info("request", path="/x\n2026-01-01 [info] forged", actor="\x1b[2Jann")
+    logging.getLogger("library").warning("no\r\nforged \x1b[31m")
+    try:
+        raise ValueError("here")
+    except ValueError:
+        structlog.get_logger("app.x").exception("failed")
+    told = log.getvalue()
+    assert "\x1b" not in told
+    assert not [line for line in told.splitlines() if line.startswith(("2026-01-01", "forged"))]
+    assert "\nTraceback (most recent call last)" in told

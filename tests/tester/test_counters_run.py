@@ -20,8 +20,10 @@ from app.runs import phases
 from app.runs.artifacts import ArtifactStore
 from app.runs.context import Context, Documents
 from app.runs.report import run_report
+from app.runs.rules import NetworkRules
 from app.runs.store import RunStore
 from app.runs.tables import JournalAction, RunStatus
+from app.settings import Settings
 
 from .conftest import INVENTORY, ROOT, Campus
 
@@ -40,7 +42,8 @@ def context(campus: Campus, tmp_path: Path) -> Iterator[Context]:
             lab=str(campus.state),
         )
         run = store.create_run("campus", "campus-collaboration", "0" * 64, documents.as_json())
-        made = Context(run.id, documents, store, artifacts, lambda _stage, _line: None)
+        rules = NetworkRules(Settings(var_dir=tmp_path))
+        made = Context(run.id, documents, store, artifacts, lambda _stage, _line: None, rules)
         yield made
         made.close()
 

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import Response
 
-from app.access.calls import LoggedCall, as_csv, as_json_lines, calls_page
+from app.access.calls import LoggedCall, as_csv, as_json_lines
 from app.access.roles import EVERY_NETWORK, Principal, Role
 from app.api.access_models import CallPage
 from app.api.backend import Backend
@@ -68,4 +68,4 @@ def export_calls(
 def _seen(caller: Principal, backend: Backend, after: int, limit: int) -> list[LoggedCall]:
     networks = [network for network in caller.roles if caller.may(Role.ADMIN, network)]
     everything = EVERY_NETWORK in networks
-    return calls_page(backend.database, None if everything else networks, after=after, limit=limit)
+    return backend.access.calls(None if everything else networks, after=after, limit=limit)

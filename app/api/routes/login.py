@@ -31,6 +31,7 @@ Answer = Annotated[str | None, Query(max_length=2048, pattern=r"^[ -~]*$")]
 def log_in(body: Credentials, backend: TheBackend, request: Request, response: Response) -> Me:
     """Begin a web session by name and password: its cookie is set, and what mutating calls carry is told."""
     note = _note(request, f"users/{body.name}")
+    note.open(backend.access, request.state.request_id)
     address = request.client.host if request.client else ""
     cookie = backend.access.log_in(body.name, body.password.get_secret_value(), address)
     note.actor, note.credential = body.name, "session"
@@ -47,6 +48,7 @@ def log_out(backend: TheBackend, request: Request, response: Response) -> None:
         raise NotAuthenticated("the call carries no session", mend="log in first")
     note.actor, note.credential = backend.access.session(cookie).name, "session"
     backend.access.check_csrf(cookie, request.headers.get(CSRF_HEADER))
+    note.open(backend.access, request.state.request_id)
     backend.access.log_out(cookie)
     response.delete_cookie(cookie_name(backend.settings), secure=is_secure(backend.settings), httponly=True)
 
@@ -89,6 +91,7 @@ def finish_login(
     given = {"state": state, "code": code, "iss": iss, "error": error}
     subject = provider.finish(secret, {name: value for name, value in given.items() if value is not None})
     note.detail = {"issuer": provider.issuer, "subject": subject}
+    note.open(backend.access, request.state.request_id)
     name, cookie = backend.access.log_in_by_provider(provider.issuer, subject)
     note.actor, note.credential = name, "session"
     answer = RedirectResponse(str(backend.settings.public_url), 303)

@@ -37,8 +37,8 @@ class MeasurementWish(BaseModel):
 )
 def measure_now(body: MeasurementWish, caller: Caller, backend: TheBackend, note: TheNote) -> Any:
     """Read the boxes over SSH, and measure the twin of what they hold."""
-    caller.require(Role.OPERATOR, body.network)
     note.network = body.network
+    caller.require(Role.OPERATOR, body.network)
     network = backend.networks.network(body.network)
     policy = written(backend.policies, body.policy)
     require_checks(load_written(policy))

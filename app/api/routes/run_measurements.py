@@ -12,6 +12,7 @@ from app.api.dependencies import TheBackend
 from app.api.problems import responses
 from app.api.recording import CallNote
 from app.api.run_models import Received
+from app.runs.store import RunUnknown
 from app.tester.measurement import Measurement, When
 
 router = APIRouter(tags=["runs"])
@@ -38,6 +39,7 @@ def _signer(
         raise NotAuthenticated("the measurement is not signed", mend="send the header X-JWS-Signature")
     tester = Signatures(backend.database).verify(x_jws_signature, raw, run_id, side)
     note.actor, note.credential = tester.name, f"tester:{tester.name}"[:64]
+    note.open(backend.access, request.state.request_id)
     return tester
 
 
@@ -60,6 +62,8 @@ def put_measurement(
     The signature takes the place of a token. The same measurement may be sent again; another is refused.
     """
     run = backend.desk.run(run_id)
+    if run.id != run_id:  # the beginning of an id is for people: what is signed is for one run
+        raise RunUnknown("there is no such run", mend="name the run by its whole id")
     note: CallNote = request.state.note
     note.network = run.network
     tester.require(run.network)

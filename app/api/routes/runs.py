@@ -53,8 +53,8 @@ def place_run(
 
     A change that has to be approved, or waits for its time, is prepared and then waits without holding a box.
     """
-    caller.require(Role.OPERATOR, body.network)
     note.network = body.network
+    caller.require(Role.OPERATOR, body.network)
     order = Order(
         network=backend.networks.network(body.network),
         intent=chosen(backend.policies, body.policy),

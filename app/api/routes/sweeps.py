@@ -30,8 +30,8 @@ def place_sweep(
     *, body: SweepWish, caller: Caller, backend: TheBackend, note: TheNote, response: Response
 ) -> SweepSummary:
     """Ask for a sweep: every combination of the values, under every seed. No box is read or touched."""
-    caller.require(Role.OPERATOR, body.network)
     note.network = body.network
+    caller.require(Role.OPERATOR, body.network)
     order = SweepOrder(
         backend.networks.network(body.network), written(backend.policies, body.policy), body.parameters, body.seeds
     )

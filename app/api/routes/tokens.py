@@ -54,7 +54,7 @@ def make_token(body: NewToken, caller: Caller, backend: TheBackend, note: TheNot
     return MadeToken.model_validate({**TokenView.model_validate(made).model_dump(), "token": text})
 
 
-@router.delete("/tokens/{token_id}", status_code=204, dependencies=[Depends(Needs(Role.OPERATOR))])
+@router.delete("/tokens/{token_id}", status_code=204, dependencies=[Depends(Needs(Role.VIEWER))])
 def revoke_one_token(caller: Caller, backend: TheBackend, token_id: str) -> None:
     """Revoke a token and those that it made, at once."""
     with backend.database.read() as connection:

@@ -5,8 +5,7 @@ Units are what must be in one queue; every unit has the shares (parts of the lin
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import combinations
 from math import inf
@@ -97,128 +96,94 @@ def _served(
 
 
 @lru_cache(maxsize=16)
-def _pairs(count: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Every set of units with each of its parts, sorted by set; and where each set begins (from set 1 on)."""
-    sets: list[int] = []
-    parts: list[int] = []
-    starts: list[int] = []
-    for whole in range(1, 1 << count):
-        starts.append(len(sets))
-        part = whole
-        while part:
-            sets.append(whole)
-            parts.append(part)
-            part = (part - 1) & whole
-    return np.array(sets), np.array(parts), np.array(starts)
+def _others(count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """For every part of so many units the sets of others, part by part; and where those of each part begin."""
+    parts = others = np.zeros(1, dtype=np.int64)
+    for at in range(count):
+        parts, others = (
+            np.concatenate((parts, parts, parts | 1 << at)),
+            np.concatenate((others, others | 1 << at, others)),
+        )
+    order = np.argsort(parts, kind="stable")
+    return others[order], np.searchsorted(parts[order], np.arange((1 << count) + 1))
 
 
 def _merged(
     units: tuple[Unit, ...], shares: tuple[float, ...], bound: tuple[bool, ...], spare: int, bearable: float
 ) -> tuple[float, tuple[int, ...]]:
     """All queues serve: the best way to serve a set of units with the first queues, queue by queue."""
-    size = 1 << len(units)
-    members = (np.arange(size)[:, None] >> np.arange(len(units))) & 1
+    if len(shares) > spare + sum(bound):
+        return inf, (0,) * len(units)  # each queue beyond the spare ones needs a bound unit
+    members = (np.arange(1 << len(units))[:, None] >> np.arange(len(units))) & 1
     total = members @ np.array([sum(unit) for unit in units])
     least = np.where(members, np.array([min(unit) for unit in units]), inf).min(axis=1)
     fixed = (members @ np.array(bound, dtype=int)) > 0
-    costs: list[Floats] = [np.abs(share - total) + total - least for share in shares]
+    costs: Floats = np.abs(np.array(shares)[:, None] - total) + total - least
+    costs[:, 0] = inf  # no queue is without units
     spare = min(spare, len(shares))
-    if bearable < inf:
-        costs = [np.where(cost <= bearable + _SAME, cost, inf) for cost in costs]
-        used = np.bitwise_or.reduce([np.bitwise_or.reduce(np.flatnonzero(cost < inf)) for cost in costs])
-        if used != size - 1 or not all((cost < inf).any() for cost in costs):
-            return inf, (0,) * len(units)  # a unit that no queue may serve, or a queue that may serve none
-    error = min(float(last[-1]) for last in _steps(costs, fixed, spare, np.maximum)[-1])
-    if error == inf:
-        return inf, (0,) * len(units)
-    costs = [np.where(cost <= error + _SAME, cost, inf) for cost in costs]
-    return error, _traced(costs, fixed, _steps(costs, fixed, spare, np.add), len(units))
+    # Every queue serves some set, and every unit is in one.
+    of_unit = np.where(members, costs.min(axis=0)[:, None], inf).min(axis=0)
+    least_error = max(float(costs.min(axis=1).max()), float(of_unit.max()))
+    for most in _rising(least_error, min(bearable + _SAME, float(costs[:, 1:].max()))):
+        error = float(_steps(costs, fixed, spare, np.maximum, most)[-1][:, -1].min())
+        if error < inf:
+            steps = _steps(costs, fixed, spare, np.add, error + _SAME)
+            return error, _traced(costs, fixed, steps, error + _SAME)
+    return inf, (0,) * len(units)
 
 
-@dataclass(frozen=True)
-class _Indices:
-    """Pairs of sets of units and a part of each for the next queue: ``targets`` are the sets, whose pairs begin at
-    ``starts``; ``rest`` is what of the set the queues before serve."""
-
-    targets: NDArray[np.int64]
-    starts: NDArray[np.int64]
-    parts: NDArray[np.int64]
-    rest: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, wholes: NDArray[np.int64], parts: NDArray[np.int64]) -> _Indices:
-        """Those of pairs that are sorted by set."""
-        starts = np.flatnonzero(np.diff(wholes, prepend=-1))
-        return cls(wholes[starts], starts, parts, wholes ^ parts)
+def _rising(least: float, most: float) -> Iterator[float]:
+    """Bounds to try one after the other: a low one leaves few sets to look at, and is soon found too low."""
+    if least > most:
+        return
+    while least < most:
+        yield least
+        least = 1.25 * least + 0.005
+    yield most
 
 
-@dataclass(frozen=True)
-class _Ways:
-    """Pairs, and what the next queue costs with the part of each."""
-
-    indices: _Indices
-    costs: Floats
-
-    def into(self, found: Floats, before: Floats, combine: np.ufunc) -> None:
-        """Lower what is found for each set to the best of these ways, from what was found for the rest."""
-        indices = self.indices
-        if len(indices.starts):
-            best = np.minimum.reduceat(combine(before[indices.rest], self.costs), indices.starts)
-            found[indices.targets] = np.minimum(found[indices.targets], best)
-
-
-def _steps(costs: list[Floats], fixed: NDArray[np.bool_], spare: int, combine: np.ufunc) -> list[list[Floats]]:
-    """The least combined errors of every set of units after each queue, by the queues that hold unbound units.
+def _steps(costs: Floats, fixed: NDArray[np.bool_], spare: int, combine: np.ufunc, most: float) -> list[Floats]:
+    """The least combined errors, each of at most ``most``, after each queue: by the number of queues that hold
+    unbound units alone, and by the set of units that are served.
 
     After the last queue only that of all units together is made: no other is asked for.
     """
     size = len(fixed)
-    wholes, parts, _ = _pairs(size.bit_length() - 1)
-    bound = fixed[parts]
-    every = [_Indices.of(wholes[kept], parts[kept]) for kept in (bound, ~bound)]
-    nothing: Floats = np.full(size, inf)
-    start = nothing.copy()
-    start[0] = 0.0
-    steps: list[list[Floats]] = [[start, *(nothing for _ in range(spare))]]
-    for number, cost in enumerate(costs):
-        first, last = number == 0, number == len(costs) - 1
-        if first or last or np.isinf(cost[1:]).any():
-            useful = (cost < inf)[parts]
-            if first:
-                useful &= wholes == parts
-            if last:
-                useful &= wholes == size - 1
-            chosen = [_Indices.of(wholes[kept], parts[kept]) for kept in (useful & bound, useful & ~bound)]
+    start: Floats = np.full((spare + 1, size), inf)
+    start[0, 0] = 0.0
+    steps = [start]
+    others, begins = _others(size.bit_length() - 1)
+    for number, cost in enumerate(costs, 1):
+        parts = np.flatnonzero(cost <= most)
+        if number == len(costs):
+            rest = size - 1 ^ parts
         else:
-            chosen = every
-        ways = [(taken, _Ways(indices, cost[indices.parts])) for taken, indices in enumerate(chosen)]
-        made = []
-        for used in range(spare + 1):
-            found = nothing
-            for taken, way in ways:
-                if used >= taken and steps[-1][used - taken] is not nothing:
-                    found = nothing.copy() if found is nothing else found
-                    way.into(found, steps[-1][used - taken], combine)
-            made.append(found)
-        steps.append(made)
+            counts = begins[parts + 1] - begins[parts]
+            first = begins[parts] - counts.cumsum() + counts
+            parts, rest = np.repeat(parts, counts), others[np.arange(counts.sum()) + np.repeat(first, counts)]
+        before, found = steps[-1], np.full_like(start, inf)
+        reached = before.min(axis=0)[rest] < inf
+        parts, rest = parts[reached], rest[reached]
+        for taken, kind in enumerate((fixed[parts], ~fixed[parts])):
+            part, left = parts[kind], rest[kind]
+            for used in range(taken, spare + 1):
+                np.minimum.at(found[used], part | left, combine(before[used - taken, left], cost[part]))
+        steps.append(found)
     return steps
 
 
-def _traced(
-    costs: list[Floats], fixed: NDArray[np.bool_], steps: list[list[Floats]], count: int
-) -> tuple[int, ...]:
-    """The queue of each unit where the errors sum up to the least."""
-    _, parts, starts = _pairs(count)
-    whole = (1 << count) - 1
-    used = int(np.argmin([last[whole] for last in steps[-1]]))
-    queue_of = [0] * count
+def _traced(costs: Floats, fixed: NDArray[np.bool_], steps: list[Floats], most: float) -> tuple[int, ...]:
+    """The queue of each unit where the errors, each of at most ``most``, sum up to the least."""
+    whole = len(fixed) - 1
+    queue_of = [0] * whole.bit_length()
+    used = int(np.argmin(steps[-1][:, whole]))
     for queue in range(len(costs) - 1, -1, -1):
-        target = steps[queue + 1][used][whole] + _SAME
-        end = starts[whole] if whole < len(starts) else len(parts)
-        for part in map(int, parts[starts[whole - 1] : end]):
+        target = steps[queue + 1][used, whole] + _SAME
+        parts = np.flatnonzero(costs[queue] <= most)
+        for part in map(int, parts[parts & ~whole == 0][::-1]):
             previous = used - (not fixed[part])
-            if previous >= 0 and steps[queue][previous][whole ^ part] + costs[queue][part] <= target:
-                for at in range(count):
+            if previous >= 0 and steps[queue][previous, whole ^ part] + costs[queue, part] <= target:
+                for at in range(len(queue_of)):
                     if part >> at & 1:
                         queue_of[at] = queue
                 whole, used = whole ^ part, previous

@@ -241,14 +241,27 @@ def _create_access_tables() -> None:
         sa.Column("detail", sa.JSON, nullable=False),
         sqlite_autoincrement=True,
     )
+    op.create_table(
+        "open_calls",
+        sa.Column("id", sa.String(36), nullable=False),
+        sa.Column("at", sa.String(32), nullable=False),
+        sa.Column("actor", sa.String(128), nullable=False),
+        sa.Column("credential", sa.String(64), nullable=False),
+        sa.Column("action", sa.String(64), nullable=False),
+        sa.Column("network", sa.String(128), nullable=False),
+        sa.Column("resource", sa.String(255), nullable=False),
+        sa.Column("request_id", sa.String(64), nullable=False),
+        sa.PrimaryKeyConstraint("id", name="pk_open_calls"),
+    )
+    op.create_index("ix_open_calls_at", "open_calls", ["at"])
 
 
 def downgrade() -> None:
     """Drop what the revision made."""
     dialect = op.get_context().dialect.name
     for table in (
-        "calls", "testers", "web_sessions", "tokens", "grants", "users", "sweep_points", "sweeps", "artifacts",
-        "executors", "policies", "outside_measurements", "idempotency_keys", "events", "approvals",
+        "open_calls", "calls", "testers", "web_sessions", "tokens", "grants", "users", "sweep_points", "sweeps",
+        "artifacts", "executors", "policies", "outside_measurements", "idempotency_keys", "events", "approvals",
     ):  # fmt: skip
         op.drop_table(table)
     if dialect != "sqlite":

@@ -1,0 +1,29 @@
+"""Who asked for a run, what it waits for and who decided on it: the lines at the head of every report."""
+
+from __future__ import annotations
+
+from app.reports.model import RunReport
+
+
+def run_facts(report: RunReport) -> tuple[tuple[str, str], ...]:
+    """Name and text of each fact that is known, in the order to be read; free text as it was given."""
+    source = report.source or {}
+    commit = " ".join(source[name] for name in ("repository", "commit", "path") if source.get(name))
+    if source.get("dirty"):
+        commit += ", changed since"
+    facts = [
+        ("asked by", report.asked_by),
+        ("ticket", report.ticket),
+        ("policy from", commit),
+        ("undoes run", report.undo_of or ""),
+        ("waits for", report.waits_for),
+        ("because", report.reason),
+        ("candidate", report.candidate or ""),
+    ]
+    for decision in report.decisions:
+        # A word on another candidate is history: it does not count for what the run would do now.
+        about = "" if decision.candidate == report.candidate else ", what it would have done before"
+        comment = f": {decision.comment}" if decision.comment else ""
+        name = "approved by" if decision.approved else "refused by"
+        facts.append((name, f"{decision.by}, {decision.at:%Y-%m-%d %H:%M} UTC{about}{comment}"))
+    return tuple((name, text) for name, text in facts if text)

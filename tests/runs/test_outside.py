@@ -1,0 +1,46 @@
+"""Waiting for a measurement from outside, by processes that die."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from app.runs import outside, waiting
+from app.runs.artifacts import ArtifactStore
+from app.runs.context import Context, Documents
+from app.runs.rules import NetworkRules
+from app.runs.store import Run, RunStore
+from app.settings import Settings
+
+from .measurements import measured
+from .support import Clock
+
+
+class Killed(BaseException):
+    """Ends a step in its midst."""
+
+
+def test_a_measurement_that_came_while_its_process_died_is_not_lost(
+    store: RunStore, run: Run, clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    artifacts = ArtifactStore(tmp_path / "artifacts")
+    rules = NetworkRules(Settings(var_dir=tmp_path))
+    documents = Documents(intent_file="", intent_text="", network="", lab=None)
+    context = Context(run.id, documents, store, artifacts, lambda *_: None, rules)
+    store.begin_attempt(run.id, 1)
+
+    def killed(_seconds: float) -> None:
+        clock.forward(30)
+        given = store.get_run(run.id)
+        outside.receive(store, artifacts, given, "after", tester="probe", document=measured("after", 0))
+        clock.forward(40)
+        raise Killed
+
+    monkeypatch.setattr(waiting.time, "sleep", killed)
+    with pytest.raises(Killed):
+        waiting.await_measurement(context, "after", None, 600)
+    found = waiting.await_measurement(context, "after", None, 600)
+    assert "measurement" in found
+    assert datetime.fromisoformat(found["until"]) == clock.moment + timedelta(seconds=600 - 70)

@@ -1,0 +1,69 @@
+"""A sweep on PostgreSQL fans out over the executors there are, and outlives one of them."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from multiprocessing.connection import Connection
+from multiprocessing.context import ForkServerProcess
+from pathlib import Path
+
+from app.database.connections import Database
+from app.intent.written import Written
+from app.inventory.loader import load_network
+from app.resources import root
+from app.runs.artifacts import open_artifacts
+from app.runs.executor import Executor
+from app.runs.sweeps import PointOutcome, SweepOrder, Sweeps
+from app.settings import Settings
+from tests.forkserver import FORKSERVER
+
+from .executor_process import HASTY
+from .support import wait_for
+
+TEXT = (root() / "examples" / "policies" / "remote-control.yaml").read_text()
+SEEDS = tuple(range(1, 9))
+
+
+def _work(var: Path, url: str, ready: Connection) -> None:
+    """One point at a time, until the test ends it."""
+    settings = Settings(var_dir=var, database_url=url, run_concurrency=1)
+    executor = Executor(settings, lambda _stage, _line: None, times=HASTY)
+    executor.start()
+    ready.send(executor.engine.executor)
+    threading.Event().wait()
+
+
+def _start(var: Path, url: str) -> ForkServerProcess:
+    ours, theirs = FORKSERVER.Pipe()
+    child = FORKSERVER.Process(target=_work, args=(var, url, theirs))
+    child.start()
+    theirs.close()
+    assert ours.recv()
+    return child
+
+
+def test_points_are_shared_and_those_of_a_dead_executor_taken_over(tmp_path: Path, postgres_url: str) -> None:
+    database = Database(postgres_url)
+    settings = Settings(var_dir=tmp_path / "var", database_url=postgres_url)
+    sweeps = Sweeps(database, open_artifacts(settings, database))
+    network = load_network(root() / "inventories" / "infn-fnal")
+    children: list[ForkServerProcess] = []
+    try:
+        children += [_start(tmp_path / name, postgres_url) for name in ("a", "b")]
+        sweep = sweeps.place(SweepOrder(network, Written(TEXT), {}, SEEDS), "ana")
+
+        def by() -> Counter[str]:
+            return Counter(point.executor for point in sweeps.points(sweep.id) if point.executor)
+
+        wait_for(lambda: len(by()) == 2, "both executors to measure a point", 60)
+        children[0].kill()
+        wait_for(lambda: sweeps.get(sweep.id).ended == len(SEEDS), "every point", 90)
+        assert sum(by().values()) == len(SEEDS)
+        unmeasured = {PointOutcome.FAILED, PointOutcome.REFUSED}
+        assert [p.number for p in sweeps.points(sweep.id) if p.outcome in unmeasured] == []
+    finally:
+        for child in children:
+            child.kill()
+            child.join(timeout=10)
+        database.close()
