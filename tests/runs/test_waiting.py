@@ -1,8 +1,7 @@
-"""Runs that wait for boxes, and what is worth waiting for."""
+"""What a run does while others have its boxes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ from app.intent.loader import load_intent
 from app.inventory.loader import load_network
 from app.resources import root
 from app.runs import waiting
-from app.runs.artifacts import DatabaseArtifacts
+from app.runs.artifacts import ArtifactStore
 from app.runs.context import Context, Documents
 from app.runs.desk import Desk, Order
 from app.runs.rules import NetworkRules
@@ -21,14 +20,8 @@ from app.settings import Settings
 
 
 @pytest.fixture
-def store(postgres_url: str) -> Iterator[RunStore]:
-    with RunStore(postgres_url, executor="worker") as opened:
-        yield opened
-
-
-@pytest.fixture
 def desk(store: RunStore, tmp_path: Path) -> Desk:
-    return Desk(Settings(var_dir=tmp_path), store, DatabaseArtifacts(store.database))
+    return Desk(Settings(var_dir=tmp_path), store, ArtifactStore(tmp_path / "artifacts"))
 
 
 @pytest.fixture
