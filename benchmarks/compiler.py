@@ -116,10 +116,10 @@ def renderings(intent: LoadedIntent, network: Network) -> Iterator[tuple[Templat
         made[text.rstrip("\n")] = (template, values)
         return text
 
-    forget()  # what devices share is rendered for the first of them here
     with patch.object(templating, "_text", recording):
         for device in compile_devices(intent, network)[0]:
             for block in device.blocks:
                 if block.text.rstrip("\n") not in made:
                     raise LookupError(f"{device.name}: {block.kind} {block.name} is not the text of one template")
                 yield made[block.text.rstrip("\n")]
+            made.clear()
