@@ -29,8 +29,9 @@ def test_names_are_those_of_folders_with_hosts(folder: Path) -> None:
     ["", ".", "..", "notes", "campus/", "./campus", "../networks/campus", "campus/startup", "nowhere"],
 )
 def test_what_is_not_listed_is_unknown(folder: Path, name: str) -> None:
-    with pytest.raises(NetworkUnknown):
+    with pytest.raises(NetworkUnknown) as caught:
         Networks(folder).network(name)
+    assert repr(name) in str(caught.value)
 
 
 def test_an_absolute_path_is_no_name(folder: Path) -> None:
@@ -69,3 +70,10 @@ def test_a_broken_inventory_is_told_without_places_of_this_machine(folder: Path)
 def test_a_missing_folder_is_told(tmp_path: Path) -> None:
     with pytest.raises(InventoryBroken, match="QOSFORGE_INVENTORIES_DIR"):
         Networks(tmp_path / "none").names()
+
+
+def test_a_network_has_the_name_that_it_is_asked_for_by(folder: Path) -> None:
+    (folder / "north").symlink_to(folder / "campus")
+    networks = Networks(folder)
+    for _ in range(2):  # read, and kept
+        assert networks.network("north").name == "north"
