@@ -34,6 +34,7 @@ CALLBACK = "/api/v1/login/oidc/callback"
 
 _SECONDS = 10  # for an answer of the provider
 _KEPT = timedelta(hours=1)  # the provider's document and keys
+_AWAY = timedelta(seconds=10)  # how long a provider that did not answer is not asked again
 _LEEWAY = 60  # seconds that its clock may be from ours
 _ALGORITHMS = ("RS256", "PS256", "ES256", "Ed25519", "EdDSA")  # by a public key only: never `none`, never an HMAC
 _SECRET = "QOSFORGE_OIDC_CLIENT_SECRET"  # noqa: S105  # the name of the variable
@@ -69,6 +70,7 @@ class Provider:
         self._tls = ssl.create_default_context()  # read once: it takes longer than a call
         self._lock = threading.Lock()
         self._known: _Known | None = None
+        self._away: tuple[tuple[str, Place, str], datetime] | None = None
 
     def begin(self, secret: str) -> str:
         """Where to send the browser that keeps ``secret``.
@@ -141,8 +143,16 @@ class Provider:
 
     def _discovered(self, oldest: timedelta = _KEPT) -> _Known:
         with self._lock:
-            if self._known is None or self._now() - self._known.at > oldest:
-                self._known = self._discover()
+            if self._known is not None and self._now() - self._known.at <= oldest:
+                return self._known
+            # Who waited for the lock is not to wait for the same silence once more: requests would pile up.
+            if self._away is not None and self._now() - self._away[1] < _AWAY:
+                raise ServiceError(*self._away[0])
+            try:
+                self._known, self._away = self._discover(), None
+            except ServiceError as error:
+                self._away = (error.message, error.where, error.mend), self._now()
+                raise
             return self._known
 
     def _discover(self) -> _Known:

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, StringConstraints
+from pydantic.config import JsonDict
 
 from app.access.calls import LoggedCall
 from app.access.passwords import LONGEST, SHORTEST
@@ -31,9 +32,10 @@ NetworkOrAll = Annotated[str, StringConstraints(pattern=r"^(\*|[A-Za-z0-9][A-Za-
 Line = Annotated[str, StringConstraints(max_length=128, pattern=r"^[^\x00-\x1f\x7f]*$")]
 
 # A body with a NUL is refused before it is looked at; of a secret, pydantic checks no pattern.
-_WRITABLE = {"pattern": r"^[^\x00]*$"}
-Password = Annotated[SecretStr, Field(max_length=LONGEST, json_schema_extra=_WRITABLE)]
-NewPassword = Annotated[SecretStr, Field(min_length=SHORTEST, max_length=LONGEST, json_schema_extra=_WRITABLE)]
+_WRITABLE: JsonDict = {"pattern": r"^[^\x00]*$"}
+_PASSWORD = Field(max_length=LONGEST, json_schema_extra=_WRITABLE, examples=["several words of my own"])
+Password = Annotated[SecretStr, _PASSWORD]
+NewPassword = Annotated[SecretStr, Field(min_length=SHORTEST), _PASSWORD]
 
 Networks = Annotated[list[NetworkName] | None, Field(min_length=1, max_length=1000)]
 """Where something counts; null: everywhere."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import queue
 import signal
@@ -20,6 +21,8 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 _WAITING_PER_PROCESS = 32
+_OBJECTS_BETWEEN_COLLECTIONS = 50_000
+"""More than a preview of ten devices leaves; the interpreter's own 700 mean a search at every other device."""
 _CONTEXT = multiprocessing.get_context("spawn")  # a fork of a process with threads may hang
 
 
@@ -178,6 +181,9 @@ def _serve(pipe: Connection, preload: tuple[str, ...]) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     for module in preload:
         import_module(module)
+    # Nearly all that a call makes lives until its end: to look for garbage often finds none, and takes long.
+    gc.freeze()
+    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     while True:
         try:
             function, args, kwargs = pipe.recv()

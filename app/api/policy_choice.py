@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictInt, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    StrictInt,
+    Tag,
+    WithJsonSchema,
+)
 
 from app.intent.loader import LoadedIntent
 from app.intent.parameters import Scalar
@@ -53,7 +62,15 @@ class InlinePolicy(BaseModel):
     file: str = Field(default="policy.yaml", max_length=LONGEST_FILE, examples=["policies/campus.yaml"])
 
 
-PolicyChoice = NamedPolicy | InlinePolicy
+def _kind(choice: object) -> str:
+    """By what it has, so that a mistake is told of one of both, and not of each."""
+    inline = isinstance(choice, InlinePolicy) or (isinstance(choice, dict) and "text" in choice)
+    return (InlinePolicy if inline else NamedPolicy).__name__
+
+
+PolicyChoice = Annotated[
+    Annotated[NamedPolicy, Tag("NamedPolicy")] | Annotated[InlinePolicy, Tag("InlinePolicy")], Discriminator(_kind)
+]
 
 
 def chosen(policies: Policies, choice: PolicyChoice) -> LoadedIntent:

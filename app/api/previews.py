@@ -6,9 +6,11 @@ import hashlib
 import pickle
 import threading
 from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
-from app.api.compute import Compute
+from app.api.compute import Compute, TooBusy
 from app.api.preview_job import Job, Kind, digest_of, made
 from app.deploy.fleet import Fleet
 from app.deploy.traits import require_installed
@@ -23,6 +25,9 @@ from app.settings import Settings
 
 KEPT_BYTES = 64 << 20
 """Bytes of previews that are kept; of those that were asked for last."""
+
+PATIENCE_SECONDS = 5.0
+"""How long a call waits for its turn at the boxes."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +74,7 @@ class Previews:
         self._lock = threading.Lock()
         self._kept: OrderedDict[str, Preview] = OrderedDict()
         self._bytes = 0
+        self._turns: dict[str, threading.Lock] = {}
         self._sent: dict[str, _Sent] = {}
         self.hits = 0
         self.misses = 0
@@ -108,11 +114,30 @@ class Previews:
 
         Raises:
             DeviceErrors: some cannot be read.
+            TooBusy: another call reads boxes of this network.
         """
         require_installed(network)
         state = state_folder(self._settings.var_dir, network.name)
-        with Fleet(network, read_overlay(state), state) as fleet:
+        with self.alone(network.name), Fleet(network, read_overlay(state), state) as fleet:
             return read_running(fleet, devices)
+
+    @contextmanager
+    def alone(self, network: str) -> Iterator[None]:
+        """Let one call of this process at a time open sessions to the boxes of a network.
+
+        An old box has five lines for sessions: callers who only look must leave some to who changes or mends it.
+
+        Raises:
+            TooBusy: another call is at it for longer than `PATIENCE_SECONDS`.
+        """
+        with self._lock:
+            turn = self._turns.setdefault(network, threading.Lock())
+        if not turn.acquire(timeout=PATIENCE_SECONDS):
+            raise TooBusy(f"other calls read the boxes of network {network}", mend="come again")
+        try:
+            yield
+        finally:
+            turn.release()
 
     def _checks(self, asked: Asked) -> Checks:
         settings = self._settings

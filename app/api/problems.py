@@ -100,29 +100,31 @@ class Problem(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of problem: the last part of its type, its title and its status."""
+    """A kind of problem: the last part of its type, title, status, and the mend where no error has its own."""
 
     name: str
     title: str
     status: int
+    mend: str = ""
 
 
-MALFORMED = Kind("malformed", "Malformed request", 400)
+MALFORMED = Kind("malformed", "Malformed request", 400, "send the JSON that /api/v1/docs shows")
 NOT_AUTHENTICATED = Kind("not-authenticated", "Not authenticated", 401)
 NOT_ALLOWED = Kind("not-allowed", "Not allowed", 403)
-NOT_FOUND = Kind("not-found", "Not found", 404)
+NOT_FOUND = Kind("not-found", "Not found", 404, "/api/v1/docs shows every address")
 WRONG_STATE = Kind("wrong-state", "Wrong state", 409)
-TOO_LARGE = Kind("too-large", "Request too large", 413)
-TOO_LONG = Kind("too-long", "Address too long", 414)
+NO_METHOD = Kind("method-not-allowed", "Method not allowed", 405, "the header Allow has those that it takes")
+TOO_LARGE = Kind("too-large", "Request too large", 413, "send less, or raise QOSFORGE_REQUEST_BYTES of the service")
+TOO_LONG = Kind("too-long", "Address too long", 414, "shorten path and query")
 WRONG_INPUT = Kind("wrong-input", "Wrong input", 422)
 REFUSED = Kind("refused", "Refused by findings", 422)
-TOO_MANY = Kind("too-many-requests", "Too many requests", 429)
-HEADERS_TOO_LARGE = Kind("headers-too-large", "Request headers too large", 431)
-INTERNAL = Kind("internal", "Internal error", 500)
+TOO_MANY = Kind("too-many-requests", "Too many requests", 429, "come again after Retry-After seconds")
+HEADERS_TOO_LARGE = Kind("headers-too-large", "Request headers too large", 431, "send fewer or shorter headers")
+INTERNAL = Kind("internal", "Internal error", 500, "the service's log has it under the id in instance")
 DEVICE_FAILED = Kind("device-failed", "A device or tester failed", 502)
 UNAVAILABLE = Kind("unavailable", "Unavailable", 503)
-BUSY = Kind("busy", "Busy", 503)
-TIMED_OUT = Kind("timed-out", "Timed out", 504)
+BUSY = Kind("busy", "Busy", 503, "come again after Retry-After seconds")
+TIMED_OUT = Kind("timed-out", "Timed out", 504, "ask for less at once, or raise QOSFORGE_REQUEST_SECONDS")
 
 
 @dataclass(eq=False)
@@ -181,14 +183,14 @@ def problem_response(
     findings: Sequence[Mapping[str, Any]] = (),
     headers: Mapping[str, str] | None = None,
 ) -> JSONResponse:
-    """The answer that tells one problem."""
+    """The answer that tells one problem; without ``errors`` the detail and the kind's mend are the one error."""
     problem = {
         "type": _TYPE + kind.name,
         "title": kind.title,
         "status": kind.status,
         "detail": detail,
         "instance": f"urn:qosforge:request:{request_id}",
-        "errors": list(errors),
+        "errors": list(errors) or [InputError(detail, mend=kind.mend).document()],
         "findings": list(findings),
     }
     more = dict(headers or {})
@@ -233,8 +235,8 @@ async def _tell_invalid(request: Request, error: Exception) -> JSONResponse:
         {
             "device": "",
             "path": _location(fault["loc"]),
-            "message": str(fault["msg"]),
-            "mend": "see the interface's document",
+            "message": str(fault["msg"]).removeprefix("Value error, "),
+            "mend": _mend(fault),
         }
         for fault in faults
     ]
@@ -246,7 +248,7 @@ async def _tell_invalid(request: Request, error: Exception) -> JSONResponse:
 
 async def _tell_http(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
-    known = {kind.status: kind for kind in (MALFORMED, NOT_FOUND, TOO_LARGE)}
+    known = {kind.status: kind for kind in (MALFORMED, NOT_FOUND, NO_METHOD, TOO_LARGE)}
     phrase = HTTPStatus(error.status_code).phrase
     kind = known.get(error.status_code) or Kind(phrase.lower().replace(" ", "-"), phrase, error.status_code)
     headers = dict(error.headers or {})
@@ -261,6 +263,20 @@ def _allowed(request: Request) -> list[str]:
     return sorted(
         {method for one in routes if one.path_regex.match(request.url.path) for method in one.methods or ()}
     )
+
+
+def _mend(fault: Mapping[str, Any]) -> str:
+    match fault["type"]:
+        case "missing":
+            return "add it"
+        case "extra_forbidden":
+            return "leave it out, or check how it is spelt: /api/v1/docs has the fields"
+        case "json_invalid":
+            return "check quotes, commas and brackets"
+        case _ if tuple(fault["loc"]) == ("body",):
+            return "send a JSON object with the header Content-Type: application/json"
+        case _:
+            return "/api/v1/docs shows what it takes"
 
 
 def _location(parts: Sequence[int | str]) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 from fastapi import Request
-from starlette.exceptions import HTTPException
 
 from app.access.roles import NotAllowed, NotAuthenticated, Principal, Role
 from app.access.sessions import CSRF_HEADER, cookie_name
 from app.api.backend import Backend
 from app.api.dependencies import TheBackend
 from app.api.recording import CallNote
+from app.runs.store import RunUnknown
 from app.runs.tables import RUNS
 
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -81,5 +81,7 @@ def _network_of_run(caller: Principal, run_id: str, backend: Backend) -> str:
     with backend.database.read() as connection:
         network = connection.scalar(query)
     if network is None or not caller.may(Role.VIEWER, network):
-        raise HTTPException(404, "there is no such run")
+        raise RunUnknown(
+            "there is no such run", mend="GET /api/v1/runs lists those that you see; give the whole id"
+        )
     return str(network)

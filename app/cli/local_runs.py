@@ -23,6 +23,7 @@ from app.cli.reports import Reports
 from app.cli.run_output import (
     exit_code,
     expected_json,
+    list_entry,
     print_end,
     print_measured,
     print_report,
@@ -123,17 +124,7 @@ def list_runs(limit: int, as_json: bool) -> None:
     settings.make_var_dir()
     with RunStore(settings.database_url) as store:
         found = store.list_runs(limit)
-    entries = [
-        {
-            "run": r.id,
-            "network": r.network,
-            "policy": r.policy,
-            "status": r.status.value,
-            "verdict": r.verdict.value if r.verdict else None,
-            "created": r.created.isoformat(),
-        }
-        for r in found
-    ]
+    entries = [list_entry(summary_of(run).model_dump(mode="json")) for run in found]
     if as_json:
         print_json(entries)
     else:

@@ -13,6 +13,7 @@ from app.cli.reports import Reports
 from app.cli.run_output import (
     exit_code,
     expected_json,
+    list_entry,
     print_end,
     print_measured,
     print_report,
@@ -87,13 +88,7 @@ def list_runs(limit: int, as_json: bool) -> None:
             if len(found) >= limit or not page.get("next"):
                 break
             page = require(connection.get(str(page["next"]).removeprefix("/api/v1")), "runs")
-    entries = [
-        {
-            "run": run["id"],
-            **{name: run[name] for name in ("network", "policy", "status", "verdict", "created")},
-        }
-        for run in map(_run, found[:limit])
-    ]
+    entries = [list_entry(run) for run in map(_run, found[:limit])]
     if as_json:
         print_json(entries)
     else:

@@ -137,6 +137,12 @@ def print_measured(measurement: Measurement, verdicts: Iterable[ClassVerdict]) -
     print_verdicts_now(verdicts)
 
 
+def list_entry(run: Json) -> Json:
+    """A run in a list; ``run`` as the service has it."""
+    names = ("network", "policy", "status", "verdict", "created")
+    return {"run": run["id"], **{name: run[name] for name in names}, "undo_of": run.get("undo_of")}
+
+
 def print_runs(runs: Iterable[Json]) -> None:
     """Runs in a table; each as `list_entry` has it."""
     found = list(runs)
@@ -149,7 +155,8 @@ def print_runs(runs: Iterable[Json]) -> None:
     for entry in found:
         created = entry["created"].replace("T", " ")[:19]
         status = entry["status"].replace("_", " ")
-        cells = (entry["run"], created, entry["network"], entry["policy"], status, entry["verdict"] or "–")
+        policy = f"undo of {entry['policy']}" if entry["undo_of"] else entry["policy"]
+        cells = (entry["run"], created, entry["network"], policy, status, entry["verdict"] or "–")
         table.add_row(*(Text(cell) for cell in cells))
     out.print(table)
 

@@ -30,6 +30,7 @@ LARGEST = 256 * 1024 * 1024
 """Bytes of one answer; a report with its samples has tens of megabytes."""
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
+_TOO_MANY, _UNAVAILABLE = 429, 503
 _TOKEN = re.compile(r"[\x21-\x7e]{1,4096}")
 
 Json = Any
@@ -61,6 +62,8 @@ class Connection:
             headers={"Authorization": f"Bearer {token}", "User-Agent": "qosforge"},
             timeout=httpx.Timeout(ANSWER_SECONDS, connect=CONNECT_SECONDS),
             follow_redirects=False,  # the token is for this host
+            # A proxy of the environment would have the token in clear.
+            trust_env=not (urlsplit(self.url).scheme == "http" and urlsplit(self.url).hostname in LOOPBACK),
         )
 
     def __enter__(self) -> Self:
@@ -140,7 +143,8 @@ class Connection:
                 continue
             if httpx.codes.is_success(status):
                 return data, media_type
-            if pause is None or time.monotonic() + pause > end:
+            again = status == _TOO_MANY or (status == _UNAVAILABLE and (repeatable or _is_busy(data)))
+            if not again or pause is None or time.monotonic() + pause > end:
                 raise error_of(status, data, self.url)
             time.sleep(pause)
 
@@ -198,6 +202,15 @@ def _read(response: httpx.Response) -> bytes:
         if len(data) > LARGEST:
             raise ServiceError(f"an answer is larger than {LARGEST} bytes", Place(path=str(response.url)))
     return bytes(data)
+
+
+def _is_busy(data: bytes) -> bool:
+    """Whether the service itself says that it did not even begin; a proxy before it cannot know."""
+    try:
+        problem = json.loads(data)
+    except ValueError:
+        return False
+    return isinstance(problem, dict) and str(problem.get("type", "")).endswith(":busy")
 
 
 def _pause(response: httpx.Response) -> float | None:

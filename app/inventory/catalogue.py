@@ -56,7 +56,7 @@ class Networks:
         folder = self._listed().get(name)
         if folder is None:
             raise NetworkUnknown(
-                "there is no such network", Place(path="network"), "GET /api/v1/networks lists them"
+                f"there is no network {name[:64]!r}", Place(path="network"), "GET /api/v1/networks lists them"
             )
         stamp = _stamp(folder)
         with self._lock:

@@ -83,7 +83,8 @@ class Term(Model):
     @property
     def given(self) -> tuple[str, ...]:
         """Names of the fields that ask for something."""
-        return tuple(name for name in _TERM_FIELDS if getattr(self, name))
+        fields = vars(self)
+        return tuple([name for name in _TERM_FIELDS if fields[name]])
 
 
 _TERM_FIELDS = tuple(Term.model_fields)

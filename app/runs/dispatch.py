@@ -31,6 +31,7 @@ _LOCK = 0x716F7364  # "qosd"
 _RESCUE_SECONDS = 10
 _SEARCH_SECONDS = 600  # the whole journal is read; nothing should be found
 _FIRST_AGAIN, _LAST_AGAIN = 60.0, 1800.0
+_SILENT = "its workflow ended without saying how; the log of the executor has the error"
 
 _log = logging.getLogger(__name__)
 
@@ -135,10 +136,9 @@ class Dispatcher:
             if state is not State.ENDED:
                 self._again(run)
             elif self.store.journal.open_touches(run.id):
-                self.store.set_status(run.id, RunStatus.NEEDS_RECOVERY, attempt=run.attempt)
+                self.store.set_status(run.id, RunStatus.NEEDS_RECOVERY, attempt=run.attempt, reason=_SILENT)
             else:
-                why = "its workflow ended without saying how"
-                self.store.set_status(run.id, RunStatus.FAILED, attempt=run.attempt, reason=why)
+                self.store.set_status(run.id, RunStatus.FAILED, attempt=run.attempt, reason=_SILENT)
 
     def _again(self, run: Run) -> None:
         if self.store.next_attempt(run):

@@ -12,7 +12,9 @@ import sqlalchemy as sa
 from app.database.connections import Database
 from app.errors import Place, StoreError
 from app.runs.journal import unsettled
-from app.runs.tables import JOURNAL, LEASES, RUNS
+from app.runs.tables import JOURNAL, LEASES, RUNS, RunStatus
+
+_OVER = sorted(status for status in RunStatus if status.final)
 
 
 @dataclass(eq=False)
@@ -49,7 +51,7 @@ class Leases:
         """Take ``devices`` (names in the run's network) for ``seconds``, all of them or none.
 
         A run that already holds some of them gets them again: a recovered run takes over from itself.
-        A lease that ran out is free, unless its run left the box touched and unsettled.
+        A lease that ran out, or whose run is over, is free, unless its run left the box touched and unsettled.
 
         Raises:
             LeaseHeld: another run has one of them.
@@ -127,7 +129,10 @@ class Leases:
     def _refuse_held(
         connection: sa.Connection, run_id: str, network: str, devices: Sequence[str], now: datetime
     ) -> None:
-        others = _leases(connection, _of(network, devices) & (LEASES.c.run_id != run_id) & (LEASES.c.expires > now))
+        # A run that was ended from outside gave nothing back; whether it left a box touched is looked at below.
+        over = sa.exists().where(LEASES.c.run_id == RUNS.c.id, RUNS.c.status.in_(_OVER))
+        held = _of(network, devices) & (LEASES.c.run_id != run_id) & (LEASES.c.expires > now)
+        others = _leases(connection, held & ~over)
         if others:
             names = ", ".join(lease.device for lease in others)
             first = others[0]

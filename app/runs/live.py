@@ -40,7 +40,7 @@ def require_checks(loaded: LoadedIntent) -> None:
         raise InputError(
             "no check judges a class with an objective, so there is nothing to measure",
             Place(file=loaded.document.file, path="verify"),
-            "add checks under 'verify', or push without measuring: qosforge push",
+            "add checks under 'verify', or ask for no measurement: `qosforge push`, by REST `measure: false`",
         )
 
 

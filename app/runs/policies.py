@@ -246,6 +246,6 @@ def _stored(name: str) -> sa.Select[Any]:
 
 
 def _unknown(name: str, number: int | None = None) -> PolicyUnknown:
-    what = "policy" if number is None else f"version {number} of the policy"
+    what = f"policy {name[:64]!r}" if number is None else f"version {number} of policy {name[:64]!r}"
     mend = "GET /api/v1/policies has the names" if number is None else f"GET /api/v1/policies/{name}/versions"
-    return PolicyUnknown(f"there is no such {what}", Place(path="policy"), mend)
+    return PolicyUnknown(f"there is no {what}", Place(path="policy"), mend)

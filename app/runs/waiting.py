@@ -75,12 +75,12 @@ def lock(context: Context, since: str) -> Json:
 
 def _left_for_good(context: Context, devices: list[str]) -> bool:
     """Whether a box was left between two states by a run that nothing but a person can finish."""
+    store = context.store
     return any(
         touch.device in devices
-        and touch.network == context.network.name
-        and touch.run_id != context.run_id
-        and context.store.get_run(touch.run_id).status is RunStatus.NEEDS_RECOVERY
-        for touch in context.store.journal.open_touches()
+        for run in store.runs_in({RunStatus.NEEDS_RECOVERY})
+        if run.network == context.network.name and run.id != context.run_id
+        for touch in store.journal.open_touches(run.id)
     )
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import hmac
 import json
+import socket
+import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -16,6 +19,7 @@ from joserfc import jwt
 from joserfc.jwk import RSAKey
 from joserfc.util import urlsafe_b64encode
 
+from app.access import oidc
 from app.access.credentials import new_secret
 from app.access.oidc import Provider, open_provider
 from app.access.roles import NotAuthenticated
@@ -188,6 +192,25 @@ def test_a_provider_that_is_not_what_it_should_be_is_not_used(
         provider.begin(new_secret())
     identity.metadata = {}
     assert provider.begin(new_secret())
+
+
+def test_a_silent_provider_is_waited_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(oidc, "_SECONDS", 0.5)
+    now = datetime.now(UTC)
+    with socket.create_server(("127.0.0.1", 0)) as silent, ThreadPoolExecutor(8) as threads:
+        issuer = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        provider = Provider(issuer, CLIENT, None, PUBLIC_URL, now=lambda: now)
+        begun = time.monotonic()
+        tries = [threads.submit(provider.begin, new_secret()) for _ in range(8)]
+        for one in tries:
+            with pytest.raises(ServiceError, match="does not answer"):
+                one.result()
+        assert time.monotonic() - begun < 1.9  # each for itself: four seconds
+        now += timedelta(seconds=11)
+        begun = time.monotonic()
+        with pytest.raises(ServiceError, match="does not answer"):
+            provider.begin(new_secret())
+        assert time.monotonic() - begun > 0.4  # it is asked again
 
 
 def test_settings_make_a_provider(identity: IdentityProvider, tmp_path: Path) -> None:

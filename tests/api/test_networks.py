@@ -6,6 +6,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from app.access.roles import Role
+from app.api import previews
+from app.api.backend import Backend
 from app.resources import root
 from tests.api.conftest import Headers, People
 
@@ -42,6 +44,19 @@ def test_devices_are_those_of_the_inventory(client: TestClient, viewer: Headers)
     one = client.get(f"{V1}/networks/campus/devices/{devices[0]['name']}", headers=viewer).json()
     assert one == devices[0]
     assert one["interfaces"]
+
+
+@pytest.mark.parametrize("what", ["running", "drift"])
+def test_one_call_at_a_time_reads_the_boxes_of_a_network(
+    client: TestClient, viewer: Headers, backend: Backend, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    monkeypatch.setattr(previews, "PATIENCE_SECONDS", 0.05)
+    path = f"{V1}/networks/campus/devices/s2950/{what}"
+    with backend.previews.alone("campus"):
+        busy = client.get(path, headers=viewer)
+    assert (busy.status_code, busy.json()["type"]) == (503, "urn:qosforge:problem:busy")
+    assert "retry-after" in busy.headers
+    assert client.get(path, headers=viewer).status_code == 502  # no box has an address here
 
 
 def test_a_plan_that_is_known_is_not_sent_again(client: TestClient, viewer: Headers) -> None:

@@ -16,6 +16,7 @@ from app.access.roles import NotAllowed, NotAuthenticated
 from app.api.application import create_app
 from app.api.backend import Backend
 from app.api.compute import ComputeDied, TooBusy, TookTooLong
+from app.api.policy_choice import PolicyChoice
 from app.api.problems import KINDS, MEDIA_TYPE, Problem, error_response
 from app.errors import (
     DeviceError,
@@ -109,6 +110,9 @@ def client(backend: Backend) -> Iterator[TestClient]:
     def ask(asked: Asked, number: int) -> int:
         return asked.count + number
 
+    @router.post("/policy")
+    def choose(choice: PolicyChoice) -> None: ...
+
     @router.put("/gone")
     def put() -> None: ...
 
@@ -128,6 +132,24 @@ def test_wrong_fields_are_named_and_never_echoed(client: TestClient) -> None:
     paths = [error["path"] for error in answer.json()["errors"]]
     assert paths == ["path.number", "body.password", "body.count"]
     assert "hunter" not in answer.text
+
+
+def test_every_problem_says_how_to_mend_it(client: TestClient) -> None:
+    json_type = {"Content-Type": "application/json"}
+    told = {
+        "nothing is there": client.get("/api/v1/nothing"),
+        "wrong method": client.delete("/gone"),
+        "no content type": client.post("/ask/1", content=b'{"count": 1}'),
+        "not JSON": client.post("/ask/1", content=b"{", headers=json_type),
+        "missing": client.post("/ask/1", json={"count": 1}),
+        "misspelt": client.post("/policy", json={"name": "x", "versoin": 3}),
+    }
+    mends = {what: [error["mend"] for error in answer.json()["errors"]] for what, answer in told.items()}
+    assert all(len(each) == 1 and each[0] for each in mends.values()), mends
+    assert "Content-Type" in mends["no content type"][0]
+    assert mends["missing"] == ["add it"]
+    assert "spelt" in mends["misspelt"][0]
+    assert told["misspelt"].json()["errors"][0]["path"].endswith("versoin")
 
 
 def test_what_is_no_json_is_malformed(client: TestClient) -> None:

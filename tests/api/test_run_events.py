@@ -175,12 +175,26 @@ def test_streams_are_bounded_and_give_their_places_back(backend: Backend, viewer
     with TestClient(app) as client:
         for _ in range(3):
             assert client.get(path, headers=viewer | STREAM).status_code == 200
-        streams.take()
+        streams.take("somebody")
         refused = client.get(path, headers=viewer | STREAM)
         assert refused.status_code == 503
         assert "event streams" in refused.json()["detail"]
         assert int(refused.headers["retry-after"]) > 0
         assert client.get(path, headers=viewer).status_code == 200
+
+
+def test_nobody_takes_all_streams(backend: Backend, viewer: Headers, people: People, run_id: str) -> None:
+    carry_out(backend, run_id)
+    app = create_app(backend)
+    app.state.streams = streams = Streams(most=3, most_of_a_caller=1)
+    path = f"/api/v1/runs/{run_id}/events"
+    with TestClient(app) as client:
+        user = backend.access.authenticate(viewer["Authorization"].removeprefix("Bearer ")).user_id
+        streams.take(user)
+        assert "of yours" in client.get(path, headers=viewer | STREAM).json()["detail"]
+        assert client.get(path, headers=people.headers("bob", Role.VIEWER) | STREAM).status_code == 200
+        streams.give_back(user)
+        assert client.get(path, headers=viewer | STREAM).status_code == 200
 
 
 def test_a_watcher_that_leaves_gives_its_place_back(backend: Backend, viewer: Headers, run_id: str) -> None:

@@ -98,3 +98,13 @@ def test_a_run_that_waits_shows_what_an_approval_is_about(capsys: pytest.Capture
     ended = capsys.readouterr().out
     assert "class-map" not in ended
     assert "not touched" in ended
+
+
+def test_a_list_tells_an_undoing_run_from_the_one_that_it_undoes(
+    qosforge: Command, run: Run, tmp_path: Path
+) -> None:
+    with RunStore(f"sqlite:///{tmp_path}/var/runs.sqlite") as store:
+        undo = store.create_run("campus", "gold", "ab" * 32, {"undo_of": run.id})
+    listed = {entry["run"]: entry["undo_of"] for entry in json.loads(qosforge("runs", "--json").stdout)}
+    assert listed == {run.id: None, undo.id: run.id}
+    assert qosforge("runs").stdout.count("undo of gold") == 1

@@ -145,6 +145,39 @@ def test_a_busy_service_is_asked_again_when_it_says() -> None:
     assert len(asked) == 3
 
 
+@pytest.mark.parametrize(
+    ("status", "kind", "key", "times"),
+    [
+        (503, "urn:qosforge:problem:busy", None, 2),
+        (503, "about:blank", None, 1),
+        (503, "about:blank", "k", 2),
+        (500, "about:blank", "k", 1),
+    ],
+)
+def test_what_may_have_been_done_is_not_asked_for_again_without_a_key(
+    status: int, kind: str, key: str | None, times: int
+) -> None:
+    first = document({"title": "x", "detail": "x", "type": kind}, status, **{"Retry-After": "0"})
+    with scripted(first, document({"ok": True})) as (url, asked), Connection(url, TOKEN) as connection:
+        if times == 1:
+            with pytest.raises(ServiceError):
+                connection.post("/runs/r/cancel", {}, key=key)
+        else:
+            assert connection.post("/runs/r/cancel", {}, key=key) == {"ok": True}
+    assert len(asked) == times
+
+
+def test_what_is_for_this_machine_goes_to_no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    with scripted(document({"by": "proxy"})) as (proxy, stolen), scripted(document({"by": "us"})) as (url, _):
+        for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+            monkeypatch.setenv(name, proxy)
+        for name in ("NO_PROXY", "no_proxy"):
+            monkeypatch.delenv(name, raising=False)
+        with Connection(url, TOKEN) as connection:
+            assert connection.get("/runs") == {"by": "us"}
+    assert stolen == []
+
+
 def test_a_service_that_stays_busy_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "PATIENCE_SECONDS", 0.3)
     busy = document({"title": "Busy", "detail": "too many requests", "status": 429}, 429, **{"Retry-After": "0"})

@@ -29,8 +29,9 @@ def test_names_are_those_of_folders_with_hosts(folder: Path) -> None:
     ["", ".", "..", "notes", "campus/", "./campus", "../networks/campus", "campus/startup", "nowhere"],
 )
 def test_what_is_not_listed_is_unknown(folder: Path, name: str) -> None:
-    with pytest.raises(NetworkUnknown):
+    with pytest.raises(NetworkUnknown) as caught:
         Networks(folder).network(name)
+    assert repr(name) in str(caught.value)
 
 
 def test_an_absolute_path_is_no_name(folder: Path) -> None:

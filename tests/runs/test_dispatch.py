@@ -107,6 +107,7 @@ def test_a_run_whose_workflow_ended_without_a_word_does_not_run_for_ever(
     executor.dispatcher.tick()
     expected = RunStatus.NEEDS_RECOVERY if touched else RunStatus.FAILED
     assert executor.store.get_run(lost.id).status is expected
+    assert "without saying how" in executor.store.get_run(lost.id).reason
     if touched:
         wait_for(lambda: not executor.store.journal.open_touches(lost.id), "its boxes to be settled")
 

@@ -9,7 +9,7 @@ import pytest
 from app.errors import StoreError
 from app.runs.leases import LeaseHeld, LeaseLost
 from app.runs.store import Run, RunStore
-from app.runs.tables import JournalAction
+from app.runs.tables import JournalAction, RunStatus
 
 from .support import Clock, Spawn, finish
 
@@ -54,6 +54,26 @@ def test_a_run_gets_all_its_boxes(store: RunStore, run: Run, clock: Clock) -> No
     assert {lease.expires for lease in leases} == {clock.moment + timedelta(seconds=60)}
     assert {(lease.network, lease.pid, lease.executor) for lease in leases} == {("campus", os.getpid(), "embedded")}
     assert store.leases.held("campus") == leases
+
+
+@pytest.mark.parametrize("status", [status for status in RunStatus if status.final])
+def test_a_run_that_is_over_keeps_no_box_from_others(
+    store: RunStore, run: Run, other: Run, status: RunStatus
+) -> None:
+    store.leases.acquire(run.id, ["r1"], 60)
+    store.set_status(run.id, status)
+    store.leases.acquire(other.id, ["r1", "r2"], 60)
+    assert devices(store) == [("r1", other.id), ("r2", other.id)]
+
+
+def test_a_box_that_a_run_left_touched_is_not_given_away_when_the_run_is_over(
+    store: RunStore, run: Run, other: Run
+) -> None:
+    store.leases.acquire(run.id, ["r1"], 60)
+    store.journal.append(run.id, "r1", JournalAction.TOUCHING)
+    store.set_status(run.id, RunStatus.FAILED)
+    with pytest.raises(LeaseHeld, match="between two states"):
+        store.leases.acquire(other.id, ["r1"], 60)
 
 
 def test_another_run_gets_all_or_nothing(store: RunStore, run: Run, other: Run) -> None:

@@ -104,8 +104,9 @@ def test_what_cannot_be_stored_is_told(policies: Policies, name: str, written: W
 
 @pytest.mark.parametrize(("name", "number"), [("none", "latest"), ("rfc4594-4", 1), ("../rfc4594-4", 0)])
 def test_what_is_not_there_is_told(policies: Policies, name: str, number: int) -> None:
-    with pytest.raises(PolicyUnknown):
+    with pytest.raises(PolicyUnknown) as caught:
         policies.get(name, number)
+    assert repr(name) in str(caught.value)
 
 
 def test_versions_differ_in_text_and_in_meaning(policies: Policies) -> None:

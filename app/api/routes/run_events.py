@@ -5,16 +5,17 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from typing import Annotated, Any
 
-from anyio import CapacityLimiter, to_thread
+from anyio import CapacityLimiter, move_on_after, to_thread
 from fastapi import APIRouter, Depends, Header, Query, Request
 from fastapi.sse import EventSourceResponse, format_sse_event
 from starlette.types import Receive, Scope, Send
 
 from app.access.roles import Role
-from app.api.dependencies import TheBackend
+from app.api.dependencies import Caller, TheBackend
 from app.api.run_models import EventPage, RunEvent
 from app.api.security import Needs
 from app.errors import EngineBusy
@@ -31,6 +32,8 @@ LONGEST_SECONDS = 600.0
 """Age at which a stream ends: who comes again is asked again who it is, and whether it still may."""
 MOST_STREAMS = 128
 """Streams of one process at once."""
+MOST_OF_A_CALLER = 32
+"""Streams of one user among them: nobody takes all places."""
 _EXAMPLE = 'event: stage\ndata: {"stage": "read", "attempt": 1, "outcome": null}\nid: 17\n\n'
 _BATCH = 500
 _RECONNECT_MS = 1000
@@ -40,24 +43,35 @@ _LARGEST_SEQ = 2**63 - 1
 class Streams:
     """The event streams of one process: counted, and read by few threads, so that they leave requests theirs."""
 
-    def __init__(self, most: int = MOST_STREAMS) -> None:
+    def __init__(self, most: int = MOST_STREAMS, most_of_a_caller: int = MOST_OF_A_CALLER) -> None:
         self._most = most
-        self.open = 0
+        self._most_of_a_caller = most_of_a_caller
+        self._open: Counter[str] = Counter()
         self._readers = CapacityLimiter(2)
 
-    def take(self) -> None:
-        """Count one more.
+    @property
+    def open(self) -> int:
+        """How many there are."""
+        return self._open.total()
+
+    def take(self, user_id: str) -> None:
+        """Count one more of a user.
 
         Raises:
             EngineBusy: there are too many.
         """
+        mend = "ask for pages with ?after= meanwhile"
         if self.open >= self._most:
-            raise EngineBusy(f"{self._most} event streams are open", mend="ask for pages with ?after= meanwhile")
-        self.open += 1
+            raise EngineBusy(f"{self._most} event streams are open", mend=mend)
+        if self._open[user_id] >= self._most_of_a_caller:
+            raise EngineBusy(f"{self._most_of_a_caller} event streams of yours are open", mend=mend)
+        self._open[user_id] += 1
 
-    def give_back(self) -> None:
+    def give_back(self, user_id: str) -> None:
         """Count one less."""
-        self.open -= 1
+        self._open[user_id] -= 1
+        if not self._open[user_id]:
+            del self._open[user_id]
 
     async def read(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call a function of the store in one of the streams' own threads."""
@@ -67,17 +81,20 @@ class Streams:
 class _Stream(EventSourceResponse):
     """Gives its place back however it ends: the run's end, a watcher that left, the server's end."""
 
-    def __init__(self, content: AsyncIterator[bytes], streams: Streams) -> None:
+    def __init__(self, content: AsyncIterator[bytes], streams: Streams, user_id: str) -> None:
         # A proxy that buffers would hold events back.
         super().__init__(content, headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
         self._content = content
         self._streams = streams
+        self._user_id = user_id
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            await super().__call__(scope, receive, send)
+            # Whoever does not read what is sent would hold it beyond its age.
+            with move_on_after(LONGEST_SECONDS + HEARTBEAT_SECONDS):
+                await super().__call__(scope, receive, send)
         finally:
-            self._streams.give_back()
+            self._streams.give_back(self._user_id)
 
 
 async def watch(
@@ -130,6 +147,7 @@ async def watch(
 async def run_events(
     *,
     request: Request,
+    caller: Caller,
     backend: TheBackend,
     run_id: str,
     after: Annotated[int, Query(ge=0, le=_LARGEST_SEQ, description="Only events with a larger number.")] = 0,
@@ -147,8 +165,10 @@ async def run_events(
     begin = max(after, last_event_id)
     if "text/event-stream" in request.headers.get("accept", ""):
         await streams.read(backend.desk.run, run_id)
-        streams.take()
-        return _Stream(watch(backend.desk, streams, run_id, begin, backend.stopping.is_set), streams)
+        streams.take(caller.user_id)
+        return _Stream(
+            watch(backend.desk, streams, run_id, begin, backend.stopping.is_set), streams, caller.user_id
+        )
     run = await streams.read(backend.desk.run, run_id)
     found: list[Event] = await streams.read(backend.desk.events, run_id, begin, limit)
     return EventPage(

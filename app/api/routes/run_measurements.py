@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Header, Request
+from fastapi import APIRouter, Body, Depends, Header, Request
 
 from app.access.roles import NotAuthenticated
 from app.access.signatures import Signatures, Signer
@@ -16,6 +16,15 @@ from app.runs.store import RunUnknown
 from app.tester.measurement import Measurement, When
 
 router = APIRouter(tags=["runs"])
+
+_EXAMPLE = {
+    "when": "after",
+    "evidence": "measured",
+    "tester": "probe-1",
+    "seed": 1,
+    "delay_reference": "first bit to first bit",
+    "scenarios": [],
+}
 
 
 async def _raw(request: Request) -> bytes:
@@ -55,7 +64,7 @@ def put_measurement(
     tester: Annotated[Signer, Depends(_signer)],
     run_id: str,
     side: When,
-    document: Measurement,
+    document: Annotated[Measurement, Body(examples=[_EXAMPLE])],
 ) -> Received:
     """Give a run, which was asked to be measured by an outside tester, what was measured on one side of its push.
 

@@ -76,14 +76,19 @@ def _merged(
     another kind, then leaves the most classes alone."""
     asked = [asked_shares(request.classes, rate) for rate in scheduled_rates(request)]
 
-    def cost(groups: Iterable[Sequence[ClassRequest]]) -> tuple[float, int, int, float]:
-        held = [g for g in groups if len(g) > 1]
-        error = round(_largest_error(held, asked), 9)
-        mixed = sum(len(group) for group in held if _mixed(group, marks) or _apart(group))
-        return max(error - request.tolerance - _SAME, 0.0), mixed, sum(map(len, held)), error
+    def price(group: tuple[ClassRequest, ...]) -> tuple[float, int, int]:
+        if len(group) < 2:
+            return 0.0, 0, 0
+        mixed = _mixed(group, marks) or _apart(group)
+        return _largest_error([group], asked), len(group) if mixed else 0, len(group)
+
+    def cost(prices: Sequence[tuple[float, int, int]]) -> tuple[float, int, int, float]:
+        error = round(max([error for error, _, _ in prices], default=0.0), 9)
+        mixed, held = sum([mixed for _, mixed, _ in prices]), sum([held for _, _, held in prices])
+        return max(error - request.tolerance - _SAME, 0.0), mixed, held, error
 
     heaviest = sorted(classes, key=lambda c: -max(at[c.name] for at in asked))
-    found = best_groups(heaviest, count, cost)
+    found = best_groups(heaviest, count, price, cost)
     groups = [tuple(sorted(group, key=classes.index)) for group in found]
     return sorted(groups, key=lambda group: classes.index(group[0]))
 

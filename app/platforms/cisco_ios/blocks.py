@@ -10,10 +10,11 @@ from app.platforms.base import Block, Lowered
 from app.platforms.cisco_ios.applications import protocol_words
 from app.platforms.cisco_ios.grammar import CLASS_DEFAULT
 from app.platforms.cisco_ios.interfaces import interfaces, map_classes
-from app.platforms.cisco_ios.matching import class_map, matches_marks
+from app.platforms.cisco_ios.matching import ClassMap, class_map, matches_marks
 from app.platforms.cisco_ios.policy_maps import marking_policy, queueing_policies
 from app.platforms.cisco_ios.rules import every_class
 from app.platforms.mqc.access_lists import ACL_PREFIX, ip_entries
+from app.sharing import shared
 from app.templating import render
 
 
@@ -36,8 +37,7 @@ def blocks(plan: Plan, lowered: Lowered, request: DeviceRequest) -> tuple[Block,
             for listed in made.access_lists:
                 text = render("cisco_ios/access_list.j2", access_list=listed)
                 add("access-list", listed.name, text, lowered.classes.get(rule.name))
-            text = render("cisco_ios/class_map.j2", class_map=made, protocol=protocol_words)
-            add("class-map", rule.name, text, lowered.classes.get(rule.name))
+            add("class-map", rule.name, _class_map_text(made), lowered.classes.get(rule.name))
     for interface in plan.interfaces:
         for policer in (*interface.ingress.policers, *interface.egress.policers):
             if policer.access_list:
@@ -61,6 +61,12 @@ def blocks(plan: Plan, lowered: Lowered, request: DeviceRequest) -> tuple[Block,
     for name, text in interfaces(plan, request):
         add("interface", name, text)
     return tuple(result)
+
+
+@shared
+def _class_map_text(made: ClassMap) -> str:
+    """The text of a class-map, which all routers have that recognise its class alike."""
+    return render("cisco_ios/class_map.j2", class_map=made, protocol=protocol_words)
 
 
 def _every_rule(egress: Egress) -> Iterator[Rule]:

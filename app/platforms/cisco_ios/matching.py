@@ -280,7 +280,7 @@ def _alone(term: Term) -> bool:
 
 
 def _given(term: Term) -> tuple[str, ...]:
-    return tuple(term.model_dump(exclude_defaults=True))
+    return tuple([name for name, value in vars(term).items() if value is not None and value != ()])
 
 
 def _in_entry(term: Term) -> bool:

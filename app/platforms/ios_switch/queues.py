@@ -13,6 +13,7 @@ from app.plan.asked import asked_shares
 from app.plan.request import DeviceRequest
 from app.platforms.ios_switch.grouping import best_groups
 from app.platforms.ios_switch.marks import CONTROL_COS, CONTROL_DSCP, ClassMarks
+from app.platforms.ios_switch.merging import Kept, Merging
 from app.platforms.ios_switch.notes import Notes
 
 CONTROL_WEIGHT = 3
@@ -122,7 +123,7 @@ def assign(
         return _in_order(request, layout, marks, notes)
     ideal = _ideal_weights(request, scheduled_rates(request)[0])
     free = [n for n in layout.weighted if not (first and n == layout.expedite)]
-    kept = _Kept(apart, _twins(list(ideal), layout, marks), frozenset(n for n in marks if _is_routing(marks[n])))
+    kept = Kept(apart, _twins(list(ideal), layout, marks), frozenset(n for n in marks if _is_routing(marks[n])))
     groups = [tuple(group) for group in _groups(request, list(ideal), len(free), kept, notes)]
     at_once = {c.name: layout.expedite for c in first}
 
@@ -157,16 +158,6 @@ def _is_routing(marks: ClassMarks) -> bool:
     return CONTROL_DSCP[0] in marks.code_points or CONTROL_COS[0] in marks.cos
 
 
-@dataclass(frozen=True)
-class _Kept:
-    """What to look at where classes share queues: those that should have theirs alone, pairs that the box cannot
-    tell apart, and those with the marks of routing, which should not go with everything else."""
-
-    apart: frozenset[str]
-    twins: tuple[tuple[str, str], ...]
-    routing: frozenset[str]
-
-
 def _twins(names: Sequence[str], layout: Layout, marks: dict[str, ClassMarks]) -> tuple[tuple[str, str], ...]:
     """Pairs of classes with a CoS in common, where it alone chooses the queue; CoS 0 is the default class's."""
     if layout.dscp_to_queue:
@@ -196,46 +187,18 @@ def _ideal_weights(request: DeviceRequest, rate: int) -> dict[str, float]:
     return {c.name: 100 * asked[c.name] / total for c in weighted}
 
 
-def _groups(request: DeviceRequest, names: list[str], queues: int, kept: _Kept, notes: Notes) -> list[list[str]]:
+def _groups(request: DeviceRequest, names: list[str], queues: int, kept: Kept, notes: Notes) -> list[list[str]]:
     """Classes by queue: one each if there are enough, else merged so that the largest share error is smallest."""
     if len(names) <= queues:
         return [[name] for name in names]
     asked = [asked_shares(request.classes, rate) for rate in scheduled_rates(request)]
 
     heaviest = sorted(names, key=lambda name: -max(at[name] for at in asked))
-    placed = {n: {*heaviest[:n]} for n in range(len(heaviest) + 1)}
-    pairs = {n: sum(one in there and other in there for one, other in kept.twins) for n, there in placed.items()}
-    known: dict[tuple[str, ...], tuple[bool, int, float, bool, float]] = {}
-
-    def of_group(group: tuple[str, ...]) -> tuple[bool, int, float, bool, float]:
-        """What `cost` makes of one group; of the pairs that cannot be told apart, those that it has together."""
-        # What the others in a queue ask for may go to any one class in it.
-        sums = [(at, sum(at[n] for n in group)) for at in asked]
-        found = [100 * (total - at[name]) for at, total in sums for name in group]
-        mixed = len(group) > 1 and not kept.apart.isdisjoint(group)
-        together = sum(one in group and other in group for one, other in kept.twins)
-        demoted = _DEFAULT in group and not kept.routing.isdisjoint(group)
-        return mixed, together, max(found), demoted, sum(found)
-
-    def cost(groups: Sequence[tuple[str, ...]]) -> tuple[int, int, float, int, float]:
-        mixed = together = demoted = count = 0
-        worst = errors = 0.0
-        for group in groups:  # each is part of many ways
-            found = known.get(group)
-            if found is None:
-                found = known[group] = of_group(group)
-            mixed += found[0]
-            together += found[1]
-            worst = found[2] if found[2] > worst else worst
-            demoted += found[3]
-            errors += found[4]
-            count += len(group)
-        return mixed, pairs[count] - together, round(worst, 9), demoted, round(errors, 9)
-
-    found = best_groups(heaviest, queues, cost)
+    merging = Merging(heaviest, queues, asked, kept)
+    found = best_groups(heaviest, queues, merging.price, merging.cost, merging.least)
     best = sorted((sorted(group, key=names.index) for group in found), key=lambda group: names.index(group[0]))
-    mixed, _, error, _, _ = cost(found)
-    bearable = error <= 100 * request.tolerance and not mixed
+    error = merging.cost([merging.price(group) for group in found])[1]
+    bearable = error <= 100 * request.tolerance and not any(map(merging.mixes, found))
     notes.add(
         Severity.WARNING if bearable else Severity.ERROR,
         "classes-merged" if bearable else "queues-exceeded",

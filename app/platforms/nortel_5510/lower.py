@@ -17,7 +17,7 @@ from app.platforms.nortel_5510.marks import maps, mark_findings
 from app.platforms.nortel_5510.policing import police_findings, shape_findings, shaped
 from app.platforms.nortel_5510.priorities import dscp_of
 from app.platforms.nortel_5510.queues import Choice, as_served, best, choose, queue_findings
-from app.platforms.nortel_5510.recognise import COUNT_SUFFIX, filter_findings, kept_names, rules
+from app.platforms.nortel_5510.recognise import COUNT_SUFFIX, filter_findings, kept_by, rules
 from app.platforms.recognition import default_marked_down, ports_only
 from app.platforms.service import (
     fidelity,
@@ -128,10 +128,9 @@ def _assumed(request: DeviceRequest, rate: int) -> Choice:
 def _called(request: DeviceRequest, names: dict[str, str], host_rules: tuple[Rule, ...]) -> dict[str, str]:
     """The class of every rule: rules that keep a mark have it behind the name of their class."""
     result = {names[c.name]: c.name for c in request.classes}
-    made = {rule.name for rule in host_rules} - result.keys()
-    if made:
-        result |= {kept: c.name for c in request.classes for kept in kept_names(names[c.name]) if kept in made}
-    return result
+    made = {rule.name: rule for rule in host_rules if rule.name not in result}
+    keeping = sorted(made.values(), key=lambda rule: (rule.set_dscp is None, rule.set_dscp, rule.set_cos))
+    return result | {rule.name: c.name for c in request.classes for rule in keeping if kept_by(names[c.name], rule)}
 
 
 def default_ingress() -> Ingress:

@@ -153,11 +153,9 @@ def kept_name(name: str, mark: str) -> str:
     return shorten(f"{name}-{mark}", capabilities()["name_limit"]["value"] - COUNT_SUFFIX)
 
 
-def kept_names(name: str) -> Iterator[str]:
-    """Every name that a rule of a class may have."""
-    yield name
-    yield from (kept_name(name, str(dscp)) for dscp in range(64))
-    yield from (kept_name(name, f"c{cos}") for cos in range(8))
+def kept_by(name: str, rule: Rule) -> bool:
+    """Whether a rule is one of those by which a class keeps its marks."""
+    return rule.name == kept_name(name, f"c{rule.set_cos}" if rule.set_dscp is None else str(rule.set_dscp))
 
 
 def _rule(name: str, terms: tuple[Term, ...], dscp: int | None, cos: int, more: Mapping[str, object]) -> Rule:
