@@ -64,7 +64,8 @@ class Networks:
         if kept is not None and kept[0] == stamp:
             return kept[1]
         try:
-            network = load_network(folder)
+            # By the name that rights, leases and rules go by, also where the folder is a link to another one.
+            network = load_network(folder).model_copy(update={"name": name})
         except InputError as error:
             raise InventoryBroken(
                 f"the inventory of {name} cannot be used: {_told(error, folder)}",

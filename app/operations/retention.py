@@ -90,7 +90,7 @@ def retain(database: Database, shelf: Shelf, keep: timedelta, now: datetime, *, 
         raise InputError("nothing is as old as that", mend="keep for a shorter time") from error
 
     def tidy(connection: sa.Connection) -> tuple[list[str], set[str], int, int]:
-        over = _over(connection, before)
+        over = _over(connection, before, hold=not dry_run)
         marked = set(
             connection.execute(sa.select(STAGES.c.run_id).where(STAGES.c.name == RETENTION_STAGE)).scalars()
         )
@@ -116,8 +116,8 @@ def retain(database: Database, shelf: Shelf, keep: timedelta, now: datetime, *, 
     return Retained(before, reach, held_by, tuple(fresh), events, keys, gone, sum(old.values()))
 
 
-def _over(connection: sa.Connection, before: datetime) -> list[str]:
-    """Runs that ended before, and that nothing may come back to."""
+def _over(connection: sa.Connection, before: datetime, *, hold: bool) -> list[str]:
+    """Runs that ended before, and that nothing may come back to; ``hold`` them: none is retried meanwhile."""
     unfinished = [status.value for status in UNFINISHED]
     # A run that undoes another one reads what that one held.
     live = connection.execute(sa.select(RUNS.c.params).where(RUNS.c.status.in_(unfinished))).scalars()
@@ -126,6 +126,7 @@ def _over(connection: sa.Connection, before: datetime) -> list[str]:
     query = (
         sa.select(RUNS.c.id).where(RUNS.c.updated < before, RUNS.c.status.not_in(unfinished)).order_by(RUNS.c.id)
     )
+    query = query.with_for_update(key_share=True) if hold else query
     return [run for run in connection.execute(query).scalars() if run not in needed]
 
 

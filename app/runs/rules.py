@@ -38,7 +38,7 @@ class NetworkRules:
         A network that is not among the installation's has no others.
         """
         try:
-            now = self._networks.network(network).changes if self._folder.is_dir() else None
+            now = self._networks.network(network).changes if self._is_there() else None
         except NetworkUnknown:
             now = None
         except InventoryBroken as error:
@@ -46,3 +46,12 @@ class NetworkRules:
         if now is None:
             return Rules(approval, (changes,))
         return Rules(max(approval, self.approval(now), key=_STRICTNESS.index), (changes, now))
+
+    def _is_there(self) -> bool:
+        try:
+            self._folder.stat()
+        except FileNotFoundError:
+            return False
+        except OSError:
+            return True  # and whoever looks into it is told what is wrong
+        return True

@@ -74,7 +74,7 @@ def lock(context: Context, since: str) -> Json:
 
 
 def _left_for_good(context: Context, devices: list[str]) -> bool:
-    """Whether a box was left between two states by a run that nothing but a person can finish."""
+    """Whether a box was left between two states by a run that stopped there."""
     store = context.store
     return any(
         touch.device in devices

@@ -70,3 +70,10 @@ def test_a_broken_inventory_is_told_without_places_of_this_machine(folder: Path)
 def test_a_missing_folder_is_told(tmp_path: Path) -> None:
     with pytest.raises(InventoryBroken, match="QOSFORGE_INVENTORIES_DIR"):
         Networks(tmp_path / "none").names()
+
+
+def test_a_network_has_the_name_that_it_is_asked_for_by(folder: Path) -> None:
+    (folder / "north").symlink_to(folder / "campus")
+    networks = Networks(folder)
+    for _ in range(2):  # read, and kept
+        assert networks.network("north").name == "north"

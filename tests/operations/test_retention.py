@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -20,7 +24,7 @@ from app.operations.shelves import FileShelf, RowShelf
 from app.runs.artifacts import ArtifactMissing, ArtifactStore, DatabaseArtifacts
 from app.runs.desk import Desk
 from app.runs.report import run_report
-from app.runs.store import RunStore
+from app.runs.store import Run, RunStore, again_from
 from app.runs.tables import ARTIFACTS, EVENTS, IDEMPOTENCY_KEYS, UNFINISHED, JournalAction, RunStatus
 from app.runs.wrong_state import WrongState
 from app.settings import Settings
@@ -247,3 +251,25 @@ def test_rows_of_a_server_are_tidied_as_files_are(postgres_url: str) -> None:
     with pytest.raises(ArtifactMissing):
         artifacts.get_text(ids[0])
     database.close()
+
+
+def test_a_run_that_is_retried_meanwhile_keeps_what_it_needs(postgres_url: str, tmp_path: Path) -> None:
+    with RunStore(postgres_url, now=lambda: NOW - timedelta(days=200)) as store, ThreadPoolExecutor(2) as pool:
+        run = store.create_run("campus", "policy", "f" * 64, {})
+        store.set_status(run.id, RunStatus.FAILED)
+        looked, go = threading.Event(), threading.Event()
+
+        def retry(now: Run, _connection: sa.Connection) -> dict[str, Any]:
+            looked.set()  # as a retry does, it has found what the run needs
+            go.wait(20)
+            return again_from("read", now)
+
+        retrying = pool.submit(store.change, run.id, retry)
+        assert looked.wait(20)
+        retaining = pool.submit(retain, store.database, RowShelf(store.database), KEEP, NOW)
+        with suppress(TimeoutError):
+            retaining.result(1)
+        go.set()
+        assert retrying.result(20).status is RunStatus.PENDING
+        assert retaining.result(20).runs == ()
+        assert [stage.name for stage in store.stages(run.id)] == []

@@ -22,7 +22,7 @@ def network(tmp_path: Path) -> Path:
 
 def rules(network: Path, *, four_eyes: bool = False) -> NetworkRules:
     return NetworkRules(
-        Settings(var_dir=network.parent / "var", inventories_dir=network.parent, four_eyes=four_eyes)
+        Settings(var_dir=network.parent.parent / "var", inventories_dir=network.parent, four_eyes=four_eyes)
     )
 
 
@@ -59,6 +59,13 @@ def test_rules_that_cannot_be_read_are_told(network: Path) -> None:
     held = rules(network).holding("infn-fnal", "none", ChangeRules())
     assert "the rules of infn-fnal cannot be read now" in held.unreadable
     assert "changes.yaml" in held.unreadable
+
+
+def test_a_folder_that_cannot_be_read_is_not_taken_for_none(network: Path) -> None:
+    loop = network.parent / "loop"
+    loop.symlink_to(loop)
+    held = rules(loop / network.name).holding("infn-fnal", "none", ChangeRules())
+    assert "the folder of the networks cannot be read" in held.unreadable
 
 
 def test_a_network_of_elsewhere_has_the_rules_it_came_with(network: Path) -> None:

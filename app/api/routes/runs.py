@@ -171,7 +171,10 @@ def retry_run(body: Retry, caller: Caller, backend: TheBackend, run_id: str) -> 
 def roll_back_run(
     caller: Caller, backend: TheBackend, run_id: str, key: IdempotencyKey, response: Response
 ) -> RunSummary:
-    """Take a kept run back, by a run of its own: it waits for no approval, window or freeze."""
+    """Take a kept run back, by a run of its own: it waits for no approval, window or freeze.
+
+    To take that one back makes the change again, and waits like any.
+    """
     run = backend.desk.roll_back(run_id, caller.name, key)
     response.headers["Location"] = f"{RUNS}/{run.id}"
     return summary_of(run)
