@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ import sqlalchemy as sa
 
 from app.runs.artifacts import Artifacts
 from app.runs.journal import JournalEntry
+from app.runs.loop import WORKFLOW
 from app.runs.store import Run, RunStore
 from app.runs.tables import EVENTS, JOURNAL, LEASES, RUNS, SETTLING, STAGES, JournalAction, RunStatus, StageOutcome
 
@@ -39,6 +41,7 @@ def check(
     runs = {run_id: store.get_run(run_id) for run_id in rows}
     for run in runs.values():
         _ended_once(store, run)
+    _carried_once(crowd, store, runs, {entry.run_id for _, entry in journal})
     assert store.journal.open_touches() == []
     for box in crowd.boxes:
         of_box = [entry for network, entry in journal if (network, entry.device) == (box.network, box.name)]
@@ -60,6 +63,30 @@ def _journal(connection: sa.Connection) -> list[tuple[str, JournalEntry]]:
         network = fields.pop("network")
         found.append((network, JournalEntry(**{**fields, "action": JournalAction(fields["action"])})))
     return found
+
+
+def _carried_once(crowd: Crowd, store: RunStore, runs: Collection[str], touching: Collection[str]) -> None:
+    """The engine has one workflow for a run, and none that goes on; one that was cancelled early may have none."""
+    embedded = store.database.is_embedded
+    engine = sa.create_engine(f"sqlite:///{crowd.var / 'engine.sqlite'}" if embedded else store.database.url)
+    record = sa.table(
+        "workflow_status",
+        sa.column("workflow_uuid"),
+        sa.column("name"),
+        sa.column("status"),
+        schema=None if embedded else "dbos",
+    )
+    deadline = time.monotonic() + 20  # a run's end is written before its workflow's
+    while True:
+        with engine.connect() as connection:
+            known = connection.execute(sa.select(record)).all()
+        if all(row.status in ("SUCCESS", "ERROR") for row in known) or time.monotonic() >= deadline:
+            break
+        time.sleep(0.2)
+    engine.dispose()
+    assert {row.status for row in known} <= {"SUCCESS", "ERROR"}, known
+    loops = [row.workflow_uuid for row in known if row.name == WORKFLOW]
+    assert set(touching) <= set(loops) <= set(runs), (loops, runs)
 
 
 def _ended_once(store: RunStore, run: Run) -> None:
