@@ -9,6 +9,7 @@ from app.access.roles import NotAllowed, NotAuthenticated, Principal, Role
 from app.access.sessions import CSRF_HEADER, cookie_name
 from app.api.backend import Backend
 from app.api.dependencies import TheBackend
+from app.api.parameters import require_known_parameters
 from app.api.recording import CallNote
 from app.runs.store import RunUnknown
 from app.runs.tables import RUNS
@@ -43,6 +44,7 @@ class Needs:
         request.state.caller = caller
         note.actor, note.credential = caller.name, caller.credential
         self._check(caller, request, backend, note)
+        require_known_parameters(request)
         if request.state.note is not None:
             note.open(backend.access, request.state.request_id)
         return caller
