@@ -185,8 +185,13 @@ def test_the_wrong_secret_is_not_taken(identity: IdentityProvider) -> None:
     ],
 )
 def test_a_provider_that_is_not_what_it_should_be_is_not_used(
-    provider: Provider, identity: IdentityProvider, metadata: dict[str, Any], why: str
+    provider: Provider,
+    identity: IdentityProvider,
+    metadata: dict[str, Any],
+    why: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(oidc, "_AWAY", timedelta(0))  # else it is asked again after a while only
     identity.metadata = metadata
     with pytest.raises(ServiceError, match=why):
         provider.begin(new_secret())

@@ -118,7 +118,7 @@ def test_what_is_wrong_with_an_order_is_told(
 
 def test_an_operator_of_every_network_is_told_of_an_unknown_one(client: TestClient, people: People) -> None:
     answer = client.post(RUNS, json=BODY | {"network": "campsu"}, headers=people.headers("all", Role.OPERATOR))
-    assert "no such network" in problem(answer, 404)
+    assert "there is no network 'campsu'" in problem(answer, 404)
 
 
 def test_one_key_makes_one_run_also_at_once(client: TestClient, ann: Headers, backend: Backend) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from hypothesis import HealthCheck, Phase, seed, settings
 
-EXAMPLES = int(os.environ.get("QOSFORGE_PROPERTY_EXAMPLES", "100"))
+EXAMPLES = int(os.environ.get("QOSFORGE_PROPERTY_EXAMPLES", "60"))
 SEED = os.environ.get("QOSFORGE_PROPERTY_SEED")
 
 
