@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.stamps
 SOURCES_TWIN := twin/Cargo.toml twin/Cargo.lock twin/pyproject.toml $(shell find twin/src -name '*.rs')
 
-.PHONY: setup demo test lint bench clean lock
+.PHONY: setup demo test lint lint-python lint-rust bench clean lock
 .DELETE_ON_ERROR:
 
 setup: $(STAMP)/app
@@ -44,11 +44,15 @@ test: setup
 	@cargo test --quiet --manifest-path twin/Cargo.toml
 	@$(BIN)/python -m pytest -n 2 --dist loadfile
 
-lint: setup
+lint: lint-python lint-rust
+
+lint-python: setup
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
+
+lint-rust: setup
 	@cargo fmt --manifest-path twin/Cargo.toml --check
 	@cargo clippy --quiet --manifest-path twin/Cargo.toml --all-targets -- -D warnings
 
