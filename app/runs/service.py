@@ -1,4 +1,4 @@
-"""The application's own functions over runs: what the command line, REST and the web form call."""
+"""Runs that the calling process carries out itself, as the command line does; others only ask for them (`Desk`)."""
 
 from __future__ import annotations
 
