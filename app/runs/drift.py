@@ -52,7 +52,7 @@ def _last(store: RunStore, network: str, device: str) -> tuple[Run, str] | None:
     runs = [
         run
         for status in (RunStatus.KEPT, RunStatus.NOTHING_TO_DO)
-        for run in store.list_runs(limit=MOST_RUNS, network=network, status=status)
+        for run in store.list_runs(limit=MOST_RUNS, networks=[network], status=status)
     ]
     for run in sorted(runs, key=lambda run: run.id, reverse=True):
         named = {content.name: content.id for content in contents(store, run.id)}

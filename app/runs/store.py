@@ -202,7 +202,6 @@ class RunStore:
     def list_runs(
         self,
         limit: int = 20,
-        network: str | None = None,
         *,
         networks: Collection[str] | None = None,
         status: RunStatus | None = None,
@@ -219,7 +218,7 @@ class RunStore:
         ``since`` is the earliest moment at which a run was asked for, ``until`` the first that is too late.
         """
         query = sa.select(RUNS).order_by(RUNS.c.id.desc()).limit(limit)
-        wanted = {"network": network, "status": status, "policy": policy, "verdict": verdict}
+        wanted = {"status": status, "policy": policy, "verdict": verdict}
         for column, value in {**wanted, "requested_by": requested_by}.items():
             if value is not None:
                 query = query.where(RUNS.c[column] == str(value))

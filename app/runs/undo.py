@@ -42,7 +42,7 @@ def require_last(store: RunStore, run: Run) -> None:
     """
     require_artifacts(store, run)
     mine = originals(store, run.id)
-    later = store.list_runs(limit=MOST_LATER, network=run.network, status=RunStatus.KEPT, after=run.id)
+    later = store.list_runs(limit=MOST_LATER, networks=[run.network], status=RunStatus.KEPT, after=run.id)
     undone: set[str] = set()
     for other in later:  # newest first: what undid an undoing comes before it
         if other.id in undone:

@@ -42,7 +42,7 @@ def test_an_unknown_run_is_refused(store: RunStore, run: Run, text: str) -> None
 def test_runs_are_listed_newest_first_and_bounded(store: RunStore) -> None:
     made = [store.create_run("campus" if n % 2 else "cern", "p", "v", {}) for n in range(6)]
     assert store.list_runs(limit=4) == made[:1:-1]
-    assert store.list_runs(network="cern") == [made[4], made[2], made[0]]
+    assert store.list_runs(networks=["cern"]) == [made[4], made[2], made[0]]
 
 
 def test_unfinished_runs_are_those_that_are_not_over(store: RunStore) -> None:
