@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
@@ -15,6 +13,7 @@ import typer
 from app.access.access import Access
 from app.access.calls import Call, record_call
 from app.access.roles import EVERY_NETWORK
+from app.cli.account import account
 from app.database.connections import Database
 from app.errors import InputError
 from app.settings import load_settings
@@ -65,12 +64,4 @@ def changing(
 
 
 def _call(action: str, status: int, resource: str, network: str, detail: dict[str, Any]) -> Call:
-    return Call(f"qosforge {action}", status, _who(), "local", network, resource, detail=detail)
-
-
-def _who() -> str:
-    """The account on this machine that ran the command."""
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):  # an account without a name, as in a container
-        return f"uid {os.getuid()}"
+    return Call(f"qosforge {action}", status, account(), "local", network, resource, detail=detail)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import getpass
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from app.api.run_models import summary_of
+from app.cli.account import account
 from app.cli.options import load, reach
 from app.cli.ordering import Asked
 from app.cli.output import (
@@ -51,7 +51,7 @@ def carry_out(asked: Asked, reports: Reports, as_json: bool) -> None:
     order = asked.order()
     with open_service(load_settings(), progress) as service:
         _report_recovered(service.recover())
-        finished = service.run(order, getpass.getuser())
+        finished = service.run(order, account())
         report = run_report(service.store, service.artifacts, finished.run_id)
     reports.run(report)
     errors = finished.result["errors"]
@@ -152,7 +152,7 @@ def decide(decision: Callable[[Desk, str], Run], as_json: bool) -> None:
     settings.make_var_dir()
     with RunStore(settings.database_url) as store:
         desk = Desk(settings, store, open_artifacts(settings, store.database))
-        run = decision(desk, getpass.getuser())
+        run = decision(desk, account())
         listed = desk.candidate(run.id)
     document = summary_of(run).model_dump(mode="json")
     tell(
