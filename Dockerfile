@@ -14,17 +14,17 @@ WORKDIR /src
 # The dependencies first: they change less often than the code, and are most of the work.
 COPY requirements-build.lock requirements-runtime.lock ./
 RUN python -m venv /opt/build \
- && /opt/build/bin/pip install --require-hashes -r requirements-build.lock
+ && /opt/build/bin/pip install --no-deps --require-hashes -r requirements-build.lock
 RUN python -m venv /opt/qosforge \
- && /opt/qosforge/bin/pip install --require-hashes -r requirements-runtime.lock
+ && /opt/qosforge/bin/pip install --no-deps --require-hashes -r requirements-runtime.lock
 COPY . .
 RUN /opt/build/bin/pip wheel --no-build-isolation --no-deps --wheel-dir /wheels . ./drivers ./twin
 RUN /opt/qosforge/bin/pip install --no-index --no-deps /wheels/*.whl
 
 FROM python:3.11.14-slim-bookworm
-# PostgreSQL's clients are for `qosforge backup`; they have to be as new as the server.
+# PostgreSQL's clients are for `qosforge backup`, and as new as the server; Pango and a font are for PDF reports.
 RUN apt-get update \
- && apt-get install --yes --no-install-recommends git postgresql-client-15 \
+ && apt-get install --yes --no-install-recommends fonts-dejavu-core git libpango-1.0-0 libpangoft2-1.0-0 postgresql-client-15 \
  && rm -rf /var/lib/apt/lists/* \
  && groupadd --gid 10001 qosforge \
  && useradd --uid 10001 --gid 10001 --home-dir /var/lib/qosforge --no-create-home --shell /usr/sbin/nologin qosforge \

@@ -22,7 +22,8 @@ $(STAMP)/tools:
 $(STAMP)/lock: requirements.lock $(STAMP)/tools
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@echo "installing locked dependencies into .venv (about a minute the first time)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes \
+	  -r requirements.lock
 	@touch $@
 
 $(STAMP)/twin: $(SOURCES_TWIN) $(STAMP)/lock

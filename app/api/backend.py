@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from app.access.access import Access
 from app.access.oidc import Provider, open_provider
+from app.api.background import Background
 from app.api.compute import Compute
 from app.api.gauges import Gauges
 from app.api.previews import Previews
@@ -23,6 +24,9 @@ from app.telemetry.metrics import Metrics
 
 PATIENCE_SECONDS = 5.0
 """How long a request waits for a database that is away; then its caller is told to come again."""
+
+LONG_SECONDS = 600.0
+"""How long a computation that pages wait for, such as a whole experiment, may take."""
 
 _PRELOAD = ("app.api.preview_job",)
 """What computing processes import before their first call."""
@@ -41,6 +45,7 @@ class Backend:
     policies: Policies
     desk: Desk
     compute: Compute
+    background: Background
     previews: Previews
     metrics: Metrics
     stopping: threading.Event = field(default_factory=threading.Event)
@@ -62,6 +67,7 @@ def open_backend(settings: Settings) -> Iterator[Backend]:
         artifacts = open_artifacts(settings, database)
         compute = opened.enter_context(closing(Compute(settings.compute_processes, _PRELOAD)))
         networks = Networks(settings.inventories_dir)
+        background = opened.enter_context(closing(Background(LONG_SECONDS)))
         previews = Previews(settings, networks, compute)
         metrics = Metrics()
         metrics.registry.register(Gauges(database, compute, previews))
@@ -75,6 +81,7 @@ def open_backend(settings: Settings) -> Iterator[Backend]:
             policies=Policies(database, artifacts),
             desk=Desk(settings, store, artifacts),
             compute=compute,
+            background=background,
             previews=previews,
             metrics=metrics,
         )

@@ -49,7 +49,8 @@ class Observe:
         method = scope["method"] if scope["method"] in _METHODS else "other"
         # The template, never the address itself: names and ids would make a metric each.
         route = scope.get("route")
-        template = self._prefix + route.path if isinstance(route, APIRoute) else "other"
+        prefix = self._prefix if scope["path"].startswith(self._prefix + "/") else ""  # pages have none
+        template = prefix + route.path if isinstance(route, APIRoute) else "other"
         self._metrics.requests.labels(method, template, str(status)).inc()
         self._metrics.seconds.labels(method, template).observe(seconds)
         if scope["path"] in self._quiet and status < 400:

@@ -14,7 +14,7 @@ from types import FrameType
 import structlog
 import uvicorn
 
-from app.api.application import PREFIX, create_app
+from app.api.application import PREFIX
 from app.api.backend import Backend, open_backend
 from app.api.slow_callers import TimedProtocol
 from app.errors import ServiceError
@@ -23,6 +23,7 @@ from app.runs.executor import Executor
 from app.settings import Settings
 from app.telemetry.logs import configure_logs
 from app.telemetry.traces import start_traces
+from app.web.site import create_site
 
 NOTICE_SECONDS = 1.0
 """How long it says that it is not ready before it takes no more connections: for who looks, such as a balancer."""
@@ -49,7 +50,7 @@ def serve_at(listening: socket.socket, settings: Settings) -> None:
             opened.enter_context(_executing(settings))
         backend.compute.start()
         config = uvicorn.Config(
-            create_app(backend),
+            create_site(backend),
             http=TimedProtocol,
             forwarded_allow_ips=list(settings.trusted_proxies),
             log_config=None,
@@ -61,7 +62,7 @@ def serve_at(listening: socket.socket, settings: Settings) -> None:
         address, port = listening.getsockname()[:2]
         _warn_of_others(address, settings)
         shown = f"[{address}]" if ":" in address else address
-        _LOG.info("serving", url=f"http://{shown}:{port}{PREFIX}", docs=f"{PREFIX}/docs")
+        _LOG.info("serving", url=f"http://{shown}:{port}{PREFIX}", docs=f"{PREFIX}/docs", pages="/")
         _Server(config, backend).run([listening])
         _LOG.info("stopping")
 

@@ -30,18 +30,38 @@ Answer = Annotated[str | None, Query(max_length=2048, pattern=r"^[ -~]*$")]
 @router.post("/login", responses=responses(401, 429))
 def log_in(body: Credentials, backend: TheBackend, request: Request, response: Response) -> Me:
     """Begin a web session by name and password: its cookie is set, and what mutating calls carry is told."""
-    note = _note(request, f"users/{body.name}")
-    note.open(backend.access, request.state.request_id)
-    address = request.client.host if request.client else ""
-    cookie = backend.access.log_in(body.name, body.password.get_secret_value(), address)
-    note.actor, note.credential = body.name, "session"
-    _change_session(backend, request, response, cookie)
+    cookie = begin_session(backend, request, response, body.name, body.password.get_secret_value())
     return me_of(backend.access.session(cookie), cookie)
 
 
 @router.post("/logout", status_code=204, responses=responses(401, 403))
 def log_out(backend: TheBackend, request: Request, response: Response) -> None:
     """End the web session."""
+    end_session(backend, request, response)
+
+
+def begin_session(backend: Backend, request: Request, response: Response, name: str, password: str) -> str:
+    """Begin a session by name and password, and give the browser its cookie, which is returned.
+
+    Raises:
+        NotAuthenticated: there is no such user, or the password is wrong.
+        TooManyAttempts: too many logins of this name or address failed.
+    """
+    note = _note(request, f"users/{name}")
+    note.open(backend.access, request.state.request_id)
+    address = request.client.host if request.client else ""
+    cookie = backend.access.log_in(name, password, address)
+    note.actor, note.credential = name, "session"
+    _change_session(backend, request, response, cookie)
+    return cookie
+
+
+def end_session(backend: Backend, request: Request, response: Response) -> None:
+    """End the session of a request that carries its token, and take the cookie from the browser.
+
+    Raises:
+        NotAuthenticated, NotAllowed: there is no such session, or the call is none of its own.
+    """
     note = _note(request, "session")
     cookie = request.cookies.get(cookie_name(backend.settings))
     if cookie is None:

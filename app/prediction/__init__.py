@@ -1,0 +1,1 @@
+"""Prediction: plans, topology and traffic to ΔQ, before anything is pushed."""

@@ -1,0 +1,65 @@
+"""What pages load beside themselves: our own style sheets and scripts, and the scripts that packages carry."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from importlib.resources import files
+from mimetypes import guess_type
+from pathlib import Path
+
+from starlette.exceptions import HTTPException
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+FOLDER = "static"
+
+_OWN = Path(__file__).parent / FOLDER
+_CARRIED = {"htmx.js": ("django_htmx", "static/django_htmx/htmx-2.min.js")}
+"""Scripts of others: by the name that pages know, the package that carries one and where in it."""
+
+_FOREVER = "public, max-age=31536000, immutable"  # the address changes with the content
+_REVALIDATE = "no-cache"
+
+
+@cache
+def _content(name: str) -> bytes | None:
+    if name in _CARRIED:
+        package, path = _CARRIED[name]
+        return files(package).joinpath(path).read_bytes()
+    own = {path.name: path for path in _OWN.iterdir()}.get(name)  # compared with what is there, never made a path
+    return None if own is None else own.read_bytes()
+
+
+@cache
+def _digest(name: str) -> str:
+    content = _content(name)
+    if content is None:
+        raise ValueError(f"there is no asset {name!r}")
+    return hashlib.sha256(content).hexdigest()[:12]
+
+
+def asset(name: str) -> str:
+    """The address of an asset, which changes with its content.
+
+    Raises:
+        ValueError: there is no such asset.
+    """
+    return f"/{FOLDER}/{name}?v={_digest(name)}"
+
+
+async def _serve(scope: Scope, receive: Receive, send: Send) -> None:
+    name = scope["path"].rpartition("/")[2]
+    content = _content(name)
+    if content is None or scope["path"] != f"/{FOLDER}/{name}":
+        raise HTTPException(404, "there is no such file")
+    asked = scope["query_string"].decode("latin-1")
+    headers = {"Cache-Control": _FOREVER if asked == f"v={_digest(name)}" else _REVALIDATE}
+    kind = guess_type(name)[0] or "application/octet-stream"
+    await Response(content, headers=headers, media_type=kind)(scope, receive, send)
+
+
+def assets() -> ASGIApp:
+    """Serves the assets, compressed: none holds a secret."""
+    return GZipMiddleware(_serve)

@@ -1,0 +1,1 @@
+"""Routes of the pages, by what they show."""

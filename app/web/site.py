@@ -1,0 +1,27 @@
+"""The whole of what is served: the interface, and the pages beside it."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, FastAPI
+
+from app.api.application import create_app
+from app.api.backend import Backend
+from app.web.assets import FOLDER, assets
+from app.web.problems import ProblemPages
+from app.web.routes import home, login
+
+ROUTERS: tuple[APIRouter, ...] = (
+    login.router,
+    home.router,
+)
+"""Pages, in the order of the navigation. The interface's document does not have them."""
+
+
+def create_site(backend: Backend) -> FastAPI:
+    """The interface under ``/api/v1``, and pages everywhere else."""
+    app = create_app(backend)
+    for router in ROUTERS:
+        app.include_router(router, include_in_schema=False)
+    app.mount(f"/{FOLDER}", assets())
+    app.add_middleware(ProblemPages)  # outermost: whatever stands at the door may refuse
+    return app

@@ -1,0 +1,62 @@
+// What every page does: theme, the session's token on calls that change something, a lost connection, messages.
+
+const messages = document.getElementById("messages");
+const connection = document.getElementById("connection");
+const token = document.querySelector('meta[name="csrf"]');
+
+document.getElementById("theme").addEventListener("click", () => {
+  const root = document.documentElement;
+  const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  root.dataset.theme = dark ? "light" : "dark";
+  try {
+    localStorage.setItem("theme", root.dataset.theme);
+  } catch {
+    // storage is switched off: it counts for this page alone
+  }
+});
+
+messages.addEventListener("click", (event) => {
+  if (event.target.closest("[data-dismiss]")) messages.replaceChildren();
+});
+
+document.body.addEventListener("htmx:configRequest", (event) => {
+  if (event.detail.verb !== "get") event.detail.headers["X-CSRF-Token"] = token.content;
+});
+
+// After a new login in another tab this page's token is that of a session that ended: take the new one.
+let ended = false;
+document.body.addEventListener("htmx:responseError", (event) => {
+  ended = ended || [401, 403].includes(event.detail.xhr.status);
+});
+addEventListener("focus", async () => {
+  if (!ended) return;
+  const answer = await fetch("/api/v1/me").catch(() => null);
+  if (!answer?.ok) return;
+  token.content = (await answer.json()).csrf ?? "";
+  ended = false;
+  messages.replaceChildren();
+});
+
+export function online(is) {
+  connection.hidden = is;
+}
+document.body.addEventListener("htmx:sendError", () => online(false));
+document.body.addEventListener("htmx:timeout", () => online(false));
+document.body.addEventListener("htmx:afterRequest", (event) => {
+  if (event.detail.xhr.status) online(true);
+});
+addEventListener("offline", () => online(false));
+addEventListener("online", () => online(true));
+
+// Times in the reader's own zone, with UTC one pointer away.
+export function localTimes(within) {
+  for (const time of within.querySelectorAll("time:not([title])")) {
+    time.title = time.textContent;
+    time.textContent = new Date(time.dateTime).toLocaleString(document.documentElement.lang, {
+      dateStyle: "medium",
+      timeStyle: "short",
+    });
+  }
+}
+localTimes(document);
+document.body.addEventListener("htmx:load", (event) => localTimes(event.detail.elt));

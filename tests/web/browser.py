@@ -1,0 +1,95 @@
+"""A real browser at a real server: Debian's Chromium, driven by Playwright, each test with a profile of its own."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Playwright, sync_playwright
+
+DESKTOP = {"width": 1280, "height": 900}
+PHONE = {"width": 390, "height": 844}
+
+_FLAGS = (
+    "--no-sandbox",  # tests may run as root, whom Chromium gives none
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+)
+_PATIENCE_MS = 15_000
+_SERIOUS = frozenset({"serious", "critical"})
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """A browser; a test that needs one is skipped where it is not installed."""
+    found = shutil.which("chromium")
+    if found is None:
+        pytest.skip("missing: chromium (apt-get install chromium)")
+    playwright: Playwright
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=list(_FLAGS))
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+@dataclass
+class Tab:
+    """One person's browser at the site. Whatever the console says against a page is kept in ``complaints``."""
+
+    url: str
+    context: BrowserContext
+    page: Page
+    complaints: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, browser: Browser, url: str, size: dict[str, int], **options: Any) -> Self:
+        """A new profile with one tab."""
+        context = browser.new_context(base_url=url, viewport=size, locale="en-GB", **options)  # type: ignore[arg-type]
+        context.set_default_timeout(_PATIENCE_MS)
+        return cls(url, context, context.new_page()).watched()
+
+    def watched(self) -> Self:
+        """Keep what the console says."""
+        self.page.on("console", self._heard)
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        return self
+
+    def another(self) -> Tab:
+        """Another tab of the same person."""
+        return Tab(self.url, self.context, self.context.new_page()).watched()
+
+    def _heard(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            self.complaints.append(f"{message.type}: {message.text}")
+
+    def log_in(self, name: str, password: str) -> None:
+        """As a person does it."""
+        self.page.goto("/login")
+        self.page.get_by_label("Name").fill(name)
+        self.page.get_by_label("Password").fill(password)
+        self.page.get_by_role("button", name="Log in").click()
+        self.page.get_by_role("button", name="Log out").wait_for()
+
+    def require_sound(self) -> None:
+        """Axe finds nothing serious (WCAG 2.2 AA), the console is empty, and nothing is wider than the screen."""
+        rules = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+        found = Axe().run(self.page, options=rules).response["violations"]
+        grave = [
+            f"{one['id']}: {one['help']}: {[node['html'][:200] for node in one['nodes']]}"
+            for one in found
+            if one["impact"] in _SERIOUS
+        ]
+        assert not grave, grave
+        assert not self.complaints, self.complaints
+        wider = self.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert wider <= 0, f"{self.page.url} is {wider} px wider than the screen"

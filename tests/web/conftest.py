@@ -1,0 +1,83 @@
+"""The site as a process, people who can log in, and a browser."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser
+
+from app.access.passwords import hashed, set_password
+from app.access.roles import EVERY_NETWORK, Role
+from app.access.users import add_user, find_user, grant
+from app.runs.store import RunStore
+from app.settings import Settings
+from tests.api.served import Served, serving
+from tests.web.browser import DESKTOP, Tab, chromium
+
+PASSWORD = "correct horse battery"
+
+
+@dataclass(frozen=True)
+class Site:
+    """A service with pages, in a process of its own, and its database."""
+
+    served: Served
+    settings: Settings
+
+    @property
+    def url(self) -> str:
+        """Where the pages are."""
+        return self.served.url.removesuffix("/api/v1")
+
+    def person(self, name: str, role: Role, network: str = EVERY_NETWORK) -> str:
+        """A new user with the common password; returns the name."""
+        now = datetime.now(UTC)
+        with RunStore(self.settings.database_url) as store:
+
+            def write(connection: object) -> None:
+                add_user(connection, name, now)  # type: ignore[arg-type]
+                grant(connection, name, network, role)  # type: ignore[arg-type]
+                user = find_user(connection, name)  # type: ignore[arg-type]
+                set_password(connection, user, hashed(PASSWORD), now)  # type: ignore[arg-type]
+
+            store.database.transact(write)
+        return name
+
+
+@pytest.fixture(scope="module")
+def var_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the service keeps everything."""
+    return tmp_path_factory.mktemp("site") / "var"
+
+
+@pytest.fixture(scope="module")
+def site(var_dir: Path) -> Iterator[Site]:
+    """One service for all tests of a module."""
+    with serving(var_dir) as served:
+        yield Site(served, Settings(var_dir=var_dir))
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """One browser for all tests of a module; every tab has a profile of its own."""
+    with chromium() as made:
+        yield made
+
+
+@pytest.fixture
+def tab(browser: Browser, site: Site) -> Iterator[Callable[..., Tab]]:
+    """Opens tabs: ``tab()``, or ``tab(PHONE)``; they are closed with the test."""
+    opened: list[Tab] = []
+
+    def make(size: dict[str, int] = DESKTOP, **options: object) -> Tab:
+        made = Tab.of(browser, site.url, size, **options)
+        opened.append(made)
+        return made
+
+    yield make
+    for each in opened:
+        each.context.close()
