@@ -31,7 +31,7 @@ class Curve:
     """The ΔQ of one class at one time. With ``samples``, ``(sent_ps, delay_ps or -1)``, it gets a band."""
 
     label: str
-    when: Literal["before", "after"]
+    when: Literal["before", "predicted", "after"]
     distribution: DeltaQ
     samples: Sequence[tuple[int, int]] = ()
 
