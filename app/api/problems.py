@@ -37,7 +37,7 @@ from app.errors import (
 )
 from app.inventory.catalogue import DeviceUnknown, NetworkUnknown
 from app.runs.artifacts import ArtifactMissing
-from app.runs.policies import PolicyUnknown
+from app.runs.policies import PolicyMoved, PolicyUnknown
 from app.runs.store import RunUnknown
 from app.runs.sweeps import SweepUnknown
 from app.runs.wrong_state import WrongState
@@ -144,6 +144,7 @@ KINDS: dict[type[QosforgeError], Kind] = {
     SweepUnknown: NOT_FOUND,
     NetworkUnknown: NOT_FOUND,
     PolicyUnknown: NOT_FOUND,
+    PolicyMoved: WRONG_STATE,
     TesterUnknown: NOT_FOUND,
     TokenUnknown: NOT_FOUND,
     UserUnknown: NOT_FOUND,
