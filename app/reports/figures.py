@@ -43,8 +43,8 @@ def class_figures(report: RunReport) -> tuple[Figure, ...]:
 
     It draws for seconds: on a service, in a process of its own.
     """
-    measurements = [measurement for measurement in (report.before, report.after) if measurement]
-    return figures_of(measurements, (*report.verdicts_after, *report.verdicts_before))
+    measurements = [each for each in (report.before, report.predicted, report.after) if each]
+    return figures_of(measurements, (*report.verdicts_after, *report.verdicts_predicted, *report.verdicts_before))
 
 
 def figures_of(measurements: Sequence[Measurement], verdicts: Sequence[ClassVerdict]) -> tuple[Figure, ...]:
