@@ -7,6 +7,8 @@ from fastapi import APIRouter, FastAPI
 from app.api.application import create_app
 from app.api.backend import Backend
 from app.web.assets import FOLDER, assets
+from app.web.forms import install_form_handler
+from app.web.head import HeadAsGet
 from app.web.problems import ProblemPages
 from app.web.routes import home, login
 
@@ -23,5 +25,7 @@ def create_site(backend: Backend) -> FastAPI:
     for router in ROUTERS:
         app.include_router(router, include_in_schema=False)
     app.mount(f"/{FOLDER}", assets())
-    app.add_middleware(ProblemPages)  # outermost: whatever stands at the door may refuse
+    install_form_handler(app)
+    app.add_middleware(ProblemPages)  # outside the interface's own: whatever stands at the door may refuse
+    app.add_middleware(HeadAsGet)
     return app
