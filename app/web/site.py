@@ -8,11 +8,15 @@ from app.api.application import create_app
 from app.api.backend import Backend
 from app.web.assets import FOLDER, assets
 from app.web.problems import ProblemPages
-from app.web.routes import home, login
+from app.web.routes import home, login, run, run_actions, run_orders, runs
 
 ROUTERS: tuple[APIRouter, ...] = (
     login.router,
     home.router,
+    runs.router,
+    run_orders.router,
+    run.router,
+    run_actions.router,
 )
 """Pages, in the order of the navigation. The interface's document does not have them."""
 

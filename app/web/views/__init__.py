@@ -1,0 +1,1 @@
+"""What pages show, put together for their templates."""
