@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from app.deltaq.distribution import DeltaQ
 from app.deltaq.intervals import cdf_band
 from app.deltaq.objective import DEFAULT_CONFIDENCE, Objective, quantile_of
-from app.plots.style import COLOURS, INK, MARKERS, drawing, embeddable, svg
+from app.plots.element import embeddable
+from app.plots.style import COLOURS, INK, MARKERS, drawing, svg
 
 PS_PER_MS = 1e9
 """Picoseconds in a millisecond."""
@@ -31,7 +32,7 @@ class Curve:
     """The ΔQ of one class at one time. With ``samples``, ``(sent_ps, delay_ps or -1)``, it gets a band."""
 
     label: str
-    when: Literal["before", "after"]
+    when: Literal["before", "predicted", "after"]
     distribution: DeltaQ
     samples: Sequence[tuple[int, int]] = ()
 

@@ -33,7 +33,7 @@ from app.runs.undo import require_undoable
 from app.runs.wrong_state import WrongState, require_status, require_stoppable
 from app.settings import Settings
 from app.telemetry.traces import current_traceparent
-from app.tester.measurement import Measurement, When
+from app.tester.measurement import Measurement, Side
 
 MOST_EVENTS = 500
 LONGEST_KEY = 255
@@ -286,7 +286,7 @@ class Desk:
                 connection, Decision(run_id, candidate, False, who, "the run was cancelled", self.store.now())
             )
 
-    def receive(self, run_id: str, side: When, tester: str, document: Measurement) -> None:
+    def receive(self, run_id: str, side: Side, tester: str, document: Measurement) -> None:
         """Take in what an outside tester measured on one side of the push; the same again changes nothing.
 
         Raises:

@@ -132,6 +132,25 @@ def test_a_password_is_changed_by_who_knows_it(client: TestClient, ann: dict[str
     assert client.post(LOGIN, json={"name": "ann", "password": new}).status_code == 200
 
 
+def test_everybody_sees_and_ends_the_own_sessions(client: TestClient, people: People, ann: dict[str, str]) -> None:
+    client.post(LOGIN, json=ann)
+    elsewhere = client.cookies["qosforge"]
+    client.cookies.clear()
+    csrf = {"X-CSRF-Token": client.post(LOGIN, json=ann).json()["csrf"]}
+    here, other = client.get("/api/v1/me/sessions").json()
+    if not here["current"]:
+        here, other = other, here
+    assert (here["current"], other["current"]) == (True, False)
+    assert elsewhere not in str(other)
+    assert client.delete(f"/api/v1/me/sessions/{other['id']}", headers=people.admin()).status_code == 404
+    assert client.delete(f"/api/v1/me/sessions/{other['id']}").status_code == 403  # without its token
+    assert client.delete(f"/api/v1/me/sessions/{other['id']}", headers=csrf).status_code == 204
+    assert [one["id"] for one in client.get("/api/v1/me/sessions").json()] == [here["id"]]
+    assert client.delete(f"/api/v1/me/sessions/{other['id']}", headers=csrf).status_code == 404
+    assert client.delete("/api/v1/me/sessions", headers=csrf).status_code == 204
+    assert client.get("/api/v1/me").status_code == 401
+
+
 def test_a_token_changes_no_password(client: TestClient, people: People) -> None:
     body = {"current": PASSWORD, "new": "another good password"}
     answer = client.put("/api/v1/me/password", json=body, headers=people.admin())
