@@ -26,7 +26,7 @@ from app.runs.live import require_checks
 from app.runs.outside import receive
 from app.runs.report import run_report
 from app.runs.retrying import STARTS, last_summary, require_reached, require_retriable
-from app.runs.rules import NetworkRules
+from app.runs.rules import NetworkRules, Rules
 from app.runs.store import NewRun, Run, RunStore, again_from
 from app.runs.tables import RunStatus, Verdict
 from app.runs.undo import require_undoable
@@ -228,14 +228,17 @@ class Desk:
         """Who has to approve a change of a network, by its rules and the installation's."""
         return self._rules.approval(network.changes)
 
+    def rules(self, run: Run) -> Rules:
+        """What holds a run now: the rules it was asked for under, and those its network has by now."""
+        return self._rules.holding(run.network, run.params.get("approval", "none"), ChangeRules())
+
     def require_another(self, run: Run, who: str) -> None:
         """Make sure that ``who`` is not the one whose run it is, where four eyes are asked for.
 
         Raises:
             NotAllowed: whoever asked for the run may not approve it.
         """
-        rules = self._rules.holding(run.network, run.params.get("approval", "none"), ChangeRules())
-        if rules.approval == "four_eyes" and who == run.requested_by:
+        if self.rules(run).approval == "four_eyes" and who == run.requested_by:
             raise NotAllowed(f"{who} asked for the run and may not approve it", mend="ask another approver")
 
     def _waiting_for_approval(self, run_id: str) -> Run:

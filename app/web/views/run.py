@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,13 +11,18 @@ from app.api.backend import Backend
 from app.api.run_models import without_secrets
 from app.findings import Finding, Severity
 from app.reports.model import DeviceReport, RunReport
+from app.reports.table import amount
+from app.reports.verdict_rows import VerdictRow, verdict_rows
 from app.runs.contents import Content, contents
+from app.runs.outside import awaited
 from app.runs.possible import Possible, possible
 from app.runs.progress import Progress, progress
 from app.runs.store import Run
 from app.runs.tables import RunStatus
 from app.runs.undo import undone_by
+from app.tester.measurement import Side, When
 
+SIDES: tuple[When, ...] = ("before", "predicted", "after")
 _SEVERITIES = tuple(Severity)
 _ABOUT_TO_TOUCH = frozenset({RunStatus.NEEDS_APPROVAL, RunStatus.SCHEDULED, RunStatus.PENDING, RunStatus.RUNNING})
 
@@ -79,6 +85,41 @@ class RunView:
     def touched(self) -> tuple[str, ...]:
         """The boxes on which the run's change stands."""
         return tuple(device.name for device in self.report.devices if device.outcome == "confirmed")
+
+    @cached_property
+    def verdicts(self) -> tuple[VerdictRow, ...]:
+        """Every bound that was judged, with what was seen of it on each side."""
+        return verdict_rows(self.report)
+
+    @property
+    def sides(self) -> list[When]:
+        """The sides on which anything was judged, in their order."""
+        judged = {side for row in self.verdicts for side in row.sides}
+        return [side for side in SIDES if side in judged]
+
+    @property
+    def confidences(self) -> str:
+        """At what confidence the verdicts are given."""
+        report = self.report
+        verdicts = (*report.verdicts_before, *report.verdicts_predicted, *report.verdicts_after)
+        return ", ".join(sorted({f"{each.verdict.confidence * 100:g} %" for each in verdicts}))
+
+    amount = staticmethod(amount)
+
+    @staticmethod
+    def draw() -> str:
+        """A key under which something is asked for once."""
+        return str(uuid.uuid4())
+
+    @property
+    def four_eyes(self) -> bool:
+        """Whether who asked for the run may not approve it."""
+        return self.backend.desk.rules(self.run).approval == "four_eyes"
+
+    @property
+    def awaits_outside(self) -> Side | None:
+        """The side of the push of which an outside tester has to give its measurement now."""
+        return awaited(self.run)
 
     @cached_property
     def undone_by(self) -> list[Run]:
