@@ -10,11 +10,15 @@ from app.web.assets import FOLDER, assets
 from app.web.forms import install_form_handler
 from app.web.head import HeadAsGet
 from app.web.problems import ProblemPages
-from app.web.routes import home, login
+from app.web.routes import home, login, run, run_actions, run_orders, runs
 
 ROUTERS: tuple[APIRouter, ...] = (
     login.router,
     home.router,
+    runs.router,
+    run_orders.router,
+    run.router,
+    run_actions.router,
 )
 """Pages, in the order of the navigation. The interface's document does not have them."""
 
