@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from napalm.base.base import NetworkDriver
+
 from app.compiler.candidate import make_candidate
 from app.compiler.compile import Compilation, compile_intent
 from app.configtree import Gap
@@ -32,7 +34,13 @@ def read(context: Context, names: list[str]) -> Json:
     """Read the boxes' running configurations."""
     with context.store.stage(context.run_id, "read") as summary:
         context.observe("read", f"{len(names)} boxes over SSH")
-        outcomes = context.fleet.run(names, lambda _name, driver: transaction.running(driver))
+
+        def text(name: str, driver: NetworkDriver) -> str:
+            held = transaction.running(driver)
+            context.looked(name, "read")
+            return held
+
+        outcomes = context.fleet.run(names, text)
         held = {n: context.artifacts.put_text(o.value) for n, o in outcomes.items() if o.value is not None}
         summary |= {"running": held, "errors": errors_of(outcomes)}
     return {"running": held, "errors": errors_of(outcomes)}
