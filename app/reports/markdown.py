@@ -147,10 +147,10 @@ def _stage_lines(report: RunReport) -> list[str]:
 def _verdict_table(report: RunReport) -> list[str]:
     rows = []
     for row in verdict_rows(report):
-        bound = row.either
+        bound = row.asked
         before, after = (
             f"{amount(side.observed, side.kind)} {_OUTCOMES[side.outcome]}" if side else "–"
-            for side in (row.before, row.after)
+            for side in (row.sides.get("before"), row.sides.get("after"))
         )
         name = (row.scenario, row.traffic_class, row.path or "", bound.label)
         rows.append((*map(prose, name), f"≤ {amount(bound.asked, bound.kind)}", before, after))

@@ -22,6 +22,7 @@ from app.reports.figures import class_figures
 from app.reports.model import RunReport
 from app.reports.table import COLUMNS, Group, amount, comparison_table
 from app.resources import read_text
+from app.tester.judging import ClassVerdict
 
 TEMPLATE = "app/reports/run.html.j2"
 """The page, a Jinja2 template."""
@@ -32,21 +33,17 @@ _SEVERITIES = tuple(Severity)
 
 @dataclass(frozen=True, slots=True)
 class VerdictRow:
-    """One bound of one class in one scenario, before and after the push."""
+    """One bound of one class in one scenario, on the sides of the push on which it was judged: at least one."""
 
     scenario: str
     traffic_class: str
     path: str | None
-    before: BoundVerdict | None
-    after: BoundVerdict | None
+    sides: dict[str, BoundVerdict]
 
     @property
-    def either(self) -> BoundVerdict:
-        """Return the bound itself, which both sides share."""
-        bound = self.after or self.before
-        if bound is None:
-            raise ValueError("a row of the verdict table has at least one side")
-        return bound
+    def asked(self) -> BoundVerdict:
+        """The bound itself, which all sides share."""
+        return next(iter(self.sides.values()))
 
 
 def render_run_report(report: RunReport) -> str:
@@ -61,12 +58,14 @@ def render_run_report(report: RunReport) -> str:
     environment.filters.update(
         amount=amount, moment=_moment, symbol=lambda outcome: _SYMBOLS.get(outcome, ""), change=_change
     )
-    verdicts = (*report.verdicts_before, *report.verdicts_after)
+    sides = _sides(report)
+    verdicts = [each for found in sides.values() for each in found]
     page = environment.get_template(TEMPLATE).render(
         report=report,
         facts=run_facts(report),
         columns=COLUMNS,
         scenarios=_by_scenario(comparison_table(report.before, report.after)),
+        sides=tuple(sides),
         rows=verdict_rows(report),
         confidences=sorted({f"{each.verdict.confidence * 100:g} %" for each in verdicts}),
         evidences=sorted({each.verdict.evidence for each in verdicts}),
@@ -81,16 +80,24 @@ def render_run_report(report: RunReport) -> str:
 
 
 def verdict_rows(report: RunReport) -> tuple[VerdictRow, ...]:
-    """Pair the bounds judged before and after by scenario, class, path and label, in the order of judging."""
-    sides: dict[tuple[str, str, str | None, str], dict[str, BoundVerdict]] = {}
-    for side, verdicts in (("before", report.verdicts_before), ("after", report.verdicts_after)):
+    """Bring the bounds judged together by scenario, class, path and label, in the order of judging."""
+    rows: dict[tuple[str, str, str | None, str], dict[str, BoundVerdict]] = {}
+    for side, verdicts in _sides(report).items():
         for each in verdicts:
             for bound in each.verdict.bounds:
                 key = (each.scenario, each.traffic_class, each.path, bound.label)
-                sides.setdefault(key, {})[side] = bound
-    return tuple(
-        VerdictRow(key[0], key[1], key[2], pair.get("before"), pair.get("after")) for key, pair in sides.items()
-    )
+                rows.setdefault(key, {})[side] = bound
+    return tuple(VerdictRow(scenario, name, path, sides) for (scenario, name, path, _), sides in rows.items())
+
+
+def _sides(report: RunReport) -> dict[str, tuple[ClassVerdict, ...]]:
+    """The verdicts of every side of the push; a prediction only where there is one."""
+    sides = {
+        "before": report.verdicts_before,
+        "predicted": report.verdicts_predicted,
+        "after": report.verdicts_after,
+    }
+    return {name: found for name, found in sides.items() if found or name != "predicted"}
 
 
 def _by_scenario(groups: tuple[Group, ...]) -> list[list[Group]]:

@@ -233,8 +233,8 @@ def test_a_plot_says_when_nothing_tells_before_and_after_apart() -> None:
 
 def test_verdicts_are_paired_by_bound() -> None:
     rows = verdict_rows(report())
-    assert [row.either.label for row in rows] == ["delay p95", "delay p99", "loss"]
-    assert [(row.before and row.before.outcome, row.after and row.after.outcome) for row in rows] == [
+    assert [row.asked.label for row in rows] == ["delay p95", "delay p99", "loss"]
+    assert [(row.sides["before"].outcome, row.sides["after"].outcome) for row in rows] == [
         ("broken", "met"),
         ("broken", "met"),
         ("broken", "met"),
