@@ -66,7 +66,10 @@ def compose_plain(text: str) -> Any | None:
     """
     if CParser is None or _OTHER.search(text) is not None:
         return None
-    return CSafeLoader(text).get_single_node()
+    try:
+        return CSafeLoader(text).get_single_node()
+    except YAMLError:
+        return None
 
 
 class _Reading:
