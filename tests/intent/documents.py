@@ -107,7 +107,7 @@ class Writer:
         if self._chance(0.05):
             self.lines += [f"{lead} |-", " " * (column + 3) + "# no remark", " " * (column + 3) + "text"]
             return "# no remark\ntext"
-        text, value = self.random.choice(SCALARS) if self._chance(0.98) else ("😀 \t", "😀")
+        text, value = self.random.choice(SCALARS) if self._chance(0.98) else ("😀", "😀")
         self.lines.append(f"{lead} {text}{self._trailing()}")
         return value
 
