@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -14,26 +14,15 @@ from numpy.typing import NDArray
 from app.deltaq.distribution import DeltaQ
 from app.deltaq.intervals import cdf_band
 from app.deltaq.objective import DEFAULT_CONFIDENCE, Objective, quantile_of
-from app.plots.style import COLOURS, INK, MARKERS, drawing, embeddable, svg
-
-PS_PER_MS = 1e9
-"""Picoseconds in a millisecond."""
+from app.plots.curve import PS_PER_MS, Curve
+from app.plots.element import embeddable
+from app.plots.style import COLOURS, INK, MARKERS, drawing, svg
 
 _FORBIDDEN = "#d43c33"
 _POINTS = 300
 _LEAST_MS = 1e-3
 # Fixed: both panels always carry the same kinds of labels, and fitting them would draw everything twice.
 _MARGINS = {"left": 0.07, "right": 0.985, "top": 0.97, "bottom": 0.24, "wspace": 0.24}
-
-
-@dataclass(frozen=True, slots=True)
-class Curve:
-    """The ΔQ of one class at one time. With ``samples``, ``(sent_ps, delay_ps or -1)``, it gets a band."""
-
-    label: str
-    when: Literal["before", "after"]
-    distribution: DeltaQ
-    samples: Sequence[tuple[int, int]] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,1 +1,1 @@
-"""What pages show, made ready for their templates."""
+"""What pages show, put together from what the parts below know."""

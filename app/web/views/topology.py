@@ -27,7 +27,7 @@ _PARALLEL = 14.0
 _GROWTH = 1.4
 _TRIES = 4
 _MANY_LINKS = 60
-"""More links than these are drawn once: room does not make them readable."""
+"""More links than these are drawn once, with the most room."""
 _MOST_WORK = 1_000_000
 """Pairs of links and cards that are looked at to better a drawing: bounds the time of large networks."""
 _DOWN = 1.4
@@ -94,12 +94,14 @@ def drawing(hosts: tuple[int, ...], links: tuple[tuple[int, int], ...]) -> Drawi
     Where something would lie on something else the whole is drawn with more room.
     """
     cells = _cells(len(hosts), links)
-    best = _drawn(cells, hosts, links, _GAP)
-    for attempt in range(1, _TRIES):
-        if best[1] == 0 or len(links) > _MANY_LINKS:
+    growths = range(_TRIES) if len(links) <= _MANY_LINKS else (_TRIES - 1,)
+    best: tuple[Drawing, int] | None = None
+    for growth in growths:
+        made = _drawn(cells, hosts, links, _GAP * _GROWTH**growth)
+        best = made if best is None else min(best, made, key=lambda drawn: drawn[1])
+        if best[1] == 0:
             break
-        wider = _drawn(cells, hosts, links, _GAP * _GROWTH**attempt)
-        best = min(best, wider, key=lambda made: made[1])
+    assert best is not None
     return best[0]
 
 
