@@ -8,11 +8,13 @@ from app.api.application import create_app
 from app.api.backend import Backend
 from app.web.assets import FOLDER, assets
 from app.web.problems import ProblemPages
-from app.web.routes import home, login
+from app.web.routes import editor, home, login, policies
 
 ROUTERS: tuple[APIRouter, ...] = (
     login.router,
     home.router,
+    editor.router,  # before the policies: /policies/new is an editor
+    policies.router,
 )
 """Pages, in the order of the navigation. The interface's document does not have them."""
 
