@@ -8,6 +8,7 @@ from typing import Literal
 from app.compiler.reach import concerns, framed
 from app.compiler.scoping import agreed, in_scope, unknown_names, unrecognised
 from app.findings import Finding, Severity
+from app.intent.fragments import fragment_size
 from app.intent.loader import LoadedIntent
 from app.intent.models import (
     RESERVED_CLASS,
@@ -19,7 +20,6 @@ from app.intent.models import (
     Remark,
     TrafficClass,
     every_class,
-    fragment_bytes,
 )
 from app.intent.yaml_source import Path_
 from app.inventory.models import Device, Interface, Network, Role
@@ -254,7 +254,7 @@ def _wanted_efficiency(rule: LinkEfficiencyRule, interface: Interface) -> Effici
     size = blocking = None
     if fragment is not None:
         blocking = fragment.blocking
-        size = fragment.size if blocking is None else fragment_bytes(interface.usable, blocking)
+        size = fragment_size(interface.usable, fragment).bytes
     return EfficiencyRequest(
         header_compression=rule.header_compression == "rtp",
         fragment_bytes=size,
