@@ -68,7 +68,11 @@ class Page:
         return HTMLResponse(
             self.markup(template, **context),
             status,
-            headers={"Content-Security-Policy": POLICY, "Vary": "HX-Request, Accept-Language"},
+            headers={
+                "Content-Security-Policy": POLICY,
+                "Referrer-Policy": "same-origin",  # with none at all, forms would not tell their origin
+                "Vary": "HX-Request, Accept-Language",
+            },
         )
 
     @property
