@@ -10,11 +10,14 @@ from app.web.assets import FOLDER, assets
 from app.web.forms import install_form_handler
 from app.web.head import HeadAsGet
 from app.web.problems import ProblemPages
-from app.web.routes import home, login
+from app.web.routes import account, calls, home, login, users
 
 ROUTERS: tuple[APIRouter, ...] = (
     login.router,
     home.router,
+    account.router,
+    users.router,
+    calls.router,
 )
 """Pages, in the order of the navigation. The interface's document does not have them."""
 
