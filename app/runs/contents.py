@@ -56,6 +56,12 @@ class Content:
     kind: Kind
     id: str
 
+    @property
+    def file_name(self) -> str:
+        """Its name as a file; what stands between slashes is a folder's."""
+        ending = {"application/yaml": ".yaml", "application/json": ".json"}.get(self.kind.media_type, ".txt")
+        return self.name if self.name.endswith(ending) else f"{self.name}{ending}"
+
 
 def contents(store: RunStore, run_id: str) -> tuple[Content, ...]:
     """The artifacts of a run as far as it came, in the order they were made.

@@ -28,6 +28,14 @@ def waiting_for(when: Side) -> str:
     return f"an outside measurement {when} the push"
 
 
+def awaited(run: Run) -> Side | None:
+    """The side of the push of which a run waits for a measurement now."""
+    sides: tuple[Side, ...] = ("before", "after")
+    if run.status is not RunStatus.RUNNING:
+        return None
+    return next((side for side in sides if run.waits_for == waiting_for(side)), None)
+
+
 def judged(loaded: LoadedIntent, network: Network, measurement: Measurement) -> tuple[ClassVerdict, ...]:
     """The verdicts on an outside measurement.
 

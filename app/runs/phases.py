@@ -209,7 +209,14 @@ def _counted(context: Context, plans: Mapping[str, Plan]) -> tuple[list[CounterN
     try:
         emulated = context.lab is not None and is_emulated(context.network, context.lab)
         offers = offer_traffic(context.network, context.lab) if context.lab and emulated else ()
-        second = context.fleet.run([name for name, outcome in first.items() if outcome.error is None], reading)
+
+        def reading_again(name: str, driver: NetworkDriver) -> tuple[QueueCount, ...]:
+            counts = reading(name, driver)
+            context.looked(name, "counted")
+            return counts
+
+        again = [name for name, outcome in first.items() if outcome.error is None]
+        second = context.fleet.run(again, reading_again)
         notes: list[CounterNote] = []
         for name, outcome in second.items():
             before = first[name].value

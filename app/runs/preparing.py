@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from napalm.base.base import NetworkDriver
+
 from app.compiler.candidate import make_candidate
 from app.compiler.compile import Compilation, compile_intent
 from app.configtree import Gap
@@ -14,12 +16,13 @@ from app.errors import StoreError
 from app.findings import has_errors
 from app.runs import undo
 from app.runs.context import Context
+from app.runs.readings import TAKEN_OVER
 from app.runs.tables import StageOutcome
 from app.validation import validate
 
 Json = dict[str, Any]
 
-_TAKEN_OVER = ("read", "compile", "validate", "prepare")
+_REUSED = ("read", "compile", "validate", "prepare")
 
 
 def errors_of(outcomes: Mapping[str, Outcome[Any]]) -> list[Json]:
@@ -31,7 +34,13 @@ def read(context: Context, names: list[str]) -> Json:
     """Read the boxes' running configurations."""
     with context.store.stage(context.run_id, "read") as summary:
         context.observe("read", f"{len(names)} boxes over SSH")
-        outcomes = context.fleet.run(names, lambda _name, driver: transaction.running(driver))
+
+        def text(name: str, driver: NetworkDriver) -> str:
+            held = transaction.running(driver)
+            context.looked(name, "read")
+            return held
+
+        outcomes = context.fleet.run(names, text)
         held = {n: context.artifacts.put_text(o.value) for n, o in outcomes.items() if o.value is not None}
         summary |= {"running": held, "errors": errors_of(outcomes)}
     return {"running": held, "errors": errors_of(outcomes)}
@@ -128,7 +137,7 @@ def reuse(context: Context, start: str) -> Json:
     ]
     last = {stage.name: stage for stage in earlier}
     measured = [stage for name, stage in last.items() if name.startswith("measure-before")]
-    taken = {name: last[name] for name in _TAKEN_OVER if name in last}
+    taken = {name: last[name] for name in _REUSED if name in last}
     if start == "push" and measured:
         taken["measure-before"] = measured[-1]
     if not {"read", "prepare"} <= taken.keys():
@@ -136,7 +145,11 @@ def reuse(context: Context, start: str) -> Json:
     for name, stage in taken.items():
         with context.store.stage(context.run_id, name) as summary:
             context.observe(name, f"taken over from attempt {stage.run_attempt}")
-            summary |= {**stage.summary, "text": f"taken over from attempt {stage.run_attempt}"}
+            summary |= {
+                **stage.summary,
+                "text": f"taken over from attempt {stage.run_attempt}",
+                TAKEN_OVER: stage.run_attempt,
+            }
     prepared = taken["prepare"].summary
     before = taken["measure-before"].summary if "measure-before" in taken else None
     return {

@@ -10,11 +10,29 @@ from app.web.assets import FOLDER, assets
 from app.web.forms import install_form_handler
 from app.web.head import HeadAsGet
 from app.web.problems import ProblemPages
-from app.web.routes import account, calls, home, login, users
+from app.web.routes import (
+    account,
+    calls,
+    editor,
+    home,
+    login,
+    policies,
+    run,
+    run_actions,
+    run_orders,
+    runs,
+    users,
+)
 
 ROUTERS: tuple[APIRouter, ...] = (
     login.router,
     home.router,
+    runs.router,
+    run_orders.router,
+    run.router,
+    run_actions.router,
+    editor.router,  # before the policies: /policies/new is an editor
+    policies.router,
     account.router,
     users.router,
     calls.router,
