@@ -10,11 +10,13 @@ from app.web.assets import FOLDER, assets
 from app.web.forms import install_form_handler
 from app.web.head import HeadAsGet
 from app.web.problems import ProblemPages
-from app.web.routes import home, login, run, run_actions, run_orders, runs
+from app.web.routes import devices, home, login, networks, run, run_actions, run_orders, runs
 
 ROUTERS: tuple[APIRouter, ...] = (
     login.router,
     home.router,
+    networks.router,
+    devices.router,
     runs.router,
     run_orders.router,
     run.router,
