@@ -13,9 +13,11 @@ from app.web.problems import ProblemPages
 from app.web.routes import (
     account,
     calls,
+    devices,
     editor,
     home,
     login,
+    networks,
     policies,
     run,
     run_actions,
@@ -27,6 +29,8 @@ from app.web.routes import (
 ROUTERS: tuple[APIRouter, ...] = (
     login.router,
     home.router,
+    networks.router,
+    devices.router,
     runs.router,
     run_orders.router,
     run.router,
