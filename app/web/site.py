@@ -10,7 +10,7 @@ from app.web.assets import FOLDER, assets
 from app.web.forms import install_form_handler
 from app.web.head import HeadAsGet
 from app.web.problems import ProblemPages
-from app.web.routes import home, login, run, run_actions, run_orders, runs
+from app.web.routes import home, login, run, run_actions, run_downloads, run_orders, runs
 
 ROUTERS: tuple[APIRouter, ...] = (
     login.router,
@@ -19,6 +19,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     run_orders.router,
     run.router,
     run_actions.router,
+    run_downloads.router,
 )
 """Pages, in the order of the navigation. The interface's document does not have them."""
 
