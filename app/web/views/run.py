@@ -18,6 +18,7 @@ from app.runs.contents import Content, contents
 from app.runs.outside import awaited
 from app.runs.possible import Possible, possible
 from app.runs.progress import Progress, progress
+from app.runs.reasons import reasons
 from app.runs.stages import Stage
 from app.runs.store import Run
 from app.runs.tables import RunStatus
@@ -26,6 +27,7 @@ from app.tester.measurement import Side, When
 
 SIDES: tuple[When, ...] = ("before", "predicted", "after")
 _SEVERITIES = tuple(Severity)
+_NOT_KEPT = frozenset({RunStatus.ROLLED_BACK, RunStatus.FAILED, RunStatus.REFUSED, RunStatus.NEEDS_RECOVERY})
 _ABOUT_TO_TOUCH = frozenset({RunStatus.NEEDS_APPROVAL, RunStatus.SCHEDULED, RunStatus.PENDING, RunStatus.RUNNING})
 
 
@@ -123,6 +125,11 @@ class RunView:
         """Changes with what there is to draw; empty where that is nothing."""
         given = [s.summary["measurement"] for s in self.progress.stages if "measurement" in s.summary]
         return hashlib.sha256(" ".join(given).encode()).hexdigest()[:16] if given else ""
+
+    @property
+    def because(self) -> tuple[str, ...]:
+        """Why an ended run did not keep its change, as far as its stages and verdicts know."""
+        return reasons(self.progress.stages, self.report) if self.run.status in _NOT_KEPT else ()
 
     @property
     def four_eyes(self) -> bool:
