@@ -21,6 +21,7 @@ from app.web.routes import (
     policies,
     run,
     run_actions,
+    run_downloads,
     run_orders,
     runs,
     users,
@@ -40,6 +41,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     account.router,
     users.router,
     calls.router,
+    run_downloads.router,
 )
 """Pages, in the order of the navigation. The interface's document does not have them."""
 
