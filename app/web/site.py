@@ -10,7 +10,23 @@ from app.web.assets import FOLDER, assets
 from app.web.forms import install_form_handler
 from app.web.head import HeadAsGet
 from app.web.problems import ProblemPages
-from app.web.routes import <<<<<<< HEAD, =======, >>>>>>> networks, account, calls, devices, editor, experiments, home, login, networks, policies, run, run_actions, run_downloads, run_orders, runs, users
+from app.web.routes import (
+    account,
+    calls,
+    devices,
+    editor,
+    experiments,
+    home,
+    login,
+    networks,
+    policies,
+    run,
+    run_actions,
+    run_downloads,
+    run_orders,
+    runs,
+    users,
+)
 
 ROUTERS: tuple[APIRouter, ...] = (
     login.router,
