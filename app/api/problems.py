@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
 from app.access.roles import NotAllowed, NotAuthenticated
+from app.access.sessions import SessionUnknown
 from app.access.testers import TesterUnknown
 from app.access.throttle import TooManyAttempts
 from app.access.tokens import TokenUnknown
@@ -36,7 +37,7 @@ from app.errors import (
 )
 from app.inventory.catalogue import DeviceUnknown, NetworkUnknown
 from app.runs.artifacts import ArtifactMissing
-from app.runs.policies import PolicyUnknown
+from app.runs.policies import PolicyMoved, PolicyUnknown
 from app.runs.store import RunUnknown
 from app.runs.sweeps import SweepUnknown
 from app.runs.wrong_state import WrongState
@@ -139,9 +140,11 @@ KINDS: dict[type[QosforgeError], Kind] = {
     TooLarge: TOO_LARGE,
     ArtifactMissing: NOT_FOUND,
     DeviceUnknown: NOT_FOUND,
+    SessionUnknown: NOT_FOUND,
     SweepUnknown: NOT_FOUND,
     NetworkUnknown: NOT_FOUND,
     PolicyUnknown: NOT_FOUND,
+    PolicyMoved: WRONG_STATE,
     TesterUnknown: NOT_FOUND,
     TokenUnknown: NOT_FOUND,
     UserUnknown: NOT_FOUND,

@@ -36,6 +36,13 @@ class PolicyUnknown(InputError):
     """There is no such policy, or not this version."""
 
 
+@dataclass(eq=False)
+class PolicyMoved(InputError):
+    """Somebody stored another version since the one that the text began from."""
+
+    newest: PolicyVersion | None = None
+
+
 @dataclass(frozen=True)
 class PolicyVersion:
     """One version. ``version`` is the hash of the intent's canonical form; ``at`` and ``author`` are empty for a
@@ -150,12 +157,16 @@ class Policies:
         author: str,
         comment: str = "",
         source: Mapping[str, str] | None = None,
+        *,
+        base: int | None = None,
     ) -> tuple[PolicyVersion, bool]:
         """Keep a text as the newest version of a policy; the bool says whether there is a new one.
 
-        Where the newest version has the very same texts, it stays the newest.
+        Where the newest version has the very same texts, it stays the newest. ``base`` is the number of the version
+        that the text began from (0: a shipped one, or none).
 
         Raises:
+            PolicyMoved: ``base`` is given, and is not the newest version's number.
             InputError, InputErrors: it is no valid intent, sets parameters (a version's values are in its text), or
                 is one of another name.
         """
@@ -180,19 +191,24 @@ class Policies:
         }
         for attempt in range(_ATTEMPTS):
             try:
-                return self._database.transact(lambda connection: self._insert(connection, row))
+                return self._database.transact(lambda connection: self._insert(connection, row, base))
             except sa.exc.IntegrityError:  # another process took the number
                 if attempt + 1 == _ATTEMPTS:
                     raise
         raise AssertionError("unreachable")
 
-    def _insert(self, connection: sa.Connection, row: dict[str, Any]) -> tuple[PolicyVersion, bool]:
+    def _insert(
+        self, connection: sa.Connection, row: dict[str, Any], base: int | None
+    ) -> tuple[PolicyVersion, bool]:
         newest = connection.execute(
             sa.select(POLICIES).where(POLICIES.c.name == row["name"]).order_by(POLICIES.c.number.desc()).limit(1)
         ).one_or_none()
         if newest is not None and (newest.text, newest.included) == (row["text"], row["included"]):
             return _about(newest), False
-        number = newest.number + 1 if newest is not None else LIBRARY_VERSION + 1
+        last = newest.number if newest is not None else LIBRARY_VERSION
+        if base is not None and base != last:
+            raise _moved(row["name"], base, _about(newest) if newest is not None else None)
+        number = last + 1
         made = {**row, "number": number, "at": self._now()}
         return _about(connection.execute(sa.insert(POLICIES).values(made).returning(*POLICIES.c)).one()), True
 
@@ -243,6 +259,16 @@ def _stored(name: str) -> sa.Select[Any]:
     if not is_name(name):
         raise _unknown(name)
     return sa.select(POLICIES).where(POLICIES.c.name == name)
+
+
+def _moved(name: str, base: int, newest: PolicyVersion | None) -> PolicyMoved:
+    now = f"{newest.author} stored version {newest.number}" if newest else "there is no stored version"
+    return PolicyMoved(
+        f"policy {name!r} has moved on since version {base}: {now}",
+        Place(path="base"),
+        "look at what changed, then store on top of the newest version",
+        newest,
+    )
 
 
 def _unknown(name: str, number: int | None = None) -> PolicyUnknown:

@@ -46,6 +46,19 @@ def test_a_policy_is_kept_in_versions(client: TestClient, operator: Headers) -> 
     assert [change["path"] for change in diff["changes"]] == ["apply"]
 
 
+def test_a_text_that_began_from_an_older_version_is_not_stored(client: TestClient, operator: Headers) -> None:
+    versions = f"{V1}/policies/gold/versions"
+    assert client.post(versions, headers=operator, json={"text": GOLD, "base": 0}).status_code == 201
+    mine = GOLD.replace("wan", "[wan, trunk]")
+    refused = client.post(versions, headers=operator, json={"text": mine, "base": 0})
+    assert (refused.status_code, refused.json()["type"]) == (409, "urn:qosforge:problem:wrong-state")
+    assert "ana stored version 1" in refused.json()["detail"]
+    assert client.post(versions, headers=operator, json={"text": mine, "base": 7}).status_code == 409
+    # What is stored already was not overtaken: the answer to it may have been lost.
+    assert client.post(versions, headers=operator, json={"text": GOLD, "base": 0}).status_code == 200
+    assert client.post(versions, headers=operator, json={"text": mine, "base": 1}).json()["number"] == 2
+
+
 def test_a_wrong_policy_is_told_line_by_line(client: TestClient, operator: Headers) -> None:
     text = GOLD.replace("direction: output", "direction: outwards").replace("intent: gold", "intent: silver")
     answer = client.post(

@@ -33,7 +33,8 @@ Number = Annotated[int | Literal["latest"], Query(examples=[2])]
 class PolicyText(BaseModel):
     """A policy to keep. ``file`` is what messages call its text, ``included`` has what it includes by name.
 
-    Nothing is opened: shipped libraries are known, all other files are given.
+    Nothing is opened: shipped libraries are known, all other files are given. ``base`` is the number of the version
+    that the text began from (0: a shipped one, or none): where another one is the newest by now, nothing is stored.
     """
 
     model_config = ConfigDict(
@@ -54,6 +55,7 @@ class PolicyText(BaseModel):
     file: str = Field(default="policy.yaml", max_length=LONGEST_FILE)
     comment: Line = ""
     source: Source | None = None
+    base: Annotated[int, Field(ge=0, strict=True)] | None = None
 
 
 @router.get("/policies", **_VIEWER)
@@ -86,6 +88,7 @@ def list_policy_versions(backend: TheBackend, name: str) -> PolicyVersions:
             "description": "A new version.",
             "headers": {"Location": {"description": "Path of the version.", "schema": {"type": "string"}}},
         },
+        **responses(409),
     },
 )
 def store_policy(
@@ -94,7 +97,7 @@ def store_policy(
     """Keep a text as the newest version of the policy that it is called; it has to be a valid intent."""
     source = body.source.model_dump() if body.source else None
     version, made = backend.policies.store(
-        name, Written(body.text, body.file, body.included), caller.name, body.comment, source
+        name, Written(body.text, body.file, body.included), caller.name, body.comment, source, base=body.base
     )
     note.resource = f"{POLICIES}/{name}/versions/{version.number}"
     response.headers["Location"] = note.resource
