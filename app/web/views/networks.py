@@ -155,7 +155,7 @@ class NetworkView:
 
 
 def network_view(backend: Backend, network: Network) -> NetworkView:
-    """A network by the readings of its stored runs.
+    """A network as its boxes were last read.
 
     Raises:
         StoreError: a reading is missing or damaged.
