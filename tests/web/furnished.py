@@ -33,10 +33,14 @@ SAMPLES = {
     "/users": "/users",
     "/users/{name}": "/users/ann",
     "/calls": "/calls?who=ann",
+    "/experiments": "/experiments",
+    "/experiments/{name}": "/experiments/cern-wrr",
+    "/experiments/{name}/outcome": "/experiments/cern-wrr/outcome",
+    "/experiments/{name}/outcome.json": "/experiments/cern-wrr/outcome.json",
+    "/experiments/{name}/plots": "/experiments/cern-wrr/plots",
     "/networks": "/networks",
     "/networks/{network}": f"/networks/{NETWORK}",
     "/networks/{network}/devices/{device}": f"/networks/{NETWORK}/devices/r1",
-    "/networks/{network}/devices/{device}/now": f"/networks/{NETWORK}/devices/r1/now",
     "/policies": "/policies",
     "/policies/new": f"/policies/new?from={POLICY}&name=another",
     "/policies/{name}": f"/policies/{POLICY}",
@@ -54,7 +58,8 @@ SAMPLES = {
 
 FRAGMENTS = frozenset(
     {
-        "/networks/{network}/devices/{device}/now",
+        "/experiments/{name}/outcome",
+        "/experiments/{name}/plots",
         "/policies/{name}/difference",
         "/runs/{run_id}/figures",
         "/runs/{run_id}/progress",
@@ -63,7 +68,7 @@ FRAGMENTS = frozenset(
 )
 """Parts of pages: no page of their own."""
 
-DOWNLOADS = frozenset({"/runs/{run_id}/everything.zip"})
+DOWNLOADS = frozenset({"/experiments/{name}/outcome.json", "/runs/{run_id}/everything.zip"})
 
 
 def page_routes(app: FastAPI) -> set[tuple[str, str]]:
