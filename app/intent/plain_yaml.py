@@ -14,7 +14,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.nodes import ScalarNode
 
 try:
-    from yaml.cyaml import CParser
+    from yaml.cyaml import CParser, CSafeLoader
     from yaml.error import YAMLError
     from yaml.events import (
         DocumentEndEvent,
@@ -28,7 +28,7 @@ try:
         StreamStartEvent,
     )
 except ImportError:  # PyYAML was built without libyaml
-    CParser = None
+    CParser = CSafeLoader = None
 
 Path_ = tuple[str | int, ...]
 Position = tuple[int, int]
@@ -57,6 +57,16 @@ def read_plain(
         return reading.document(), reading.marks, reading.keys
     except (_Left, YAMLError):
         return None
+
+
+def compose_plain(text: str) -> Any | None:
+    """The nodes of a text with the marks where they begin and end; ``None``: it is for the other reader.
+
+    The text must have been read by one of both: levels and values are not counted here.
+    """
+    if CParser is None or _OTHER.search(text) is not None:
+        return None
+    return CSafeLoader(text).get_single_node()
 
 
 class _Reading:

@@ -5,13 +5,14 @@ for those who cannot see it, is drawn in the text colour of the page around it, 
 stroke and marker as well as by colour, so that it survives a black-and-white print.
 """
 
-from app.plots.cdf import delta_q_cdf
+from app.plots.cdf import CdfPlot, delta_q_cdf
 from app.plots.curve import PS_PER_MS, Curve
 from app.plots.series import Panel, Series, series_plot
 from app.plots.table import Cell, Row, Table, plot_table
 
 __all__ = [
     "PS_PER_MS",
+    "CdfPlot",
     "Cell",
     "Curve",
     "Panel",

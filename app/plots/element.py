@@ -16,6 +16,7 @@ _SVG = "{http://www.w3.org/2000/svg}"
 _HREF = "{http://www.w3.org/1999/xlink}href"
 _REFERENCE = re.compile(r"url\(#([^)]+)\)")
 _LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}")
+_CURVED = re.compile("[CQ]")
 _COORDINATES = ("d", "transform", "x", "y", "width", "height")
 
 _WHOLE = {
@@ -68,7 +69,9 @@ def _restyle(element: ET.Element) -> None:
     for name in _COORDINATES:
         if name in element.attrib:
             value = " ".join(element.attrib[name].split())
-            element.set(name, _LONG_NUMBER.sub(_short, value))
+            value = _LONG_NUMBER.sub(_short, value)
+            # After a move to, a line to need not be named.
+            element.set(name, value.replace(" L", "") if name == "d" and not _CURVED.search(value) else value)
 
 
 def _short(number: re.Match[str]) -> str:

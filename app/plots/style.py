@@ -15,8 +15,8 @@ from matplotlib.figure import Figure
 INK = "#010203"
 """Stands for the text colour while drawing; no curve uses it."""
 
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00")
-"""Okabe and Ito's palette without its lightest: told apart by the colour-blind, legible on white and on black."""
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#c0669a", "#a87400")
+"""After Okabe and Ito's palette, told apart by the colour-blind; at least 3:1 beside white and dark paper."""
 MARKERS = ("o", "s", "^", "D", "v")
 
 FONTS = ("DejaVu Sans", "Verdana", "Arial", "sans-serif")

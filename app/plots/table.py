@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from app.deltaq.distribution import DeltaQ
 from app.deltaq.objective import Objective, quantile_of
-from app.plots.curve import PS_PER_MS, Curve
+from app.plots.curve import PS_PER_MS, Curve, names, percent
 
+_NEVER = "∞"
 _QUANTILES = ("p50", "p95", "p99")
 
 
@@ -31,10 +32,11 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Headings, the first of which is that of the rows' names, and rows."""
+    """Headings, the first of which is that of the rows' names, rows, and what is to be said below them."""
 
     headings: tuple[str, ...]
     rows: tuple[Row, ...]
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +52,15 @@ class _Column:
 def plot_table(curves: Sequence[Curve], objective: Objective | None = None) -> Table:
     """Quantiles, largest delay and loss of every curve, and what was asked of them in the last row.
 
-    Milliseconds and percent. A quantile that more packets missed by being lost is "∞".
+    Milliseconds and percent. A quantile at which the packet is lost is "∞".
     """
     columns = _columns(objective)
-    same = len({curve.label for curve in curves}) == 1
     rows = []
-    for curve in curves:
+    for name, curve in zip(names(curves), curves, strict=True):
         values = [(column, column.read(curve.distribution)) for column in columns]
         rows.append(
             Row(
-                curve.when if same else f"{curve.label}, {curve.when}",
+                name,
                 tuple(
                     Cell(column.written(value), above=column.bound is not None and value > column.bound)
                     for column, value in values
@@ -69,7 +70,9 @@ def plot_table(curves: Sequence[Curve], objective: Objective | None = None) -> T
     if objective is not None:
         asked = (Cell("" if c.bound is None else f"≤ {c.written(c.bound)}") for c in columns)
         rows.append(Row("asked", tuple(asked)))
-    return Table(("", *(column.heading for column in columns)), tuple(rows))
+    endless = any(cell.text == _NEVER for row in rows for cell in row.cells)
+    note = f"{_NEVER}: so many packets were lost that this share of them never arrives." if endless else ""
+    return Table(("", *(column.heading for column in columns)), tuple(rows), note)
 
 
 def _columns(objective: Objective | None) -> list[_Column]:
@@ -85,7 +88,7 @@ def _columns(objective: Objective | None) -> list[_Column]:
     if objective is not None and objective.variation is not None:
         share, bound = objective.variation_quantile, _in_ms(objective.variation)
         columns.append(_Column(f"variation p{share * 100:g} (ms)", _variation(share), _ms, bound))
-    columns.append(_Column("loss (%)", lambda of: of.loss * 100, _percent, _in_percent(objective)))
+    columns.append(_Column("loss (%)", lambda of: of.loss, percent, objective.loss if objective else None))
     return columns
 
 
@@ -104,13 +107,5 @@ def _in_ms(seconds: float | None) -> float | None:
     return None if seconds is None else seconds * 1e3
 
 
-def _in_percent(objective: Objective | None) -> float | None:
-    return objective.loss * 100 if objective is not None and objective.loss is not None else None
-
-
 def _ms(value: float) -> str:
-    return "∞" if math.isinf(value) else f"{value:.4g}"
-
-
-def _percent(value: float) -> str:
-    return f"{value:.3g}" if value >= 1e-7 else "0"
+    return _NEVER if math.isinf(value) else f"{value:.4g}"

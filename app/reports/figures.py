@@ -60,16 +60,17 @@ def figures_of(measurements: Sequence[Measurement], verdicts: Sequence[ClassVerd
         curves = [curve for each in measurements if (curve := _curve(each, name, traffic_class, path))]
         objective, confidence = _objective(verdicts, name, traffic_class, path)
         heading = f"{title}: {traffic_class}, {path}"
-        svg = delta_q_cdf(curves, objective, title=f"ΔQ of {heading}", confidence=confidence)
+        plot = delta_q_cdf(curves, objective, title=f"ΔQ of {heading}", confidence=confidence)
         figures.append(
             Figure(
                 key=f"figure-{number}",
                 scenario=name,
                 title=title,
                 heading=heading,
-                svgs=(svg,),
+                svgs=plot.svgs,
                 table=plot_table(curves, objective),
                 change=_change_in_words(curves, confidence),
+                readings=plot.readings,
                 judged=objective is not None,
             )
         )

@@ -10,7 +10,7 @@ from app.web.assets import FOLDER, assets
 from app.web.forms import install_form_handler
 from app.web.head import HeadAsGet
 from app.web.problems import ProblemPages
-from app.web.routes import home, login, run, run_actions, run_downloads, run_orders, runs
+from app.web.routes import editor, home, login, policies, run, run_actions, run_downloads, run_orders, runs
 
 ROUTERS: tuple[APIRouter, ...] = (
     login.router,
@@ -20,6 +20,8 @@ ROUTERS: tuple[APIRouter, ...] = (
     run.router,
     run_actions.router,
     run_downloads.router,
+    editor.router,  # before the policies: /policies/new is an editor
+    policies.router,
 )
 """Pages, in the order of the navigation. The interface's document does not have them."""
 

@@ -1,0 +1,71 @@
+"""Single values as a person writes them: in quotes only where they would be read as something else."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from functools import lru_cache
+from typing import Any
+
+from app.errors import InputError
+from app.intent.yaml_source import parse_document
+
+_PLAIN = re.compile(r"[^\s\-?:,\[\]{}#&*!|>'\"%@`~=<][^,\[\]{}\"'`]*")
+"""Texts that may stand without quotes, in braces and brackets too."""
+_OTHERWISE = re.compile(
+    r"(?i:y|n|yes|no|on|off|true|false|null)|[-+.]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?|0[0-7_]+"
+)
+"""Texts that readers of YAML 1.1 take for something else."""
+_ESCAPED = re.compile(r"[^\x20-\x7e\xa0-\u1fff\u2010-\u2027\u202f-\ud7ff\uf900-\ufdff\ufe10-\ufefe\uff00-\uffef]")
+
+
+def scalar(value: Any, quotes: str = "") -> str:
+    """A scalar's text; a string keeps the kind of ``quotes`` that stood around its predecessor.
+
+    Raises:
+        ValueError: it is no text, number, truth value or null that a policy can hold.
+    """
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return _text(value, quotes)
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float) and math.isfinite(value):
+        return repr(value)
+    raise ValueError(f"{value!r} is no value of a policy")
+
+
+@lru_cache(maxsize=4096)
+def _text(value: str, quotes: str) -> str:
+    if any("\ud800" <= character <= "\udfff" for character in value):
+        raise ValueError(f"{value!r} is no text")
+    if quotes == "'" and _ESCAPED.search(value) is None:
+        return "'" + value.replace("'", "''") + "'"
+    plain = (
+        not quotes
+        and _PLAIN.fullmatch(value) is not None
+        and value == value.strip()
+        and value.isprintable()
+        and not re.search(r":(?:\s|$)|\s#|\$\{", value)
+        and _OTHERWISE.fullmatch(value) is None
+        and _read_back(value, value) is not None
+    )
+    return value if plain else _ESCAPED.sub(_escape, json.dumps(value, ensure_ascii=False))
+
+
+def _escape(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+
+
+def _read_back(text: str, value: Any) -> str | None:
+    """The text, where it is read as the value again."""
+    try:
+        (read,) = parse_document(f"[{text}]", "").data
+    except (InputError, ValueError):
+        return None
+    return text if type(read) is type(value) and read == value else None
