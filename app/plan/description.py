@@ -258,8 +258,9 @@ def _scheduler_facts(scheduler: Scheduler, about: str) -> Iterator[tuple[str, st
     if scheduler.discipline is Discipline.STRICT:
         yield f"{about}order of service", _listed(names)
     for name, queue in zip(names, scheduler.queues, strict=True):
-        words = [service_words(queue, scheduler), *limit_words(queue)]
-        yield f"{about}{name}", "; ".join(word for word in words if word) or "there"
+        yield f"{about}{name}", service_words(queue, scheduler) or "has no share of its own"
+        if limits := limit_words(queue):
+            yield f"{about}{name}, limits", "; ".join(limits)
         if queue.red:
             yield f"{about}{name}, early drop", "; ".join(early_drop_words(queue.red)) or "on"
         inside = queue.child.scheduler if queue.child else None

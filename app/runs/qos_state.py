@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from app.inventory.models import Network
+from app.plan.description import discipline_words
 from app.plan.model import InterfacePlan, Plan
 from app.plan.state import PortState, port_state
 from app.platforms.base import platform
@@ -57,6 +58,11 @@ class Port:
         if self.differences or self.box_drifted:
             return Qos.DRIFTED
         return Qos.POLICY if self.state.by_class else Qos.NONE
+
+    @property
+    def service(self) -> str:
+        """How the queues share the port, in words; empty where nothing is known of it."""
+        return discipline_words(self.state.scheduler) if self.state and self.state.scheduler else ""
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,31 @@ from app.web.assets import FOLDER, assets
 from app.web.forms import install_form_handler
 from app.web.head import HeadAsGet
 from app.web.problems import ProblemPages
-from app.web.routes import editor, home, login, policies, run, run_actions, run_downloads, run_orders, runs
+from app.web.routes import (
+    account,
+    calls,
+    devices,
+    editor,
+    experiments,
+    home,
+    login,
+    networks,
+    policies,
+    run,
+    run_actions,
+    run_downloads,
+    run_downloads,
+    run_orders,
+    runs,
+    users,
+)
 
 ROUTERS: tuple[APIRouter, ...] = (
     login.router,
     home.router,
+    networks.router,
+    devices.router,
+    experiments.router,
     runs.router,
     run_orders.router,
     run.router,
@@ -22,6 +42,10 @@ ROUTERS: tuple[APIRouter, ...] = (
     run_downloads.router,
     editor.router,  # before the policies: /policies/new is an editor
     policies.router,
+    account.router,
+    users.router,
+    calls.router,
+    run_downloads.router,
 )
 """Pages, in the order of the navigation. The interface's document does not have them."""
 

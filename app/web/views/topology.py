@@ -191,6 +191,8 @@ class _Grid:
             better = False
             for node in sorted(self.cells):
                 better |= self._best_place(node)
+            for edge in self._edges:
+                better |= self._drawn_in(edge)
 
     def _best_place(self, node: int) -> bool:
         home = self.cells[node]
@@ -214,6 +216,39 @@ class _Grid:
             return False
         self._put(node, best[1], owners.get(best[1]), home)
         return True
+
+    def _drawn_in(self, edge: tuple[int, int]) -> bool:
+        """Move all that hangs on one end of a long link, where that is all, up to the other end."""
+        (a, b), better = edge, False
+        for root, branch in ((a, self._branch(a, b)), (b, self._branch(b, a))):
+            c, r = self.cells[root][0], self.cells[root][1]
+            far = self.cells[b if root == a else a]
+            if branch is None or abs(far[0] - c) + abs(far[1] - r) <= 1:
+                continue
+            for to in ((c - 1, r), (c + 1, r), (c, r - 1), (c, r + 1)):
+                by = to[0] - far[0], to[1] - far[1]
+                moved = {node: (self.cells[node][0] + by[0], self.cells[node][1] + by[1]) for node in branch}
+                if any(cell in moved.values() for node, cell in self.cells.items() if node not in moved):
+                    continue
+                before, home = self._cost(branch), {node: self.cells[node] for node in branch}
+                self.cells |= moved
+                if self._cost(branch) < before - 1e-9:
+                    better = True
+                    break
+                self.cells |= home
+        return better
+
+    def _branch(self, root: int, first: int) -> tuple[int, ...] | None:
+        """The nodes behind a link, seen from its one end; ``None`` where they are more than half, or lead back."""
+        found, waiting = {first}, [first]
+        while waiting:
+            for edge in self._own[waiting.pop()]:
+                if {*edge} == {root, first}:
+                    continue
+                new = {*edge} - found
+                found |= new
+                waiting += sorted(new)
+        return tuple(sorted(found)) if root not in found and len(found) * 2 <= len(self.cells) else None
 
     def _put(self, node: int, cell: Cell, other: int | None, home: Cell) -> None:
         self.cells[node] = cell
