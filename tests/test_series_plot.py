@@ -39,6 +39,10 @@ def test_large_figures_have_no_exponent() -> None:
     assert "1e+06" not in text
 
 
+def test_it_stands_in_a_page_that_allows_no_style() -> None:
+    assert "style" not in plot(LINE, MODEL) + plot(Series("a", (("before", 1.0), ("after", 2.0))))
+
+
 def test_named_groups_become_bars() -> None:
     text = plot(Series("a", (("before", 1.0), ("after", 2.0))), Series("b", (("before", 3.0), ("after", 4.0))))
     assert ">before<" in text

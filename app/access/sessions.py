@@ -5,6 +5,7 @@ A login always makes a new one, so nobody can be given a session beforehand (ses
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import sqlalchemy as sa
@@ -13,6 +14,7 @@ from app.access.credentials import derived, matches, new_secret, stored
 from app.access.roles import NotAllowed, NotAuthenticated, Principal, roles_of
 from app.access.tables import GRANTS, SESSIONS, USERS
 from app.database.connections import Database
+from app.errors import InputError, Place
 from app.settings import Settings
 
 IDLE = timedelta(hours=1)
@@ -25,6 +27,23 @@ CSRF_HEADER = "X-CSRF-Token"
 
 _PUT_OFF_AFTER = timedelta(minutes=1)  # so that not every call writes
 _LOGIN_MEND = "log in again"
+_ID_DIGITS = 16
+
+
+class SessionUnknown(InputError):
+    """There is no such session that lasts."""
+
+
+@dataclass(frozen=True)
+class Session:
+    """A session that lasts, without its secret: ``begun`` by the login, ``used`` last (to a minute), and when it
+    ``ends`` unless it is used before.
+    """
+
+    id: str
+    begun: datetime
+    used: datetime
+    ends: datetime
 
 
 def cookie_name(settings: Settings) -> str:
@@ -91,6 +110,38 @@ def end_sessions(connection: sa.Connection, user_id: str, at: datetime) -> None:
     _end(connection, SESSIONS.c.user_id == user_id, at)
 
 
+def session_id(cookie: str) -> str:
+    """What names a session to its user: the beginning of what is stored of its secret, which opens nothing."""
+    return stored(cookie)[:_ID_DIGITS]
+
+
+def sessions(database: Database, user_id: str, at: datetime) -> list[Session]:
+    """The sessions of a user that last, the one used latest first."""
+    query = sa.select(SESSIONS).where(*_lasting(user_id, at)).order_by(SESSIONS.c.expires.desc(), SESSIONS.c.hash)
+    with database.read() as connection:
+        return [
+            Session(
+                id=row.hash[:_ID_DIGITS],
+                begun=row.created,
+                used=row.expires - IDLE,
+                ends=min(row.expires, row.created + LONGEST),
+            )
+            for row in connection.execute(query)
+        ]
+
+
+def end_one_session(connection: sa.Connection, user_id: str, which: str, at: datetime) -> None:
+    """End one session of a user, by its id.
+
+    Raises:
+        SessionUnknown: the user has no such session that lasts.
+    """
+    named = sa.func.substr(SESSIONS.c.hash, 1, _ID_DIGITS) == which
+    ended = connection.execute(SESSIONS.update().where(named, *_lasting(user_id, at)).values(ended=at))
+    if not ended.rowcount:
+        raise SessionUnknown("there is no such session", Place(path="session"), "list those that last")
+
+
 def csrf_token(cookie: str) -> str:
     """The token that mutating calls of a session carry; a page of the session can show it, another site cannot
     know it (OWASP: HMAC-based token pattern).
@@ -109,6 +160,15 @@ def check_csrf(cookie: str, token: str | None) -> None:
             "the call does not carry its session's token",
             mend=f"send the token that the login and `/me` give in the header {CSRF_HEADER}",
         )
+
+
+def _lasting(user_id: str, at: datetime) -> tuple[sa.ColumnElement[bool], ...]:
+    return (
+        SESSIONS.c.user_id == user_id,
+        SESSIONS.c.ended.is_(None),
+        SESSIONS.c.expires > at,
+        SESSIONS.c.created > at - LONGEST,
+    )
 
 
 def _end(connection: sa.Connection, which: sa.ColumnElement[bool], at: datetime) -> None:

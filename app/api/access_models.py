@@ -53,6 +53,18 @@ class Me(BaseModel):
     csrf: str | None
 
 
+class SessionView(BaseModel):
+    """A web session that lasts. ``used``: when last, to a minute; ``ends``: when, unless it is used before;
+    ``current``: whether it is the one that asks.
+    """
+
+    id: str = Field(examples=["9f86d081884c7d65"])
+    begun: datetime
+    used: datetime
+    ends: datetime
+    current: bool
+
+
 class Credentials(BaseModel):
     """A user's name and password."""
 

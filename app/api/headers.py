@@ -14,13 +14,13 @@ _USABLE = re.compile(r"[A-Za-z0-9._-]{8,64}")
 
 _ALWAYS = {
     "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "X-Frame-Options": "DENY",  # for browsers that do not know frame-ancestors
 }
 
 _UNLESS_SET = {
+    "Referrer-Policy": "no-referrer",
     # What is no page loads nothing and stands in no frame; a page brings a policy of its own.
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
     "Cache-Control": "no-store",

@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
 from app.access.roles import NotAllowed, NotAuthenticated
+from app.access.sessions import SessionUnknown
 from app.access.testers import TesterUnknown
 from app.access.throttle import TooManyAttempts
 from app.access.tokens import TokenUnknown
@@ -139,6 +140,7 @@ KINDS: dict[type[QosforgeError], Kind] = {
     TooLarge: TOO_LARGE,
     ArtifactMissing: NOT_FOUND,
     DeviceUnknown: NOT_FOUND,
+    SessionUnknown: NOT_FOUND,
     SweepUnknown: NOT_FOUND,
     NetworkUnknown: NOT_FOUND,
     PolicyUnknown: NOT_FOUND,

@@ -10,7 +10,16 @@ from urllib.parse import urlencode
 
 from fastapi import Depends, Query, Request
 
+from app.access.roles import EVERY_NETWORK, Principal, Role
 from app.errors import InputError, Place
+
+
+def networks_seen(caller: Principal, network: str | None = None) -> tuple[str, ...] | None:
+    """The networks whose runs a list has: those that the caller sees, or one of them; ``None``: all."""
+    seen = None if caller.may(Role.VIEWER, EVERY_NETWORK) else caller.networks(caller.roles)
+    if network is None:
+        return seen
+    return (network,) if seen is None or network in seen else ()
 
 
 def write_cursor(run_id: str) -> str:

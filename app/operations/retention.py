@@ -23,6 +23,7 @@ from app.runs.tables import (
     JOURNAL,
     OUTSIDE_MEASUREMENTS,
     POLICIES,
+    READINGS,
     RUNS,
     STAGES,
     SWEEP_POINTS,
@@ -78,7 +79,8 @@ def retain(database: Database, shelf: Shelf, keep: timedelta, now: datetime, *, 
 
     Runs, stages, journal, approvals and the log of calls stay. The run that had the last word on a box stays whole:
     its drift is told by it, and it can be rolled back. So does whatever an unfinished run, or a box between two
-    states, may need: no artifact goes that was stored after the oldest of these began.
+    states, may need: no artifact goes that was stored after the oldest of these began. What a box said when it was
+    last read stays, too.
 
     Raises:
         InputError: ``keep`` reaches back further than time.
@@ -186,7 +188,7 @@ def _oldest_need(connection: sa.Connection) -> tuple[str, datetime] | None:
 
 
 def _named(connection: sa.Connection, over: set[str], before: datetime) -> Iterator[str]:
-    """Every artifact id in a row that counts: of a run not ``over``, of a policy, of a young sweep."""
+    """Every artifact id in a row that counts: of a run not ``over``, of a policy or reading, of a young sweep."""
     columns = (
         (RUNS.c.id, RUNS.c.params),
         (STAGES.c.run_id, STAGES.c.summary),
@@ -202,6 +204,7 @@ def _named(connection: sa.Connection, over: set[str], before: datetime) -> Itera
     policies = sa.select(POLICIES.c.version, POLICIES.c.text, POLICIES.c.included)
     for row in connection.execute(policies):
         yield from _ARTIFACT.findall(json.dumps(tuple(row)))
+    yield from connection.execute(sa.select(READINGS.c.artifact)).scalars()
     open_points = sa.select(SWEEP_POINTS.c.sweep_id).where(SWEEP_POINTS.c.ended.is_(None))
     young = SWEEP_POINTS.c.sweep_id.in_(
         sa.select(SWEEPS.c.id).where((SWEEPS.c.created >= before) | SWEEPS.c.id.in_(open_points))

@@ -11,7 +11,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from app.plots.style import COLOURS, INK, MARKERS, drawing, embeddable, svg
+from app.plots.element import embeddable
+from app.plots.style import COLOURS, INK, MARKERS, drawing, svg
 
 _PER_ROW = 2
 _FEW_DECADES = 2.5

@@ -57,7 +57,8 @@ class DecisionReport(BaseModel):
 class RunReport(BaseModel):
     """A run as its report shows it. Parts that the run never reached are empty.
 
-    ``candidate`` names what an approval is about; ``waits_for`` and ``reason`` are words for people.
+    ``candidate`` names what an approval is about; ``waits_for`` and ``reason`` are words for people. ``predicted``
+    is what was expected of the change before it was made.
     """
 
     model_config = _DOCUMENT
@@ -80,13 +81,19 @@ class RunReport(BaseModel):
     devices: tuple[DeviceReport, ...] = ()
     findings: tuple[Finding, ...] = ()
     before: Measurement | None = None
+    predicted: Measurement | None = None
     after: Measurement | None = None
     verdicts_before: tuple[ClassVerdict, ...] = ()
+    verdicts_predicted: tuple[ClassVerdict, ...] = ()
     verdicts_after: tuple[ClassVerdict, ...] = ()
 
     def outcome_before(self) -> Outcome | None:
         """Return what all verdicts before the push come to; ``None`` when nothing was judged."""
         return _overall(self.verdicts_before)
+
+    def outcome_predicted(self) -> Outcome | None:
+        """Return what all predicted verdicts come to; ``None`` when nothing was predicted."""
+        return _overall(self.verdicts_predicted)
 
     def outcome_after(self) -> Outcome | None:
         """Return what all verdicts after the push come to; ``None`` when nothing was judged."""

@@ -56,6 +56,12 @@ class Content:
     kind: Kind
     id: str
 
+    @property
+    def file_name(self) -> str:
+        """Its name as a file; what stands between slashes is a folder's."""
+        ending = {"application/yaml": ".yaml", "application/json": ".json"}.get(self.kind.media_type, ".txt")
+        return self.name if self.name.endswith(ending) else f"{self.name}{ending}"
+
 
 def contents(store: RunStore, run_id: str) -> tuple[Content, ...]:
     """The artifacts of a run as far as it came, in the order they were made.
@@ -110,6 +116,9 @@ def _made(stage: Stage) -> Iterator[tuple[Kind, str, str]]:
         of = stage.name.removeprefix("measure-")
         yield Kind.MEASUREMENT, of, summary["measurement"]
         yield Kind.VERDICTS, of, summary["verdicts"]
+    elif stage.name == "predict" and "measurement" in summary:
+        yield Kind.MEASUREMENT, "predicted", summary["measurement"]
+        yield Kind.VERDICTS, "predicted", summary["verdicts"]
     elif stage.name == "counters" and "notes" in summary:
         yield Kind.COUNTERS, "", summary["notes"]
 

@@ -75,6 +75,10 @@ class Context:
         self.watch(stage, text)
         self.store.events.progress(self.run_id, stage, text)
 
+    def looked(self, device: str, action: str) -> None:
+        """Say that one box of many was looked at."""
+        self.store.events.device(self.run_id, device, action)
+
     @cached_property
     def intent(self) -> LoadedIntent:
         """The intent as it was when the run was made."""

@@ -17,7 +17,7 @@ from app.runs.context import Context
 from app.runs.engine import Engine
 from app.runs.outside import OUTSIDE_SECONDS
 from app.runs.tables import RunStatus, Verdict
-from app.tester.measurement import When
+from app.tester.measurement import Side
 from app.tester.traffic import LONGEST_STRETCH
 
 Json = dict[str, Any]
@@ -187,7 +187,7 @@ class Course:
             return self._undo(held, wanted, result, errors=kept["errors"])
         return Ending(RunStatus.KEPT, outcome, result=result)
 
-    def _measured(self, when: When, held: dict[str, str]) -> Json:
+    def _measured(self, when: Side, held: dict[str, str]) -> Json:
         if self.context.documents.tester == "outside":
             return self._step(f"measure-{when}", phases.judge_outside, self._given(when), when)
         stretch = 1
@@ -197,7 +197,7 @@ class Course:
             found = self._step(f"measure-{when}-x{stretch}", phases.measure, held, when, stretch)
         return found
 
-    def _given(self, when: When) -> str:
+    def _given(self, when: Side) -> str:
         """The artifact that an outside tester gives in time.
 
         Raises:

@@ -14,7 +14,7 @@ from app.access.roles import NotAllowed
 from app.emulation import state_folder
 from app.errors import InputError, Place
 from app.intent.loader import LoadedIntent
-from app.inventory.changes import ChangeRules
+from app.inventory.changes import Approval, ChangeRules
 from app.inventory.models import Network
 from app.reports.model import RunReport
 from app.runs.artifacts import Artifacts, canonical_json
@@ -26,14 +26,14 @@ from app.runs.live import require_checks
 from app.runs.outside import receive
 from app.runs.report import run_report
 from app.runs.retrying import STARTS, last_summary, require_reached, require_retriable
-from app.runs.rules import NetworkRules
+from app.runs.rules import NetworkRules, Rules
 from app.runs.store import NewRun, Run, RunStore, again_from
 from app.runs.tables import RunStatus, Verdict
-from app.runs.undo import require_last
-from app.runs.wrong_state import FINISH, WrongState, require_status
+from app.runs.undo import require_undoable
+from app.runs.wrong_state import WrongState, require_status, require_stoppable
 from app.settings import Settings
 from app.telemetry.traces import current_traceparent
-from app.tester.measurement import Measurement, When
+from app.tester.measurement import Measurement, Side
 
 MOST_EVENTS = 500
 LONGEST_KEY = 255
@@ -202,9 +202,7 @@ class Desk:
             WrongState: the run does not wait for an approval, or it would do something else by now.
         """
         run = self._waiting_for_approval(run_id)
-        rules = self._rules.holding(run.network, run.params.get("approval", "none"), ChangeRules())
-        if rules.approval == "four_eyes" and who == run.requested_by:
-            raise NotAllowed(f"{who} asked for the run and may not approve it", mend="ask another approver")
+        self.require_another(run, who)
         listed = self.candidate(run.id)
         if listed is None or listed.id != candidate:
             now = listed.id if listed else "none"
@@ -225,6 +223,23 @@ class Desk:
         listed = self.candidate(run.id)
         candidate = listed.id if listed else ""
         return self._decided(run, Decision(run.id, candidate, False, who, _bounded(comment), self.store.now()))
+
+    def approval(self, network: Network) -> Approval:
+        """Who has to approve a change of a network, by its rules and the installation's."""
+        return self._rules.approval(network.changes)
+
+    def rules(self, run: Run) -> Rules:
+        """What holds a run now: the rules it was asked for under, and those its network has by now."""
+        return self._rules.holding(run.network, run.params.get("approval", "none"), ChangeRules())
+
+    def require_another(self, run: Run, who: str) -> None:
+        """Make sure that ``who`` is not the one whose run it is, where four eyes are asked for.
+
+        Raises:
+            NotAllowed: whoever asked for the run may not approve it.
+        """
+        if self.rules(run).approval == "four_eyes" and who == run.requested_by:
+            raise NotAllowed(f"{who} asked for the run and may not approve it", mend="ask another approver")
 
     def _waiting_for_approval(self, run_id: str) -> Run:
         run = self.run(run_id)
@@ -261,12 +276,7 @@ class Desk:
                 self._withdraw(connection, now.id, who)
                 self.store.events.write(connection, now.id, EventKind.CANCEL, {"by": who})
                 return {"cancelled_by": who}
-            if now.status is RunStatus.NEEDS_RECOVERY:
-                raise WrongState(f"run {now.id} stopped between two states", mend=FINISH)
-            if now.status.final:
-                raise WrongState(
-                    f"run {now.id} is over: {now.status}", mend="a run that was kept can be rolled back"
-                )
+            require_stoppable(now)
             self._withdraw(connection, now.id, who)
             return _cancelled(who, f"cancelled by {who}")
 
@@ -279,7 +289,7 @@ class Desk:
                 connection, Decision(run_id, candidate, False, who, "the run was cancelled", self.store.now())
             )
 
-    def receive(self, run_id: str, side: When, tester: str, document: Measurement) -> None:
+    def receive(self, run_id: str, side: Side, tester: str, document: Measurement) -> None:
         """Take in what an outside tester measured on one side of the push; the same again changes nothing.
 
         Raises:
@@ -297,8 +307,7 @@ class Desk:
             KeyReused: the key stands for another order.
         """
         run = self.run(run_id)
-        require_status(run, frozenset({RunStatus.KEPT}), "has nothing to roll back")
-        require_last(self.store, run)
+        require_undoable(self.store, run)
         undoing = {
             "undo_of": run.id,
             "redoes": bool(run.params.get("undo_of")) and not run.params.get("redoes"),

@@ -23,6 +23,8 @@ class EventKind(StrEnum):
     """``stage``, ``attempt`` at it, and ``outcome``: null when it begins."""
     PROGRESS = "progress"
     """``stage`` and ``text``: what the stage is doing."""
+    DEVICE = "device"
+    """``device`` and ``action``: ``read`` and ``counted``, or what the journal wrote of it, with its ``note``."""
     DECISION = "decision"
     """``approved``, ``by``, ``candidate``, ``comment``."""
     CANCEL = "cancel"
@@ -53,6 +55,27 @@ class Events:
         """Say what a stage is doing."""
         data = {"stage": stage, "text": text}
         self._database.transact(lambda connection: self.write(connection, run_id, EventKind.PROGRESS, data))
+
+    def device(self, run_id: str, device: str, action: str) -> None:
+        """Say that a box was looked at; what touches it tells of itself by the journal."""
+        data = {"device": device, "action": action}
+        self._database.transact(lambda connection: self.write(connection, run_id, EventKind.DEVICE, data))
+
+    def of_devices(self, run_id: str, since: datetime) -> list[Event]:
+        """Events of single boxes from a moment on, oldest first."""
+        query = (
+            sa.select(EVENTS)
+            .where(EVENTS.c.run_id == run_id, EVENTS.c.kind == EventKind.DEVICE.value, EVENTS.c.at >= since)
+            .order_by(EVENTS.c.seq)
+        )
+        with self._database.read() as connection:
+            return [_event(row) for row in connection.execute(query)]
+
+    def last(self, run_id: str) -> int:
+        """The number of the newest event of a run; 0 where there is none."""
+        query = sa.select(sa.func.max(EVENTS.c.seq)).where(EVENTS.c.run_id == run_id)
+        with self._database.read() as connection:
+            return connection.scalar(query) or 0
 
     def write(self, connection: sa.Connection, run_id: str, kind: EventKind, data: Mapping[str, Any]) -> None:
         """Write one event in a transaction.

@@ -10,6 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from app.database.connections import Database
+from app.runs.events import EventKind, Events
 from app.runs.tables import JOURNAL, OPENING, RUNS, SETTLING, JournalAction
 
 
@@ -45,11 +46,15 @@ class OpenTouch:
 
 
 class Journal:
-    """The append-only journal of every run; the database itself refuses changes to it."""
+    """The append-only journal of every run; the database itself refuses changes to it.
 
-    def __init__(self, database: Database, now: Callable[[], datetime]) -> None:
+    Every row is an event, too, for who watches the run.
+    """
+
+    def __init__(self, database: Database, now: Callable[[], datetime], events: Events) -> None:
         self._database = database
         self._now = now
+        self._events = events
         self.guard: Callable[[sa.Connection], None] = lambda _connection: None
         """Called in every writing transaction: it may refuse a process that others have taken for dead."""
 
@@ -87,6 +92,8 @@ class Journal:
 
         def write(connection: sa.Connection) -> JournalEntry:
             self.guard(connection)
+            told = {"device": device, "action": action.value, "note": note}
+            self._events.write(connection, run_id, EventKind.DEVICE, told)
             return _entry(connection.execute(statement).one())
 
         return self._database.transact(write)

@@ -14,8 +14,8 @@ from app.intent.models import Intent
 from app.inventory.models import Network
 from app.plan.model import Plan
 from app.platforms.base import platform
-from app.tester.judging import ClassVerdict, overall, verdicts
-from app.tester.measurement import Measurement, When
+from app.tester.judging import ClassVerdict, judges, overall, verdicts
+from app.tester.measurement import Measurement, Side
 from app.tester.twin import TwinTester
 
 
@@ -34,9 +34,7 @@ def require_checks(loaded: LoadedIntent) -> None:
     Raises:
         InputError: no check of it judges a class that has an objective.
     """
-    intent = loaded.intent
-    judged = (intent.objective_of(check, name) for check in intent.verify for name in check.classes)
-    if all(objective is None for objective in judged):
+    if not judges(loaded.intent):
         raise InputError(
             "no check judges a class with an objective, so there is nothing to measure",
             Place(file=loaded.document.file, path="verify"),
@@ -73,7 +71,7 @@ def measure(
     texts: Mapping[str, str],
     *,
     seed: int,
-    when: When = "before",
+    when: Side = "before",
     stretch: int = 1,
 ) -> Judged:
     """Run the tester on configurations that boxes gave, ``stretch`` times as long as the intent says, and judge.
@@ -81,23 +79,6 @@ def measure(
     Raises:
         TesterError: the tester cannot measure this.
     """
-    return judge(intent, network, plans_held(network, texts), seed=seed, when=when, stretch=stretch)
-
-
-def judge(
-    intent: Intent,
-    network: Network,
-    plans: Mapping[str, Plan],
-    *,
-    seed: int,
-    when: When = "before",
-    stretch: int = 1,
-) -> Judged:
-    """As `measure`, on plans.
-
-    Raises:
-        TesterError: the tester cannot measure this.
-    """
-    measurement = TwinTester(network, plans, seed).measure(intent, when, stretch)
+    measurement = TwinTester(network, plans_held(network, texts), seed).measure(intent, when, stretch)
     found = verdicts(intent, network, measurement)
     return Judged(measurement, found, overall(found))

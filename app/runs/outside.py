@@ -17,15 +17,23 @@ from app.runs.store import Run, RunStore
 from app.runs.tables import OUTSIDE_MEASUREMENTS, RunStatus
 from app.runs.wrong_state import WrongState
 from app.tester.judging import ClassVerdict, verdicts
-from app.tester.measurement import Measurement, When
+from app.tester.measurement import Measurement, Side
 
 OUTSIDE_SECONDS = 600.0
 """How long a run waits for an outside measurement: well below the time after which boxes go back by themselves."""
 
 
-def waiting_for(when: When) -> str:
+def waiting_for(when: Side) -> str:
     """What a run that waits for a measurement says it waits for."""
     return f"an outside measurement {when} the push"
+
+
+def awaited(run: Run) -> Side | None:
+    """The side of the push of which a run waits for a measurement now."""
+    sides: tuple[Side, ...] = ("before", "after")
+    if run.status is not RunStatus.RUNNING:
+        return None
+    return next((side for side in sides if run.waits_for == waiting_for(side)), None)
 
 
 def judged(loaded: LoadedIntent, network: Network, measurement: Measurement) -> tuple[ClassVerdict, ...]:
@@ -41,7 +49,7 @@ def judged(loaded: LoadedIntent, network: Network, measurement: Measurement) -> 
 
 
 def receive(
-    store: RunStore, artifacts: Artifacts, run: Run, side: When, *, tester: str, document: Measurement
+    store: RunStore, artifacts: Artifacts, run: Run, side: Side, *, tester: str, document: Measurement
 ) -> None:
     """Take in a measurement; the same one again changes nothing.
 
@@ -77,7 +85,7 @@ def receive(
     store.change(run.id, take)
 
 
-def received(store: RunStore, run_id: str, side: When, since: datetime) -> str | None:
+def received(store: RunStore, run_id: str, side: Side, since: datetime) -> str | None:
     """Artifact of the measurement that came for a side of a run since a moment."""
     table = OUTSIDE_MEASUREMENTS
     query = sa.select(table.c.measurement).where(

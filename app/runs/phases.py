@@ -31,7 +31,7 @@ from app.runs.waiting import held_up
 from app.tester.counters import CounterNote, compare
 from app.tester.counters import read as read_counters
 from app.tester.judging import overall
-from app.tester.measurement import Measurement, When
+from app.tester.measurement import Measurement, Side
 from app.tester.offers import expected
 
 Json = dict[str, Any]
@@ -40,7 +40,7 @@ REVERT_SECONDS = 900
 """Dead-man switch of a box. The twin takes seconds; a box that went back before the verdict is not confirmed."""
 
 
-def measure(context: Context, held: Mapping[str, str], when: When, stretch: int) -> Json:
+def measure(context: Context, held: Mapping[str, str], when: Side, stretch: int) -> Json:
     """Run the tester on what the boxes hold, and judge."""
     name = f"measure-{when}" if stretch == 1 else f"measure-{when}-x{stretch}"
     with context.store.stage(context.run_id, name) as record:
@@ -62,7 +62,7 @@ def measure(context: Context, held: Mapping[str, str], when: When, stretch: int)
     return result
 
 
-def judge_outside(context: Context, artifact: str, when: When) -> Json:
+def judge_outside(context: Context, artifact: str, when: Side) -> Json:
     """Judge a measurement that an outside tester gave."""
     with context.store.stage(context.run_id, f"measure-{when}") as record:
         measurement = Measurement.model_validate_json(context.artifacts.get_text(artifact))
@@ -209,7 +209,14 @@ def _counted(context: Context, plans: Mapping[str, Plan]) -> tuple[list[CounterN
     try:
         emulated = context.lab is not None and is_emulated(context.network, context.lab)
         offers = offer_traffic(context.network, context.lab) if context.lab and emulated else ()
-        second = context.fleet.run([name for name, outcome in first.items() if outcome.error is None], reading)
+
+        def reading_again(name: str, driver: NetworkDriver) -> tuple[QueueCount, ...]:
+            counts = reading(name, driver)
+            context.looked(name, "counted")
+            return counts
+
+        again = [name for name, outcome in first.items() if outcome.error is None]
+        second = context.fleet.run(again, reading_again)
         notes: list[CounterNote] = []
         for name, outcome in second.items():
             before = first[name].value

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from napalm.base.base import NetworkDriver
+
 from app.compiler.candidate import make_candidate
 from app.compiler.compile import Compilation, compile_intent
 from app.configtree import Gap
@@ -14,12 +16,15 @@ from app.errors import StoreError
 from app.findings import has_errors
 from app.runs import undo
 from app.runs.context import Context
+from app.runs.predicting import STAGE as PREDICT
+from app.runs.predicting import predicted
+from app.runs.readings import TAKEN_OVER
 from app.runs.tables import StageOutcome
 from app.validation import validate
 
 Json = dict[str, Any]
 
-_TAKEN_OVER = ("read", "compile", "validate", "prepare")
+_REUSED = ("read", "compile", "validate", "prepare", PREDICT)
 
 
 def errors_of(outcomes: Mapping[str, Outcome[Any]]) -> list[Json]:
@@ -31,7 +36,13 @@ def read(context: Context, names: list[str]) -> Json:
     """Read the boxes' running configurations."""
     with context.store.stage(context.run_id, "read") as summary:
         context.observe("read", f"{len(names)} boxes over SSH")
-        outcomes = context.fleet.run(names, lambda _name, driver: transaction.running(driver))
+
+        def text(name: str, driver: NetworkDriver) -> str:
+            held = transaction.running(driver)
+            context.looked(name, "read")
+            return held
+
+        outcomes = context.fleet.run(names, text)
         held = {n: context.artifacts.put_text(o.value) for n, o in outcomes.items() if o.value is not None}
         summary |= {"running": held, "errors": errors_of(outcomes)}
     return {"running": held, "errors": errors_of(outcomes)}
@@ -48,7 +59,7 @@ def compiled(context: Context, held: Mapping[str, str]) -> Compilation:
 
 
 def prepare(context: Context, held: Mapping[str, str]) -> Json:
-    """Compile, validate, and make the candidates."""
+    """Compile, validate, make the candidates, and predict what they would do."""
     texts = running_texts(context, held)
     with context.store.stage(context.run_id, "compile") as summary:
         context.observe("compile", f"{context.intent.intent.intent} for {context.network.name}")
@@ -77,6 +88,8 @@ def prepare(context: Context, held: Mapping[str, str]) -> Json:
             devices[device.name] = entry(context, device.text, made.text, made.inverse, made.gaps)
         candidate = listed(context, devices)
         summary |= {"devices": devices, "candidate": candidate}
+    if documents.measure and not all(entry["empty"] for entry in devices.values()):
+        predicted(context, compilation, texts)
     return {"findings": artifact, "refused": refused, "devices": devices, "candidate": candidate}
 
 
@@ -128,7 +141,7 @@ def reuse(context: Context, start: str) -> Json:
     ]
     last = {stage.name: stage for stage in earlier}
     measured = [stage for name, stage in last.items() if name.startswith("measure-before")]
-    taken = {name: last[name] for name in _TAKEN_OVER if name in last}
+    taken = {name: last[name] for name in _REUSED if name in last}
     if start == "push" and measured:
         taken["measure-before"] = measured[-1]
     if not {"read", "prepare"} <= taken.keys():
@@ -136,7 +149,11 @@ def reuse(context: Context, start: str) -> Json:
     for name, stage in taken.items():
         with context.store.stage(context.run_id, name) as summary:
             context.observe(name, f"taken over from attempt {stage.run_attempt}")
-            summary |= {**stage.summary, "text": f"taken over from attempt {stage.run_attempt}"}
+            summary |= {
+                **stage.summary,
+                "text": f"taken over from attempt {stage.run_attempt}",
+                TAKEN_OVER: stage.run_attempt,
+            }
     prepared = taken["prepare"].summary
     before = taken["measure-before"].summary if "measure-before" in taken else None
     return {

@@ -11,6 +11,7 @@ from app.inventory.models import Network
 from app.reports.model import DecisionReport, DeviceReport, RunReport, StageReport
 from app.runs.artifacts import ArtifactMissing, Artifacts
 from app.runs.given_up import RETENTION_STAGE
+from app.runs.predicting import STAGE as PREDICT
 from app.runs.stages import Stage
 from app.runs.store import Run, RunStore
 from app.tester.judging import ClassVerdict
@@ -61,6 +62,7 @@ def _whole(
     begun = min((stage.started for stage in stages if stage.run_attempt == shown), default=run.created)
     network = Network.model_validate_json(artifacts.get_text(run.params["network"]))
     before, after = _measured(last, "before"), _measured(last, "after")
+    predicted = _predicted(last)
     findings = _findings(artifacts, last)
     return RunReport(
         **_order(store, run),
@@ -70,8 +72,10 @@ def _whole(
         devices=_devices(store, artifacts, run.id, network=network, last=last, findings=findings, since=begun),
         findings=findings,
         before=_measurement(artifacts, before) if measurements else None,
+        predicted=_measurement(artifacts, predicted) if measurements else None,
         after=_measurement(artifacts, after) if measurements else None,
         verdicts_before=_verdicts(artifacts, before),
+        verdicts_predicted=_verdicts(artifacts, predicted),
         verdicts_after=_verdicts(artifacts, after),
     )
 
@@ -101,6 +105,12 @@ def _measured(last: dict[str, Json], when: str) -> Json | None:
     """The last measurement on one side of the push: an inconclusive one is followed by longer ones."""
     names = [name for name in last if name == f"measure-{when}" or name.startswith(f"measure-{when}-")]
     return last[names[-1]] if names else None
+
+
+def _predicted(last: dict[str, Json]) -> Json | None:
+    """What was predicted; nothing where that failed, which the stage itself tells."""
+    summary = last.get(PREDICT, {})
+    return summary if "measurement" in summary else None
 
 
 def _measurement(artifacts: Artifacts, summary: Json | None) -> Measurement | None:

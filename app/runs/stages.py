@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from app.database.connections import Database
 from app.errors import StoreError
 from app.runs.events import EventKind, Events
+from app.runs.readings import note_readings
 from app.runs.tables import RUNS, STAGES, StageOutcome
 from app.telemetry.traces import span
 
@@ -83,7 +84,8 @@ class Stages:
             (STAGES.c.run_id == stage.run_id) & (STAGES.c.name == stage.name) & (STAGES.c.attempt == stage.attempt)
         )
         closed = sa.update(STAGES).where(this, STAGES.c.ended.is_(None))
-        values = {"ended": self._now(), "outcome": outcome.value, "summary": dict(summary)}
+        now = self._now()
+        values = {"ended": now, "outcome": outcome.value, "summary": dict(summary)}
 
         def work(connection: sa.Connection) -> Stage:
             row = connection.execute(closed.values(values).returning(*STAGES.c)).one_or_none()
@@ -93,6 +95,8 @@ class Stages:
                     return _stage(held)
                 raise StoreError(f"attempt {stage.attempt} at {stage.name} of run {stage.run_id} is not open")
             ended = _stage(row)
+            if ended.outcome is StageOutcome.DONE:
+                note_readings(connection, ended.run_id, ended.name, ended.summary, now)
             self._tell(connection, ended)
             return ended
 

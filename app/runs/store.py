@@ -118,9 +118,9 @@ class RunStore:
         """
         self.database = Database(url, patience=patience)
         self.now = now
-        self.journal = Journal(self.database, now)
-        self.leases = Leases(self.database, now, executor)
         self.events = Events(self.database, now)
+        self.journal = Journal(self.database, now, self.events)
+        self.leases = Leases(self.database, now, executor)
         self.decisions = Decisions(self.database)
         self._stages = Stages(self.database, now, self.events)
 

@@ -268,6 +268,17 @@ STAGES = sa.Table(
 )
 """``attempt`` counts the tries at this stage, ``run_attempt`` says in which attempt of the run."""
 
+READINGS = sa.Table(
+    "readings",
+    METADATA,
+    sa.Column("network", NAME, primary_key=True),
+    sa.Column("device", NAME, primary_key=True),
+    sa.Column("run_id", RUN_ID, sa.ForeignKey("runs.id")),
+    sa.Column("artifact", ARTIFACT_ID, nullable=False),
+    sa.Column("at", UtcDateTime, nullable=False),
+)
+"""The last reading of every box: its running configuration, and the run that read it; none where a person asked."""
+
 JOURNAL = sa.Table(
     "journal",
     METADATA,

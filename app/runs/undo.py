@@ -14,7 +14,7 @@ from app.runs.context import Context
 from app.runs.given_up import require_artifacts
 from app.runs.store import Run, RunStore
 from app.runs.tables import JournalAction, RunStatus
-from app.runs.wrong_state import WrongState
+from app.runs.wrong_state import WrongState, require_status
 
 Json = dict[str, Any]
 
@@ -32,6 +32,22 @@ def originals(store: RunStore, run_id: str) -> dict[str, str]:
         if entry.action is JournalAction.CONFIRMED and entry.device in before:
             kept[entry.device] = before[entry.device]
     return kept
+
+
+def require_undoable(store: RunStore, run: Run) -> None:
+    """Make sure that a run can be rolled back: it was kept, and nothing stands on what it did.
+
+    Raises:
+        WrongState: it was not kept, or a later run's change stands on its boxes.
+    """
+    require_status(run, frozenset({RunStatus.KEPT}), "has nothing to roll back")
+    require_last(store, run)
+
+
+def undone_by(store: RunStore, run: Run) -> list[Run]:
+    """The runs that were asked for to take this one back, newest first."""
+    later = store.list_runs(limit=MOST_LATER, networks=[run.network], after=run.id)
+    return [other for other in later if other.params.get("undo_of") == run.id]
 
 
 def require_last(store: RunStore, run: Run) -> None:

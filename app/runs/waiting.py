@@ -18,7 +18,7 @@ from app.runs.outside import received, waiting_for
 from app.runs.store import Run
 from app.runs.tables import RunStatus, Verdict
 from app.runs.undo import originals
-from app.tester.measurement import When
+from app.tester.measurement import Side
 
 Json = dict[str, Any]
 
@@ -84,7 +84,7 @@ def _left_for_good(context: Context, devices: list[str]) -> bool:
     )
 
 
-def await_measurement(context: Context, when: When, until: str | None, seconds: float) -> Json:
+def await_measurement(context: Context, when: Side, until: str | None, seconds: float) -> Json:
     """Wait a while for what an outside tester gives; ``seconds`` is how long in all, counted from the first step.
 
     Returns:

@@ -26,3 +26,15 @@ def require_status(run: Run, statuses: Collection[RunStatus], what: str) -> None
     """
     if run.status not in statuses:
         raise WrongState(f"run {run.id} {what}: it is {run.status.value.replace('_', ' ')}", mend="look at the run")
+
+
+def require_stoppable(run: Run) -> None:
+    """Make sure that a run has something left to stop.
+
+    Raises:
+        WrongState: it is over, or stopped between two states.
+    """
+    if run.status is RunStatus.NEEDS_RECOVERY:
+        raise WrongState(f"run {run.id} stopped between two states", mend=FINISH)
+    if run.status.final:
+        raise WrongState(f"run {run.id} is over: {run.status}", mend="a run that was kept can be rolled back")

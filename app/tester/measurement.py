@@ -23,8 +23,11 @@ QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "p99.9": 0.999}
 PS_PER_MS = 1_000_000_000
 """Picoseconds in a millisecond."""
 
-When = Literal["before", "after"]
-"""Which side of the push a measurement stands on."""
+Side = Literal["before", "after"]
+"""Which side of the push boxes are measured on."""
+
+When = Literal["before", "predicted", "after"]
+"""What a measurement is of: one side of the push, or what is to be pushed, before any box has it."""
 
 
 def to_ms(ps: float | None) -> float | None:
@@ -132,7 +135,7 @@ class ScenarioResult(BaseModel):
 
 
 class Measurement(BaseModel):
-    """All scenarios of one side of a push. Holds no id: it is addressed by the hash of its content."""
+    """All scenarios of one side of a push, or of a prediction. It is addressed by the hash of its content."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -7,14 +7,43 @@ from fastapi import APIRouter, FastAPI
 from app.api.application import create_app
 from app.api.backend import Backend
 from app.web.assets import FOLDER, assets
+from app.web.forms import install_form_handler
+from app.web.head import HeadAsGet
 from app.web.problems import ProblemPages
-from app.web.routes import editor, home, login, policies
+from app.web.routes import (
+    account,
+    calls,
+    devices,
+    editor,
+    experiments,
+    home,
+    login,
+    networks,
+    policies,
+    run,
+    run_actions,
+    run_downloads,
+    run_orders,
+    runs,
+    users,
+)
 
 ROUTERS: tuple[APIRouter, ...] = (
     login.router,
     home.router,
+    networks.router,
+    devices.router,
+    experiments.router,
+    runs.router,
+    run_orders.router,
+    run.router,
+    run_actions.router,
     editor.router,  # before the policies: /policies/new is an editor
     policies.router,
+    account.router,
+    users.router,
+    calls.router,
+    run_downloads.router,
 )
 """Pages, in the order of the navigation. The interface's document does not have them."""
 
@@ -25,5 +54,7 @@ def create_site(backend: Backend) -> FastAPI:
     for router in ROUTERS:
         app.include_router(router, include_in_schema=False)
     app.mount(f"/{FOLDER}", assets())
-    app.add_middleware(ProblemPages)  # outermost: whatever stands at the door may refuse
+    install_form_handler(app)
+    app.add_middleware(ProblemPages)  # outside the interface's own: whatever stands at the door may refuse
+    app.add_middleware(HeadAsGet)
     return app

@@ -1,11 +1,20 @@
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 import sqlalchemy as sa
 
 from app.access.access import Access
 from app.access.roles import NotAllowed, NotAuthenticated, Role
-from app.access.sessions import csrf_token, open_session
+from app.access.sessions import (
+    SessionUnknown,
+    csrf_token,
+    end_one_session,
+    open_session,
+    session_id,
+    sessions,
+)
 from app.access.tables import SESSIONS
 from app.access.users import disable, find_user, grant
 from app.database.connections import Database
@@ -90,3 +99,34 @@ def test_sessions_long_over_leave_no_rows(
     with database.write() as connection:
         open_session(connection, find_user(connection, "ann").id, clock())
         assert len(connection.execute(sa.select(SESSIONS)).all()) == 1
+
+
+def test_the_sessions_that_last_are_listed_without_their_secrets(
+    access: Access, database: Database, clock: HandClock, add: AddUser, cookie: str
+) -> None:
+    user = access.session(cookie).user_id
+    clock.pass_(minutes=30)
+    bob = add("bob")
+    with database.write() as connection:
+        second = open_session(connection, user, clock())
+        open_session(connection, bob, clock())
+    latest, first = sessions(database, user, clock())
+    assert (latest.id, first.id) == (session_id(second), session_id(cookie))
+    assert latest.used - first.used == timedelta(minutes=30)
+    assert first.ends == first.begun + timedelta(hours=1)
+    assert cookie not in str(first)
+    clock.pass_(minutes=40)
+    assert [one.id for one in sessions(database, user, clock())] == [latest.id]  # the other is over
+
+
+def test_a_user_ends_own_sessions_only(
+    access: Access, database: Database, clock: HandClock, add: AddUser, cookie: str
+) -> None:
+    bob = add("bob")
+    with database.write() as connection, pytest.raises(SessionUnknown):
+        end_one_session(connection, bob, session_id(cookie), clock())
+    ann = access.session(cookie)
+    with database.write() as connection:
+        end_one_session(connection, ann.user_id, session_id(cookie), clock())
+    with pytest.raises(NotAuthenticated, match="no such session"):
+        access.session(cookie)

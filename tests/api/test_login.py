@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from urllib.parse import unquote
 
 import httpx2
 import pytest
@@ -132,6 +134,25 @@ def test_a_password_is_changed_by_who_knows_it(client: TestClient, ann: dict[str
     assert client.post(LOGIN, json={"name": "ann", "password": new}).status_code == 200
 
 
+def test_everybody_sees_and_ends_the_own_sessions(client: TestClient, people: People, ann: dict[str, str]) -> None:
+    client.post(LOGIN, json=ann)
+    elsewhere = client.cookies["qosforge"]
+    client.cookies.clear()
+    csrf = {"X-CSRF-Token": client.post(LOGIN, json=ann).json()["csrf"]}
+    here, other = client.get("/api/v1/me/sessions").json()
+    if not here["current"]:
+        here, other = other, here
+    assert (here["current"], other["current"]) == (True, False)
+    assert elsewhere not in str(other)
+    assert client.delete(f"/api/v1/me/sessions/{other['id']}", headers=people.admin()).status_code == 404
+    assert client.delete(f"/api/v1/me/sessions/{other['id']}").status_code == 403  # without its token
+    assert client.delete(f"/api/v1/me/sessions/{other['id']}", headers=csrf).status_code == 204
+    assert [one["id"] for one in client.get("/api/v1/me/sessions").json()] == [here["id"]]
+    assert client.delete(f"/api/v1/me/sessions/{other['id']}", headers=csrf).status_code == 404
+    assert client.delete("/api/v1/me/sessions", headers=csrf).status_code == 204
+    assert client.get("/api/v1/me").status_code == 401
+
+
 def test_a_token_changes_no_password(client: TestClient, people: People) -> None:
     body = {"current": PASSWORD, "new": "another good password"}
     answer = client.put("/api/v1/me/password", json=body, headers=people.admin())
@@ -164,9 +185,9 @@ def browser(identity: IdentityProvider, tmp_path: Path, monkeypatch: pytest.Monk
         yield client
 
 
-def log_in_by_provider(browser: TestClient) -> httpx2.Response:
+def log_in_by_provider(browser: TestClient, to: str = "") -> httpx2.Response:
     """The browser's way to the provider and back."""
-    away = browser.get(f"{LOGIN}/oidc")
+    away = browser.get(f"{LOGIN}/oidc", params={"to": to} if to else {})
     assert away.status_code == 303
     return browser.get(httpx2.get(away.headers["Location"]).headers["Location"])
 
@@ -182,12 +203,49 @@ def test_a_user_logs_in_by_a_provider(browser: TestClient, identity: IdentityPro
         add_user(connection, "ann", datetime.now(UTC), issuer=identity.issuer, subject=identity.subject)
         grant(connection, "ann", "campus", Role.VIEWER)
     back = log_in_by_provider(browser)
-    assert (back.status_code, back.headers["Location"]) == (303, "https://qos.example.net")
+    assert (back.status_code, back.headers["Location"]) == (303, "https://qos.example.net/")
     assert set(browser.cookies) == {"__Host-qosforge"}
     assert browser.get("/api/v1/me").json()["roles"] == {"campus": "viewer"}
     (call,) = calls_page(backend.database, None)
     assert (call.action, call.status, call.actor) == ("GET /api/v1/login/oidc/callback", 303, "ann")
     assert call.detail["subject"] == identity.subject
+
+
+@pytest.mark.parametrize(
+    ("to", "then"),
+    [
+        ("/runs?status=kept", "/runs?status=kept"),
+        ("//evil.example", "/"),
+        ("https://evil.example/", "/"),
+        ("/é", "/é"),
+    ],
+)
+def test_a_login_by_a_provider_leads_to_the_page_that_was_asked_for(
+    browser: TestClient, identity: IdentityProvider, to: str, then: str
+) -> None:
+    with backend_of(browser).database.write() as connection:
+        add_user(connection, "ann", datetime.now(UTC), issuer=identity.issuer, subject=identity.subject)
+    back = log_in_by_provider(browser, to)
+    assert unquote(back.headers["Location"]) == f"https://qos.example.net{then}"
+
+
+def test_a_changed_cookie_of_a_login_leads_nowhere_else(browser: TestClient, identity: IdentityProvider) -> None:
+    with backend_of(browser).database.write() as connection:
+        add_user(connection, "ann", datetime.now(UTC), issuer=identity.issuer, subject=identity.subject)
+    away = browser.get(f"{LOGIN}/oidc")
+    name, value = next(iter(browser.cookies.items()))
+    browser.cookies.clear()
+    cookie = f"{name}={value}.not-base64%"
+    back = browser.get(httpx2.get(away.headers["Location"]).headers["Location"], headers={"Cookie": cookie})
+    assert back.headers["Location"] == "https://qos.example.net/"
+
+
+def test_another_site_cannot_log_anybody_in(client: TestClient, ann: dict[str, str]) -> None:
+    body = json.dumps(ann)
+    for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"):
+        answer = client.post(LOGIN, content=body, headers={"Content-Type": kind})
+        assert answer.status_code == 422
+        assert "set-cookie" not in answer.headers
 
 
 def test_an_unknown_subject_is_refused_and_named(browser: TestClient, identity: IdentityProvider) -> None:

@@ -9,16 +9,18 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser
+from starlette.testclient import TestClient
 
 from app.access.passwords import hashed, set_password
 from app.access.roles import EVERY_NETWORK, Role
 from app.access.users import add_user, find_user, grant
+from app.api.backend import Backend, open_backend
 from app.runs.store import RunStore
 from app.settings import Settings
+from app.web.site import create_site
 from tests.api.served import Served, serving
 from tests.web.browser import DESKTOP, Tab, chromium
-
-PASSWORD = "correct horse battery"
+from tests.web.people import PASSWORD, Persons
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,26 @@ def site(var_dir: Path) -> Iterator[Site]:
     """One service for all tests of a module."""
     with serving(var_dir) as served:
         yield Site(served, Settings(var_dir=var_dir))
+
+
+@pytest.fixture
+def backend(tmp_path: Path) -> Iterator[Backend]:
+    """The parts of a service in this process."""
+    with open_backend(Settings(var_dir=tmp_path / "var", compute_processes=1)) as made:
+        yield made
+
+
+@pytest.fixture
+def client(backend: Backend) -> Iterator[TestClient]:
+    """Calls the site in this process, and keeps its cookies."""
+    with TestClient(create_site(backend)) as made:
+        yield made
+
+
+@pytest.fixture
+def persons(backend: Backend) -> Persons:
+    """Makes people who can log in there."""
+    return Persons(backend)
 
 
 @pytest.fixture(scope="module")

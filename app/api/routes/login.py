@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
@@ -20,6 +21,8 @@ from app.api.recording import CallNote
 from app.api.routes.me import me_of
 
 router = APIRouter(tags=["login"])
+
+FIRST_PAGE = "/"
 
 _LOGIN_SECONDS = 600  # from the start of a login by a provider to its end
 
@@ -79,11 +82,15 @@ def end_session(backend: Backend, request: Request, response: Response) -> None:
     response_class=RedirectResponse,
     responses={303: {"description": "To the provider."}, **responses(404)},
 )
-def begin_login(backend: TheBackend) -> RedirectResponse:
+def begin_login(
+    backend: TheBackend,
+    to: Annotated[str, Query(max_length=1024, description="Where on this site the browser goes after it.")] = "",
+) -> RedirectResponse:
     """Send the browser to the OpenID Connect provider, where one is set up."""
     secret = new_secret()
     answer = RedirectResponse(_provider(backend).begin(secret), 303)
-    _set_cookie(backend, answer, _login_cookie(backend), secret, _LOGIN_SECONDS)
+    kept = f"{secret}.{urlsafe_b64encode(to.encode()).decode()}" if to else secret
+    _set_cookie(backend, answer, _login_cookie(backend), kept, _LOGIN_SECONDS)
     return answer
 
 
@@ -91,7 +98,7 @@ def begin_login(backend: TheBackend) -> RedirectResponse:
     "/login/oidc/callback",
     status_code=303,
     response_class=RedirectResponse,
-    responses={303: {"description": "Logged in: to the service's first page."}, **responses(401, 404)},
+    responses={303: {"description": "Logged in: to the page that was asked for."}, **responses(401, 404)},
 )
 def finish_login(
     *,
@@ -105,19 +112,33 @@ def finish_login(
     """Take the browser back from the provider: a web session begins, if the provider's subject is a user here."""
     provider = _provider(backend)
     note = _note(request, "session")
-    secret = request.cookies.get(_login_cookie(backend))
-    if secret is None:
+    kept = request.cookies.get(_login_cookie(backend))
+    if kept is None:
         raise NotAuthenticated("this browser began no login, or too long ago", mend="begin the login again")
+    secret, _, to = kept.partition(".")
     given = {"state": state, "code": code, "iss": iss, "error": error}
     subject = provider.finish(secret, {name: value for name, value in given.items() if value is not None})
     note.detail = {"issuer": provider.issuer, "subject": subject}
     note.open(backend.access, request.state.request_id)
     name, cookie = backend.access.log_in_by_provider(provider.issuer, subject)
     note.actor, note.credential = name, "session"
-    answer = RedirectResponse(str(backend.settings.public_url), 303)
+    answer = RedirectResponse(str(backend.settings.public_url).rstrip("/") + _page_of(to), 303)
     answer.delete_cookie(_login_cookie(backend), secure=is_secure(backend.settings), httponly=True)
     _change_session(backend, request, answer, cookie)
     return answer
+
+
+def local_path(to: str) -> str:
+    """An address of this site, or its first page: a link to the login must not lead elsewhere after it."""
+    local = to.startswith("/") and not to.startswith(("//", "/\\")) and to.isprintable()
+    return to if local else FIRST_PAGE
+
+
+def _page_of(kept: str) -> str:
+    try:
+        return local_path(urlsafe_b64decode(kept).decode())
+    except ValueError:  # the cookie is not as it was set
+        return FIRST_PAGE
 
 
 def _provider(backend: Backend) -> Provider:

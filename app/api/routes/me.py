@@ -1,15 +1,25 @@
-"""The caller's own: who it is, and its password."""
+"""The caller's own: who it is, its password and its web sessions."""
 
 from __future__ import annotations
+
+from dataclasses import asdict
 
 from fastapi import APIRouter, Depends, Request
 
 from app.access.passwords import hashed, set_password
 from app.access.roles import NotAllowed, Principal, Role
-from app.access.sessions import cookie_name, csrf_token
+from app.access.sessions import (
+    cookie_name,
+    csrf_token,
+    end_one_session,
+    end_sessions,
+    session_id,
+    sessions,
+)
 from app.access.users import find_user
-from app.api.access_models import Me, PasswordChange
+from app.api.access_models import Me, PasswordChange, SessionView
 from app.api.dependencies import Caller, TheBackend
+from app.api.problems import responses
 from app.api.security import Needs
 
 router = APIRouter(tags=["users"])
@@ -39,4 +49,32 @@ def change_password(body: PasswordChange, caller: Caller, backend: TheBackend, r
         lambda connection: set_password(
             connection, find_user(connection, caller.name), password_hash, backend.access.now()
         )
+    )
+
+
+@router.get("/me/sessions", dependencies=[Depends(Needs(Role.VIEWER))])
+def my_sessions(caller: Caller, backend: TheBackend, request: Request) -> list[SessionView]:
+    """My web sessions that last, the one used latest first; never their secrets."""
+    cookie = request.cookies.get(cookie_name(backend.settings))
+    current = session_id(cookie) if cookie is not None and caller.credential == "session" else None
+    found = sessions(backend.database, caller.user_id, backend.access.now())
+    return [SessionView(**asdict(one), current=one.id == current) for one in found]
+
+
+@router.delete("/me/sessions", status_code=204, dependencies=[Depends(Needs(Role.VIEWER))])
+def end_my_sessions(caller: Caller, backend: TheBackend) -> None:
+    """Log out everywhere: all my web sessions end."""
+    backend.database.transact(lambda connection: end_sessions(connection, caller.user_id, backend.access.now()))
+
+
+@router.delete(
+    "/me/sessions/{session}",
+    status_code=204,
+    dependencies=[Depends(Needs(Role.VIEWER))],
+    responses=responses(404),
+)
+def end_my_session(caller: Caller, backend: TheBackend, session: str) -> None:
+    """End one of my web sessions."""
+    backend.database.transact(
+        lambda connection: end_one_session(connection, caller.user_id, session, backend.access.now())
     )

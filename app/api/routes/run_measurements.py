@@ -13,7 +13,7 @@ from app.api.problems import responses
 from app.api.recording import CallNote
 from app.api.run_models import Received
 from app.runs.store import RunUnknown
-from app.tester.measurement import Measurement, When
+from app.tester.measurement import Measurement, Side
 
 router = APIRouter(tags=["runs"])
 
@@ -36,7 +36,7 @@ def _signer(
     request: Request,
     backend: TheBackend,
     run_id: str,
-    side: When,
+    side: Side,
     raw: Annotated[bytes, Depends(_raw)],
     x_jws_signature: Annotated[
         str | None, Header(description="Detached JWS over the body: `header..signature`.", max_length=4096)
@@ -63,7 +63,7 @@ def put_measurement(
     backend: TheBackend,
     tester: Annotated[Signer, Depends(_signer)],
     run_id: str,
-    side: When,
+    side: Side,
     document: Annotated[Measurement, Body(examples=[_EXAMPLE])],
 ) -> Received:
     """Give a run, which was asked to be measured by an outside tester, what was measured on one side of its push.

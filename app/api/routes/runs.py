@@ -7,7 +7,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 
-from app.access.roles import EVERY_NETWORK, Role
+from app.access.roles import Role
 from app.api.dependencies import Caller, TheBackend, TheNote
 from app.api.idempotency import IdempotencyKey
 from app.api.policy_choice import chosen
@@ -25,7 +25,7 @@ from app.api.run_models import (
     detail_of,
     summary_of,
 )
-from app.api.run_pages import Before, next_page
+from app.api.run_pages import Before, networks_seen, next_page
 from app.api.security import Needs
 from app.runs.desk import Order
 from app.runs.tables import RunStatus, Verdict
@@ -97,13 +97,8 @@ def list_runs(
 
     `next` leads through all pages; runs that are added meanwhile are before the first one and move nothing.
     """
-    seen: tuple[str, ...] | None = None
-    if not caller.may(Role.VIEWER, EVERY_NETWORK):
-        seen = caller.networks(caller.roles)
-    if network is not None:
-        seen = (network,) if seen is None or network in seen else ()
     found = backend.desk.runs(
-        seen,
+        networks_seen(caller, network),
         status=status,
         policy=policy,
         verdict=verdict,

@@ -24,6 +24,12 @@ document.body.addEventListener("htmx:configRequest", (event) => {
 });
 
 // After a new login in another tab this page's token is that of a session that ended: take the new one.
+const caller = document.querySelector('meta[name="caller"]').content;
+const sessions = new BroadcastChannel("session");
+if (caller) sessions.postMessage({ caller, token: token.content });
+sessions.addEventListener("message", (event) => {
+  if (caller) renew(event.data);
+});
 let ended = false;
 document.body.addEventListener("htmx:responseError", (event) => {
   ended = ended || [401, 403].includes(event.detail.xhr.status);
@@ -32,9 +38,36 @@ addEventListener("focus", async () => {
   if (!ended) return;
   const answer = await fetch("/api/v1/me").catch(() => null);
   if (!answer?.ok) return;
-  token.content = (await answer.json()).csrf ?? "";
+  const me = await answer.json();
+  renew({ caller: me.name, token: me.csrf ?? "" });
+});
+
+function renew(session) {
+  token.content = session.token;
+  if (ended) messages.replaceChildren();
   ended = false;
-  messages.replaceChildren();
+  if (session.caller !== caller) {
+    const told = document.getElementById("another-caller").content.cloneNode(true);
+    told.querySelector("strong").textContent = session.caller;
+    messages.replaceChildren(told);
+  }
+}
+
+// What is wrong with a form is marked where it was entered, until it is changed.
+document.body.addEventListener("htmx:afterSwap", (event) => {
+  if (event.detail.target !== messages) return;
+  const form = event.detail.requestConfig.elt.closest("form");
+  const fields = [...messages.querySelectorAll("[data-field]")].flatMap((wrong) => {
+    const field = form?.elements[wrong.dataset.field];
+    if (!(field instanceof Element)) return [];
+    field.setAttribute("aria-invalid", "true");
+    field.setAttribute("aria-describedby", wrong.id);
+    return [field];
+  });
+  fields[0]?.focus();
+});
+document.body.addEventListener("input", (event) => {
+  if (event.target.getAttribute("aria-invalid") === "true") event.target.removeAttribute("aria-invalid");
 });
 
 export function online(is) {
@@ -48,11 +81,12 @@ document.body.addEventListener("htmx:afterRequest", (event) => {
 addEventListener("offline", () => online(false));
 addEventListener("online", () => online(true));
 
-// Times in the reader's own zone, with UTC one pointer away.
+// Times in the reader's own zone, with UTC one pointer away; as the reader's country writes them in this language.
+const language = navigator.languages.find((one) => one.startsWith(document.documentElement.lang)) ?? document.documentElement.lang;
 export function localTimes(within) {
   for (const time of within.querySelectorAll("time:not([title])")) {
     time.title = time.textContent;
-    time.textContent = new Date(time.dateTime).toLocaleString(document.documentElement.lang, {
+    time.textContent = new Date(time.dateTime).toLocaleString(language, {
       dateStyle: "medium",
       timeStyle: "short",
     });

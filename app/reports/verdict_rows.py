@@ -1,0 +1,42 @@
+"""Bounds beside one another: what was seen of each before, predicted of it, and seen after a push."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from app.deltaq.objective import BoundVerdict
+from app.reports.model import RunReport
+from app.tester.judging import ClassVerdict
+from app.tester.measurement import When
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictRow:
+    """One bound of one class in one scenario, on the sides on which it was judged."""
+
+    scenario: str
+    traffic_class: str
+    path: str | None
+    sides: Mapping[When, BoundVerdict]
+
+    @property
+    def bound(self) -> BoundVerdict:
+        """The bound itself, which all sides share."""
+        return next(iter(self.sides.values()))
+
+
+def verdict_rows(report: RunReport) -> tuple[VerdictRow, ...]:
+    """The bounds by scenario, class, path and label, in the order of judging."""
+    judged: tuple[tuple[When, tuple[ClassVerdict, ...]], ...] = (
+        ("before", report.verdicts_before),
+        ("predicted", report.verdicts_predicted),
+        ("after", report.verdicts_after),
+    )
+    found: dict[tuple[str, str, str | None, str], dict[When, BoundVerdict]] = {}
+    for side, verdicts in judged:
+        for each in verdicts:
+            for bound in each.verdict.bounds:
+                key = (each.scenario, each.traffic_class, each.path, bound.label)
+                found.setdefault(key, {})[side] = bound
+    return tuple(VerdictRow(*key[:3], sides) for key, sides in found.items())

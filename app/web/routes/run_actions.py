@@ -1,0 +1,73 @@
+"""What people ask of a run: approve, refuse, cancel, try again, roll back."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Form, Response
+
+from app.access.roles import Role
+from app.api.dependencies import Caller, TheBackend
+from app.runs.desk import LONGEST_COMMENT, LONGEST_KEY
+from app.web.pages import sees
+
+router = APIRouter()
+
+Comment = Annotated[str, Form(max_length=LONGEST_COMMENT)]
+Key = Annotated[str, Form(max_length=LONGEST_KEY)]
+
+_CHANGED = {"HX-Trigger": "run-changed"}
+
+
+def _done() -> Response:
+    """The page asks for what changed by itself."""
+    return Response(status_code=204, headers=_CHANGED)
+
+
+@router.post("/runs/{run_id}/approve", dependencies=sees(Role.APPROVER))
+def approve(
+    *,
+    caller: Caller,
+    backend: TheBackend,
+    run_id: str,
+    candidate: Annotated[str, Form(max_length=64)],
+    comment: Comment = "",
+) -> Response:
+    """Approve what was looked at."""
+    backend.desk.approve(run_id, caller.name, candidate, _line(comment))
+    return _done()
+
+
+@router.post("/runs/{run_id}/refuse", dependencies=sees(Role.APPROVER))
+def refuse(caller: Caller, backend: TheBackend, run_id: str, comment: Comment = "") -> Response:
+    """Refuse what it would do."""
+    backend.desk.refuse(run_id, caller.name, _line(comment))
+    return _done()
+
+
+@router.post("/runs/{run_id}/cancel", dependencies=sees(Role.OPERATOR))
+def cancel(caller: Caller, backend: TheBackend, run_id: str) -> Response:
+    """Stop it."""
+    backend.desk.cancel(run_id, caller.name)
+    return _done()
+
+
+@router.post("/runs/{run_id}/retry", dependencies=sees(Role.OPERATOR))
+def retry(
+    caller: Caller, backend: TheBackend, run_id: str, start: Annotated[str, Form(max_length=64)] = "read"
+) -> Response:
+    """Let it begin again."""
+    backend.desk.retry(run_id, caller.name, start)
+    return _done()
+
+
+@router.post("/runs/{run_id}/roll-back", dependencies=sees(Role.OPERATOR))
+def roll_back(caller: Caller, backend: TheBackend, run_id: str, key: Key) -> Response:
+    """Ask for the run that takes it back, and go there."""
+    run = backend.desk.roll_back(run_id, caller.name, key)
+    return Response(status_code=204, headers={"HX-Redirect": f"/runs/{run.id}"})
+
+
+def _line(comment: str) -> str:
+    """A comment as one line of text, as all faces keep it."""
+    return "".join(letter for letter in " ".join(comment.split()) if letter.isprintable())

@@ -1,0 +1,47 @@
+"""The list of runs, which keeps itself up to date."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Response
+
+from app.access.roles import Role
+from app.api.dependencies import Caller, TheBackend
+from app.api.run_pages import Before, write_cursor
+from app.runs.tables import RunStatus, Verdict
+from app.web.pages import ThePage, sees
+from app.web.views.runs import PAGE, Filters, Known, fingerprint
+
+router = APIRouter()
+
+
+@router.get("/runs", dependencies=sees(Role.VIEWER))
+def list_runs(
+    *,
+    page: ThePage,
+    caller: Caller,
+    backend: TheBackend,
+    filters: Annotated[Filters, Depends()],
+    before: Before,
+    known: Known = "",
+) -> Response:
+    """Runs of the networks that the caller sees, newest first; nothing where the page shows them already."""
+    found = filters.runs(backend, caller, before, PAGE + 1)
+    shown = found[:PAGE]
+    mark = fingerprint(found)
+    if page.is_fragment and known == mark:
+        return Response(status_code=204)
+    networks = caller.networks(backend.networks.names())
+    return page.answer(
+        "runs/list.html.j2",
+        runs=shown,
+        older=write_cursor(shown[-1].id) if len(found) > PAGE else None,
+        first=before is None,
+        filters=filters,
+        mark=mark,
+        networks=networks,
+        policies=backend.policies.names(),
+        statuses=list(RunStatus),
+        verdicts=list(Verdict),
+    )

@@ -1,0 +1,117 @@
+// A run's page while the run goes on: its events say when there is something new, and the server renders it.
+
+const progress = document.getElementById("progress");
+const standing = document.getElementById("standing");
+const connection = document.getElementById("connection");
+const now = document.getElementById("now");
+
+const PAUSE_MS = 250; // events come in bursts
+const AGAIN_MS = 2000;
+const KINDS = ["status", "stage", "progress", "device", "decision", "cancel", "measurement"];
+
+let source = null;
+let seen = Number(state().dataset.seq);
+let asked = 0;
+let reopening = 0;
+
+function state() {
+  return document.getElementById("state");
+}
+
+function refresh() {
+  asked ||= setTimeout(() => {
+    asked = 0;
+    htmx.trigger(progress, "refresh");
+  }, PAUSE_MS);
+}
+
+function close() {
+  source?.close();
+  source = null;
+  clearTimeout(reopening);
+}
+
+function open() {
+  close();
+  source = new EventSource(`${progress.dataset.events}?after=${seen}`);
+  const mine = source;
+  mine.onopen = () => {
+    connection.hidden = true;
+  };
+  // The stream is closed and opened by us, so that it goes on after the last event whatever broke it.
+  mine.onerror = () => {
+    if (mine !== source) return;
+    close();
+    reopening = setTimeout(again, AGAIN_MS);
+  };
+  for (const kind of KINDS) {
+    mine.addEventListener(kind, (event) => {
+      seen = Math.max(seen, Number(event.lastEventId));
+      refresh();
+    });
+  }
+  mine.addEventListener("end", () => {
+    close();
+    refresh();
+  });
+}
+
+// Asks for the page's own part first: it tells by its answer whether the service, the session or the run is gone.
+function again() {
+  htmx.trigger(progress, "refresh");
+}
+
+function follow() {
+  if (state().hasAttribute("data-final")) close();
+  else if (!source && !document.hidden && navigator.onLine) open();
+}
+
+// What stands beside the progress is only fetched when it changed, and not under somebody's hands.
+function settle() {
+  const shown = document.getElementById("standing-state").dataset.key;
+  if (shown === state().dataset.key || standing.querySelector("dialog[open]")) return;
+  htmx.trigger(standing, "refresh");
+}
+
+progress.addEventListener("htmx:afterSettle", () => {
+  seen = Math.max(seen, Number(state().dataset.seq));
+  if (now.textContent !== state().dataset.now) now.textContent = state().dataset.now;
+  follow();
+  settle();
+});
+for (const trouble of ["htmx:sendError", "htmx:responseError"]) {
+  progress.addEventListener(trouble, () => {
+    close();
+    reopening = setTimeout(again, AGAIN_MS);
+  });
+}
+
+document.addEventListener("visibilitychange", () => {
+  // A browser has few connections to one server: a page that nobody looks at gives its own back.
+  if (document.hidden) close();
+  else again();
+});
+addEventListener("offline", close);
+addEventListener("online", again);
+document.body.addEventListener("run-changed", again);
+
+// What was folded out stays so.
+let unfolded = [];
+document.body.addEventListener("htmx:beforeSwap", (event) => {
+  unfolded = [...event.detail.target.querySelectorAll("details[id]")].map((one) => [one.id, one.open]);
+});
+document.body.addEventListener("htmx:afterSwap", () => {
+  for (const [id, was] of unfolded) {
+    const found = document.getElementById(id);
+    if (found) found.open = was;
+  }
+});
+
+standing.addEventListener("click", (event) => {
+  const opener = event.target.closest("[data-dialog]");
+  if (opener) document.getElementById(opener.dataset.dialog).showModal();
+  if (event.target.closest("[data-close]")) event.target.closest("dialog").close();
+});
+standing.addEventListener("close", settle, true);
+
+follow();

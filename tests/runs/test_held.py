@@ -1,0 +1,150 @@
+"""What boxes were last known to hold, by the stored runs of a network."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from app.inventory.loader import load_network
+from app.inventory.models import Network
+from app.resources import root
+from app.runs.artifacts import ArtifactMissing, ArtifactStore
+from app.runs.given_up import RETENTION_STAGE
+from app.runs.held import LastRead, keep_readings, last_read
+from app.runs.store import Run, RunStore
+
+from .support import Clock
+
+
+@pytest.fixture(scope="module")
+def network() -> Network:
+    return load_network(root() / "inventories" / "campus")
+
+
+@pytest.fixture
+def artifacts(tmp_path: Path) -> ArtifactStore:
+    return ArtifactStore(tmp_path / "artifacts")
+
+
+class Boxes:
+    """Readings of boxes as runs leave them, a minute apart."""
+
+    def __init__(self, store: RunStore, artifacts: ArtifactStore, clock: Clock) -> None:
+        self._store, self._artifacts, self._clock = store, artifacts, clock
+
+    def run(self, network: str = "campus") -> Run:
+        return self._store.create_run(network, "p", "f" * 64, {})
+
+    def read(self, run: Run, stage: str, texts: dict[str, str], **more: object) -> None:
+        self._clock.forward(60)
+        with self._store.stage(run.id, stage) as summary:
+            summary["running"] = {device: self._artifacts.put_text(text) for device, text in texts.items()}
+            summary |= {"errors": [], **more}
+
+
+@pytest.fixture
+def boxes(store: RunStore, artifacts: ArtifactStore, clock: Clock) -> Boxes:
+    return Boxes(store, artifacts, clock)
+
+
+def _texts(store: RunStore, artifacts: ArtifactStore, network: Network) -> dict[str, str]:
+    return {name: read.text for name, read in last_read(store, artifacts, network).items()}
+
+
+def test_boxes_that_no_run_has_read_are_left_out(
+    store: RunStore, artifacts: ArtifactStore, network: Network, boxes: Boxes
+) -> None:
+    assert last_read(store, artifacts, network) == {}
+    boxes.read(boxes.run("elsewhere"), "read", {"r1": "of another network's r1"})
+    assert last_read(store, artifacts, network) == {}
+
+
+def test_the_newest_reading_of_each_box_counts(
+    store: RunStore, artifacts: ArtifactStore, network: Network, boxes: Boxes, clock: Clock
+) -> None:
+    run = boxes.run()
+    boxes.read(run, "read", {"r1": "before", "r2": "before", "s2950": "before"})
+    boxes.read(run, "read-back", {"r1": "after", "r2": "after"})
+    boxes.read(run, "roll-back", {"r2": "restored"})
+    assert _texts(store, artifacts, network) == {"r1": "after", "r2": "restored", "s2950": "before"}
+    assert last_read(store, artifacts, network)["r2"] == LastRead("r2", "restored", run.id, clock())
+
+
+def test_an_older_run_that_read_later_counts(
+    store: RunStore, artifacts: ArtifactStore, network: Network, boxes: Boxes
+) -> None:
+    waited, quick = boxes.run(), boxes.run()
+    boxes.read(waited, "read", {"r1": "one"})
+    boxes.read(quick, "read", {"r1": "two"})
+    boxes.read(waited, "read-back", {"r1": "three"})
+    assert _texts(store, artifacts, network) == {"r1": "three"}
+
+
+def test_what_an_attempt_took_over_is_no_reading(
+    store: RunStore, artifacts: ArtifactStore, network: Network, boxes: Boxes
+) -> None:
+    run = boxes.run()
+    boxes.read(run, "read", {"r1": "one"})
+    boxes.read(run, "read-back", {"r1": "two"})
+    boxes.read(run, "read", {"r1": "one"}, taken_over=1)
+    assert _texts(store, artifacts, network) == {"r1": "two"}
+
+
+def test_a_failed_reading_does_not_count(
+    store: RunStore, artifacts: ArtifactStore, network: Network, boxes: Boxes
+) -> None:
+    boxes.read(boxes.run(), "read", {"r1": "one"})
+    run = boxes.run()
+    with pytest.raises(OSError, match="gone"), store.stage(run.id, "read"):
+        raise OSError("gone")
+    assert _texts(store, artifacts, network) == {"r1": "one"}
+
+
+def test_what_a_person_had_read_counts_until_something_newer(
+    store: RunStore, artifacts: ArtifactStore, network: Network, boxes: Boxes, clock: Clock
+) -> None:
+    boxes.read(boxes.run(), "read", {"r1": "one", "r2": "one"})
+    clock.forward(60)
+    keep_readings(store, artifacts, network, {"r1": "two", "r3": "two"}, clock())
+    assert last_read(store, artifacts, network)["r1"] == LastRead("r1", "two", None, clock())
+    late = clock()
+    boxes.read(boxes.run(), "read", {"r3": "three"})
+    keep_readings(store, artifacts, network, {"r3": "too late"}, late)
+    assert _texts(store, artifacts, network) == {"r1": "two", "r2": "one", "r3": "three"}
+
+
+def test_a_missing_artifact_is_told(
+    store: RunStore, artifacts: ArtifactStore, network: Network, boxes: Boxes
+) -> None:
+    run = boxes.run()
+    with store.stage(run.id, "read") as summary:
+        summary["running"] = {"r1": "0" * 64}
+    with pytest.raises(ArtifactMissing):
+        last_read(store, artifacts, network)
+
+
+def test_a_box_is_known_by_its_network(
+    store: RunStore, artifacts: ArtifactStore, network: Network, boxes: Boxes
+) -> None:
+    boxes.read(boxes.run(), "read", {"r1": "here", "taken-away": "no longer in the inventory"})
+    boxes.read(boxes.run("elsewhere"), "read", {"r1": "there"})
+    assert _texts(store, artifacts, network) == {"r1": "here"}
+
+
+def test_an_older_store_is_looked_through_once(
+    store: RunStore, artifacts: ArtifactStore, network: Network, boxes: Boxes, store_url: str
+) -> None:
+    run = boxes.run()
+    boxes.read(run, "read", {"r1": "before", "s2950": "before"})
+    boxes.read(run, "read-back", {"r1": "after"})
+    boxes.read(run, "read", {"r1": "before"}, taken_over=1, text="taken over from attempt 1")
+    given_up = boxes.run()
+    boxes.read(given_up, "read", {"r1": "gone", "r2": "gone"})
+    boxes.read(given_up, RETENTION_STAGE, {})
+    with store.database.write() as connection:
+        connection.execute(sa.text("DROP TABLE readings"))
+        connection.execute(sa.text("UPDATE alembic_version SET version_num = '0002'"))
+    with RunStore(store_url) as newer:
+        assert _texts(newer, artifacts, network) == {"r1": "after", "s2950": "before"}
