@@ -20,6 +20,7 @@ from app.web.routes import (
     login,
     networks,
     policies,
+    preview,
     run,
     run_actions,
     run_downloads,
@@ -40,6 +41,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     run_actions.router,
     editor.router,  # before the policies: /policies/new is an editor
     policies.router,
+    preview.router,
     account.router,
     users.router,
     calls.router,
