@@ -21,7 +21,7 @@ class PortReached:
 
 @dataclass(frozen=True)
 class LinkReached:
-    """An interface whose link a rule of link efficiency concerns, with the fragments that the rule asks for there."""
+    """An interface whose link a rule of link efficiency concerns, with the fragments that it asks for there."""
 
     device: str
     interface: Interface

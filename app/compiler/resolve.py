@@ -229,7 +229,11 @@ def _efficiency(
         where = loaded.document.place(("link_efficiency", position))
         if concerns(rule, interface):
             return _wanted_efficiency(rule, interface)
-        if rule.when.rate_below is not None and interface.usable >= rule.when.rate_below and framed(rule, interface):
+        if (
+            rule.when.rate_below is not None
+            and interface.usable >= rule.when.rate_below
+            and framed(rule, interface)
+        ):
             full = 1500 * 8 / interface.usable
             fast.append(
                 Finding(

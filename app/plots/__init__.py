@@ -5,6 +5,7 @@ for those who cannot see it, is drawn in the text colour of the page around it, 
 stroke and marker as well as by colour, so that it survives a black-and-white print.
 """
 
+from app.plots.bars import Bar, ClassBars, bars_table, class_bars
 from app.plots.cdf import CdfPlot, delta_q_cdf
 from app.plots.curve import PS_PER_MS, Curve
 from app.plots.series import Panel, Series, series_plot
@@ -12,13 +13,17 @@ from app.plots.table import Cell, Row, Table, plot_table
 
 __all__ = [
     "PS_PER_MS",
+    "Bar",
     "CdfPlot",
     "Cell",
+    "ClassBars",
     "Curve",
     "Panel",
     "Row",
     "Series",
     "Table",
+    "bars_table",
+    "class_bars",
     "delta_q_cdf",
     "plot_table",
     "series_plot",

@@ -18,7 +18,7 @@ from app.deltaq.intervals import cdf_band
 from app.deltaq.objective import Objective, quantile_of
 from app.plots.curve import LEAST_MS, PS_PER_MS, Curve, names, steps
 from app.plots.readings import Sight
-from app.plots.style import COLOURS, INK, MARKERS, drawing, svg
+from app.plots.style import COLOURS, INK, MARKERS, SIDE_COLOURS, drawing, svg
 from app.plots.ticks import between, log_ticks
 
 _WIDTH, _HEIGHT = 4.1, 2.4
@@ -28,12 +28,12 @@ _LINE = 0.19
 _PT = 72
 _HIGHEST, _HIGHEST_LATE = 1.03, 1.15
 
-_SIDES: dict[str, tuple[int, Any, float]] = {
-    "before": (1, (0, (4, 2)), 1.4),
-    "predicted": (3, (0, (1, 1.2)), 1.9),
-    "after": (0, "-", 1.8),
+_STROKES: dict[str, tuple[Any, float]] = {
+    "before": ((0, (4, 2)), 1.4),
+    "predicted": ((0, (1, 1.2)), 1.9),
+    "after": ("-", 1.8),
 }
-"""Of a side: colour and marker where all curves are of one class, stroke and its width."""
+"""Of a side of the push, and their width."""
 _MARKS = ("v", "^", "<", ">")
 """Of the bounds on delay, from the lowest quantile."""
 _FORBIDDEN: dict[str, Any] = {
@@ -104,7 +104,8 @@ class CdfPanel:
     def _look(self, number: int) -> dict[str, Any]:
         """Colour and marker of a curve: one per class; with a single class, one per side of the push."""
         labels = list(dict.fromkeys(curve.label for curve in self.curves))
-        colour, stroke, width = _SIDES[self.curves[number].when]
+        stroke, width = _STROKES[self.curves[number].when]
+        colour = SIDE_COLOURS[self.curves[number].when]
         if len(labels) > 1:
             colour = labels.index(self.curves[number].label) % len(COLOURS)
         return {

@@ -17,6 +17,8 @@ INK = "#010203"
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#c0669a", "#a87400")
 """After Okabe and Ito's palette, told apart by the colour-blind; at least 3:1 beside white and dark paper."""
+SIDE_COLOURS = {"before": 1, "predicted": 3, "after": 0}
+"""Which colour, and marker, a side of a push has where colours do not tell classes apart."""
 MARKERS = ("o", "s", "^", "D", "v")
 
 FONTS = ("DejaVu Sans", "Verdana", "Arial", "sans-serif")

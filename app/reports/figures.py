@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from app.deltaq.comparison import compare_samples
 from app.deltaq.objective import DEFAULT_CONFIDENCE, Objective
-from app.plots import Curve, Table, delta_q_cdf, plot_table
+from app.plots import Bar, ClassBars, Curve, Table, bars_table, class_bars, delta_q_cdf, plot_table
 from app.reports.model import RunReport
 from app.reports.table import amount
 from app.tester.judging import ClassVerdict
-from app.tester.measurement import FlowResult, Measurement, pooled_deltaq
+from app.tester.measurement import ClassSummary, FlowResult, Measurement, When, pooled_deltaq, summarise
 
 PS_PER_SECOND = 1e12
 """Picoseconds in a second."""
@@ -19,19 +20,21 @@ PS_PER_SECOND = 1e12
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One figure of one scenario, plain data that any process can make and any template show.
+    """One figure of one scenario: plain data that any process can make and any template show.
 
-    ``key`` is unique in its report and fit for an identifier. ``svgs`` are ``<svg>`` elements that stand side by
-    side, or one below the other where there is no room. ``change`` says in words what the push changed, where
-    the packets tell. ``readings`` is what a page's script shows of the curves under the pointer: JSON, empty where
-    there is nothing to read. ``judged`` tells whether an objective is drawn in.
+    ``key`` is unique in its report and fit for an identifier. ``kind`` is "traffic" where it shows what all classes
+    of the scenario got and lost, "deltaq" where it is of one class on one path. ``svgs`` are ``<svg>`` elements
+    that stand side by side, or one below the other where there is no room. ``change`` says in words what the push
+    changed, where the packets tell. ``readings`` is what a page's script shows of the curves under the pointer:
+    JSON, empty where there is nothing to read. ``judged`` tells whether an objective is drawn in.
     """
 
     key: str
+    kind: Literal["traffic", "deltaq"]
     scenario: str
     title: str
     heading: str
-    svgs: tuple[str, ...]
+    svgs: tuple[str, str]
     table: Table
     change: str = ""
     readings: str = ""
@@ -48,33 +51,93 @@ def class_figures(report: RunReport) -> tuple[Figure, ...]:
 
 
 def figures_of(measurements: Sequence[Measurement], verdicts: Sequence[ClassVerdict]) -> tuple[Figure, ...]:
-    """The figures of measurements of the same scenarios, each with the objective that ``verdicts`` judge it by."""
-    keys: dict[tuple[str, str, str], str] = {}
-    for measurement in measurements:
-        for scenario in measurement.scenarios:
-            for flow in scenario.flows:
-                if flow.traffic_class is not None and (flow.samples or flow.histogram):
-                    keys.setdefault((scenario.name, flow.traffic_class, flow.path), scenario.title)
-    figures = []
-    for number, ((name, traffic_class, path), title) in enumerate(keys.items(), start=1):
-        curves = [curve for each in measurements if (curve := _curve(each, name, traffic_class, path))]
-        objective, confidence = _objective(verdicts, name, traffic_class, path)
-        heading = f"{title}: {traffic_class}, {path}"
-        plot = delta_q_cdf(curves, objective, title=f"ΔQ of {heading}", confidence=confidence)
-        figures.append(
-            Figure(
-                key=f"figure-{number}",
-                scenario=name,
-                title=title,
-                heading=heading,
-                svgs=plot.svgs,
-                table=plot_table(curves, objective),
-                change=_change_in_words(curves, confidence),
-                readings=plot.readings,
-                judged=objective is not None,
-            )
+    """The figures of measurements of the same scenarios, each with the objective that ``verdicts`` judge it by.
+
+    Of every scenario first what its classes got and lost, then ΔQ class by class.
+    """
+    titles = {scenario.name: scenario.title for each in measurements for scenario in each.scenarios}
+    drawn: list[Figure] = []
+    for name, title in titles.items():
+        if classes := _bars(measurements, verdicts, name):
+            heading = f"{title}: what each class got and lost"
+            svgs = class_bars(classes, title=heading)
+            drawn.append(Figure("", "traffic", name, title, heading, svgs, bars_table(classes)))
+        drawn += [
+            _delta_q(measurements, verdicts, scenario=name, title=title, traffic_class=traffic_class, path=path)
+            for traffic_class, path in _distributions(measurements, name)
+        ]
+    return tuple(replace(one, key=f"figure-{number}") for number, one in enumerate(drawn, start=1))
+
+
+def _flows(measurement: Measurement, scenario: str) -> list[FlowResult]:
+    return [flow for each in measurement.scenarios if each.name == scenario for flow in each.flows]
+
+
+def _bars(
+    measurements: Sequence[Measurement], verdicts: Sequence[ClassVerdict], scenario: str
+) -> tuple[ClassBars, ...]:
+    """What every class got of a scenario, all of its paths together; background traffic last."""
+    names = dict.fromkeys(flow.traffic_class for each in measurements for flow in _flows(each, scenario))
+    found = []
+    for name in sorted(names, key=lambda name: name is None):
+        sides: list[tuple[When, ClassSummary]] = []
+        for each in measurements:
+            flows = [flow for flow in _flows(each, scenario) if flow.traffic_class == name]
+            if flows:
+                sides.append((each.when, summarise(flows)))
+        asked = [
+            each.objective.loss
+            for each in verdicts
+            if (each.scenario, each.traffic_class) == (scenario, name) and each.objective.loss is not None
+        ]
+        bars = tuple(
+            Bar(when, summary.throughput_bps / 1e3, _in_kbps(summary.expected_bps), summary.loss)
+            for when, summary in sides
         )
-    return tuple(figures)
+        offered = _in_kbps(sides[-1][1].offered_bps)
+        found.append(ClassBars(name or "background", bars, offered, min(asked, default=None)))
+    return tuple(found)
+
+
+def _in_kbps(bps: int | None) -> float | None:
+    return None if bps is None else bps / 1e3
+
+
+def _distributions(measurements: Sequence[Measurement], scenario: str) -> dict[tuple[str, str], None]:
+    """The classes and paths of a scenario of which some tester kept a distribution."""
+    return dict.fromkeys(
+        (flow.traffic_class, flow.path)
+        for each in measurements
+        for flow in _flows(each, scenario)
+        if flow.traffic_class is not None and (flow.samples or flow.histogram)
+    )
+
+
+def _delta_q(
+    measurements: Sequence[Measurement],
+    verdicts: Sequence[ClassVerdict],
+    *,
+    scenario: str,
+    title: str,
+    traffic_class: str,
+    path: str,
+) -> Figure:
+    curves = [curve for each in measurements if (curve := _curve(each, scenario, traffic_class, path))]
+    objective, confidence = _objective(verdicts, scenario, traffic_class, path)
+    heading = f"{title}: {traffic_class}, {path}"
+    plot = delta_q_cdf(curves, objective, title=f"ΔQ of {heading}", confidence=confidence)
+    return Figure(
+        "",
+        "deltaq",
+        scenario,
+        title,
+        heading,
+        plot.svgs,
+        plot_table(curves, objective),
+        change=_change_in_words(curves, confidence),
+        readings=plot.readings,
+        judged=objective is not None,
+    )
 
 
 def _change_in_words(curves: Sequence[Curve], confidence: float) -> str:
@@ -101,11 +164,9 @@ def _deadlines(first_ps: float, last_ps: float) -> str:
 
 def _curve(measurement: Measurement, scenario: str, traffic_class: str, path: str) -> Curve | None:
     """ΔQ of a class on one path; ``None`` when the measurement has nothing of it."""
-    flows: list[FlowResult] = [
+    flows = [
         flow
-        for each in measurement.scenarios
-        if each.name == scenario
-        for flow in each.flows
+        for flow in _flows(measurement, scenario)
         if flow.traffic_class == traffic_class and flow.path == path and (flow.samples or flow.histogram)
     ]
     if not flows:

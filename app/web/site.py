@@ -11,6 +11,8 @@ from app.web.forms import install_form_handler
 from app.web.head import HeadAsGet
 from app.web.problems import ProblemPages
 from app.web.routes import (
+    account,
+    calls,
     devices,
     editor,
     experiments,
@@ -18,10 +20,14 @@ from app.web.routes import (
     login,
     networks,
     policies,
+    preview,
     run,
     run_actions,
+    run_downloads,
+    run_downloads,
     run_orders,
     runs,
+    users,
 )
 
 ROUTERS: tuple[APIRouter, ...] = (
@@ -34,8 +40,14 @@ ROUTERS: tuple[APIRouter, ...] = (
     run_orders.router,
     run.router,
     run_actions.router,
+    run_downloads.router,
     editor.router,  # before the policies: /policies/new is an editor
     policies.router,
+    preview.router,
+    account.router,
+    users.router,
+    calls.router,
+    run_downloads.router,
 )
 """Pages, in the order of the navigation. The interface's document does not have them."""
 

@@ -11,7 +11,7 @@ from app.deltaq.distribution import DeltaQ
 from app.deltaq.objective import Evidence, Objective, Quantity
 from app.deltaq.verdict import judge
 from app.findings import Finding, Severity
-from app.reports.figures import class_figures
+from app.reports.figures import class_figures, figures_of
 from app.reports.model import ClassVerdict, DeviceReport, RunReport, StageReport
 from app.reports.run_report import render_run_report, verdict_rows
 from app.reports.table import amount
@@ -208,7 +208,7 @@ def test_a_run_with_one_side_only_has_a_report() -> None:
 
 
 def test_a_plot_says_what_changed() -> None:
-    (figure,) = class_figures(report())
+    _, figure = class_figures(report())
     # 50 to 50.6 ms and a tenth lost, then 12 to 12.6 ms and nothing lost.
     assert figure.change == (
         "After the push, more packets arrive by deadlines between 12 ms and 50.6 ms (95 % confidence)."
@@ -218,7 +218,7 @@ def test_a_plot_says_what_changed() -> None:
 
 def test_a_plot_says_what_was_gained_and_what_was_lost() -> None:
     both = {"before": measured("before", 50, 0), "after": measured("after", 12, 60)}
-    assert class_figures(report().model_copy(update=both))[0].change == (
+    assert class_figures(report().model_copy(update=both))[1].change == (
         "After the push, more packets arrive by deadlines between 12 ms and 50.4 ms and fewer packets arrive by "
         "a deadline of 50.6 ms (95 % confidence)."
     )
@@ -226,9 +226,9 @@ def test_a_plot_says_what_was_gained_and_what_was_lost() -> None:
 
 def test_a_plot_says_when_nothing_tells_before_and_after_apart() -> None:
     same = report().model_copy(update={"after": measured("after", 50, 60)})
-    assert "do not tell before and after apart" in class_figures(same)[0].change
+    assert "do not tell before and after apart" in class_figures(same)[1].change
     one_side = report().model_copy(update={"after": None, "verdicts_after": ()})
-    assert class_figures(one_side)[0].change == ""
+    assert class_figures(one_side)[1].change == ""
 
 
 def test_verdicts_are_paired_by_bound() -> None:
@@ -254,3 +254,29 @@ def test_verdicts_are_paired_by_bound() -> None:
 )
 def test_amounts(number: Quantity | float, kind: str, text: str) -> None:
     assert amount(number, kind) == text
+
+
+def test_the_first_figure_of_a_scenario_shows_what_its_classes_got() -> None:
+    traffic, delta_q = class_figures(report())
+    assert (traffic.kind, delta_q.kind) == ("traffic", "deltaq")
+    assert [row.name for row in traffic.table.rows] == ["voice-video, before", "voice-video, after"]
+    assert [row.cells[3].text for row in traffic.table.rows] == ["10", "0"]
+    assert [row.cells[3].above for row in traffic.table.rows] == [True, False]
+    assert delta_q.judged
+    assert [row.name for row in delta_q.table.rows] == ["before", "after", "asked"]
+    assert traffic.key != delta_q.key
+
+
+def test_a_prediction_stands_between_before_and_after() -> None:
+    predicted = measured("predicted", 15, 0)
+    figures = class_figures(report().model_copy(update={"predicted": predicted}))
+    assert [row.name for row in figures[1].table.rows] == ["before", "predicted", "after", "asked"]
+    assert figures[1].change.startswith("After the push, more packets")
+
+
+def test_what_was_only_predicted_has_figures_too() -> None:
+    predicted = measured("predicted", 15, 0)
+    traffic, delta_q = figures_of([predicted], judged(predicted))
+    assert [row.name for row in traffic.table.rows] == ["voice-video, predicted"]
+    assert [row.name for row in delta_q.table.rows] == ["predicted", "asked"]
+    assert delta_q.change == ""

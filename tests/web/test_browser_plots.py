@@ -76,7 +76,9 @@ def test_curves_can_be_read_with_the_pointer_and_with_keys(tab: Callable[..., Ta
     ann.page.goto("/login")
     curves = [delayed("before", 40, lost=8), delayed("predicted", 20), delayed("after", 10)]
     plot = delta_q_cdf(curves, Objective(delay={"p95": 0.025}), title="ΔQ of voice")
-    figure = Figure("figure-1", "wan", "WAN", "Voice", plot.svgs, plot_table(curves), readings=plot.readings)
+    figure = Figure(
+        "figure-1", "deltaq", "wan", "WAN", "Voice", plot.svgs, plot_table(curves), readings=plot.readings
+    )
     ann.page.evaluate(PUT_IN, [shown(figure), [asset("plots.css"), asset("plots.js")]])
     slider = ann.page.get_by_label("Read the curves at a delay")
     slider.wait_for()

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from app.errors import Place
-from app.intent.editing.changes import refused
+from app.intent.editing.changes import NotEditable, refused
 from app.intent.editing.nodes import Node, composed
 from app.intent.yaml_source import Path_, dotted
 
@@ -69,7 +69,7 @@ class Source:
         if node.shared:
             raise self.refused("stands in several places (an anchor with its aliases)", node, path)
 
-    def refused(self, message: str, node: Node, path: Path_ = ()) -> Exception:
+    def refused(self, message: str, node: Node, path: Path_ = ()) -> NotEditable:
         """A refusal at a node."""
         before = self.text[: node.start]
         line, column = before.count("\n") + 1, node.start - (before.rfind("\n") + 1) + 1
@@ -95,7 +95,7 @@ class Source:
 
     def _further_dashes(self, node: Node) -> list[int]:
         dash = re.compile(rf"^ {{{node.column}}}(?=-(?:\s|$))", re.MULTILINE)
-        return [found.end() for found in dash.finditer(self.text, node.start, node.end)]
+        return [found.end() for found in dash.finditer(self.text, node.start + 1, node.end)]
 
     def _pair(self, node: Node, key: Node, value: Node) -> Entry:
         if key.shared or (not node.flow and key.column != node.column):

@@ -85,7 +85,11 @@ def _put(source: Source, path: Path_, value: Any) -> str:
     entry = source.entries(parent)[source.position(parent, path[-1])]
     simple = not isinstance(value, dict | list)
     quotes = old.style if isinstance(value, str) and old.style in ("'", '"') else ""
-    text = scalar(value, quotes) if simple else flow(value)
+    text = scalar(value, parent.flow, quotes) if simple else flow(value)
+    if old.flow and not old.entries and isinstance(value, dict if old.kind == "mapping" else list):
+        inside = source.text[old.start + 1 : old.end - 1]
+        if inside.strip():  # a remark, which stays
+            return _inserted_in_braces(source, old, [], 0, text[1:-1])
     if parent.flow:
         return _put_inline(source, entry, text, parent)
     layout = Layout.of(source.root)

@@ -17,6 +17,7 @@ from app.errors import InputError
 from app.intent.base import is_name
 from app.intent.differences import meant_changes, text_changes
 from app.intent.editing import NotEditable, Set, edited
+from app.intent.library import trimmed
 from app.intent.reading import read_policy
 from app.intent.written import Written, shipped_policies
 from app.inventory.models import Network
@@ -183,7 +184,7 @@ def _shown(page: Page, caller: Principal, backend: Backend, written: Written, ne
     if network:
         caller.require(Role.VIEWER, network)
         inventory = backend.networks.network(network)
-    form = policy_form(read_policy(written), inventory)
+    form = policy_form(written, inventory)
     context = {
         "form": form,
         "file": written.file,
@@ -196,7 +197,7 @@ def _shown(page: Page, caller: Principal, backend: Backend, written: Written, ne
 
 
 def _written(name: str, text: str, policy: Policy | None) -> Written:
-    return Written(text, f"{name}.yaml", policy.included if policy else {})
+    return trimmed(Written(text, f"{name}.yaml", policy.included if policy else {}))
 
 
 def _policy(policies: Policies, name: str, number: int) -> Policy | None:
@@ -220,7 +221,9 @@ def _conflict(page: Page, policies: Policies, moved: PolicyMoved, mine: Written,
         moved=moved,
         theirs=theirs.about,
         base=base,
-        their_words=[told(one) for one in policies.difference(name, base, theirs.about.number).changes] if before else [],
+        their_words=[told(one) for one in policies.difference(name, base, theirs.about.number).changes]
+        if before
+        else [],
         my_words=[told(one) for one in meant_changes(was.intent, meant.intent)] if was and meant else [],
         their_lines=list(diff_lines(text_changes(common, theirs.text, "", ""))),
         my_lines=list(diff_lines(text_changes(common, mine.text, "", ""))),

@@ -32,11 +32,15 @@ def choices(text: Callable[..., str], form: PolicyForm, network: Network | None)
         "presets": (("", text("none")), *_presets()),
         "preset_numbers": preset_numbers,
         "recognised": recognised,
-        "applications": tuple((name, f"{name} – {ports_of(form.catalogue, name)}") for name in sorted(form.catalogue)),
+        "applications": tuple(
+            (name, f"{name} – {ports_of(form.catalogue, name)}") for name in sorted(form.catalogue)
+        ),
         "framings": tuple((name, name) for name in FramingName.__args__),  # type: ignore[attr-defined]
         "roles": tuple((role.value, role.value) for role in Role),
         "tags": tuple((tag, tag) for tag in sorted(tags)),
-        "devices": tuple((one.name, f"{one.name} – {one.platform}") for one in (network.devices if network else ())),
+        "devices": tuple(
+            (one.name, f"{one.name} – {one.platform}") for one in (network.devices if network else ())
+        ),
         "ports": tuple((name, f"{name} – {', '.join(found)}") for name, found in ports.items()),
         "stations": (_NOTHING, *((one.name, one.name) for one in (network.stations if network else ()))),
         "rate": format_rate,

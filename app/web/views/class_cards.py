@@ -18,19 +18,24 @@ COLOURS = 8
 
 _PLAIN = ("name", "description", "mark.dscp", "mark.cos", "mark.precedence", "mark.drop_precedence")
 _SERVICE = (
-    "treatment.wred", "treatment.wred.prefer", "treatment.queue_limit.prefer", "treatment.bounded", "treatment.level",
-    "treatment.police.rate", "treatment.police.burst", "treatment.police.exceed", "treatment.police.direction",
-    "treatment.police.prefer", "treatment.shape.rate", "treatment.shape.prefer", "treatment.priority.burst",
-)  # fmt: skip
+    *("treatment.wred", "treatment.wred.prefer", "treatment.queue_limit.prefer", "treatment.priority.burst"),
+    *("treatment.bounded", "treatment.level", "treatment.shape.rate", "treatment.shape.prefer"),
+    *(f"treatment.police.{key}" for key in ("rate", "burst", "exceed", "direction", "prefer")),
+)
+_COMMON = frozenset({"treatment.wred", "treatment.wred.prefer"})
 _OBJECTIVE = ("objective.preset", "objective.loss")
 QUANTILES = ("mean", "p50", "p95", "p99", "p99.9")
 """Statistics of delay that every card offers; what else a class bounds stands beside them."""
 
 _SHOWN_ONLY = (
-    ("treatment", "wred", "profiles"), ("treatment", "wred", "weight_exponent"), ("treatment", "wred", "ecn"),
-    ("treatment", "police", "peak_rate"), ("treatment", "police", "excess_burst"), ("treatment", "police", "conform"),
+    ("treatment", "wred", "profiles"),
+    ("treatment", "wred", "weight_exponent"),
+    ("treatment", "wred", "ecn"),
+    ("treatment", "police", "peak_rate"),
+    ("treatment", "police", "excess_burst"),
+    ("treatment", "police", "conform"),
     ("treatment", "police", "violate"),
-)  # fmt: skip
+)
 """What the form shows and does not edit."""
 
 
@@ -50,8 +55,8 @@ class Term(Spot):
 class ClassCard(Spot):
     """A class as the form shows it.
 
-    ``file`` is the library that it stands in; such a card is only shown. ``others`` are lines of what the form shows
-    and does not edit; ``index`` is its place among the classes of its own text.
+    ``file`` is the library that it stands in; such a card is only shown. ``others`` are names and values of what is
+    shown and not edited; ``index`` is its place among the classes of its own text.
     """
 
     name: str = ""
@@ -91,6 +96,16 @@ class ClassCard(Spot):
     def given(self) -> frozenset[str]:
         """Names of the fields that say something."""
         return frozenset(name for name, each in self.fields.items() if each.raw is not None)
+
+    @property
+    def serves_rarely(self) -> bool:
+        """Whether something is said of its service that most classes leave out."""
+        return bool(self.queue) or any(name in self.given for name in _SERVICE if name not in _COMMON)
+
+    @property
+    def marks_rarely(self) -> bool:
+        """Whether it carries a mark that most classes do not."""
+        return any(name in self.given for name in ("mark.precedence", "mark.drop_precedence"))
 
 
 Origin = Callable[[Path_], tuple[str, Path_ | None]]

@@ -23,10 +23,12 @@ _WHOLE = re.compile(r"\s*([0-9]{1,9})\s*%?\s*")
 class Gesture(BaseModel):
     """One thing done in the form; ``path`` is where, in the policy's own text.
 
-    ``set``: a value was typed or ticked (empty: taken away, unless ``what`` is `KEPT`). ``choose``: one of several ways to say something, the
-    old way goes. ``amount``: the number of the way that is chosen. ``insert``: a new entry of a list, ``move``: an
-    entry changes its place (``index`` to ``target``). ``remove``: it goes. ``override``: a class of a library is
-    written into the policy itself.
+    ``set``: a value was typed or ticked (empty: taken away, unless ``what`` is `KEPT`).
+    ``choose``: one of several ways to say something, the old way goes.
+    ``amount``: the number of the way that is chosen.
+    ``insert``, ``remove``: of an entry of a list (``remove`` also of a key).
+    ``move``: an entry of a list changes its place (``index`` to ``target``).
+    ``override``: a class of a library is written into the policy itself.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -141,7 +143,9 @@ def _value(gesture: Gesture, old: Any) -> Any:
         found = _WHOLE.fullmatch(value)
         return int(found[1]) if found else value.strip()
     if gesture.kind in ("one-or-many", "list"):
-        entries = [_scalar(part) for part in (value.split(",") if isinstance(value, str) else value) if part.strip()]
+        entries = [
+            _scalar(part) for part in (value.split(",") if isinstance(value, str) else value) if part.strip()
+        ]
         single = gesture.kind == "one-or-many" and len(entries) == 1 and not isinstance(old, list)
         return entries[0] if single else entries
     if gesture.kind == "flag":
@@ -159,7 +163,7 @@ def _chosen(path: Path_, what: str, way: str, data: Any) -> Sequence[Change]:
     old = way_of(what, here)
     if way == old or (way and way not in WAYS[what]):
         return ()
-    top = way.split(".")[0]
+    top = way.split(".", maxsplit=1)[0]
     changes: list[Change] = []
     if what != "service":  # queue limits and fragments: the ways stand beside what else is said
         if not way:
@@ -169,10 +173,8 @@ def _chosen(path: Path_, what: str, way: str, data: Any) -> Sequence[Change]:
     if way:
         value = _carried(here, old, way)
         changes.append(Set((*path, top), True if way == "priority" else {way.split(".")[1]: value}))
-    for other in {"priority", "bandwidth"} - {top}:
-        if _is_there(data, (*path, other)):
-            changes.append(Remove((*path, other)))
-    return changes
+    others = [(*path, other) for other in ("priority", "bandwidth") if other != top]
+    return [*changes, *(Remove(other) for other in others if _is_there(data, other))]
 
 
 def _carried(here: Any, old: str, way: str) -> Any:

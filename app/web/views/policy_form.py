@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -9,15 +10,18 @@ from pydantic import BaseModel, ValidationError
 
 from app.compiler.reach import LinkReached, PortReached, links_of, ports_in
 from app.intent.applications import Catalogue, OwnApplication, extended, load_catalogue
+from app.intent.library import libraries, library_parameters
 from app.intent.models import LinkEfficiencyRule, Scope
-from app.intent.reading import Problem, Reading
-from app.intent.written import SHIPPED, shipped_texts
+from app.intent.parameters import Parameter
+from app.intent.reading import Problem, Reading, read_policy
+from app.intent.written import Written
 from app.intent.yaml_source import Path_
 from app.inventory.models import Network
 from app.units import WRITTEN
 from app.web.views.class_cards import ClassCard, ClassCards
 from app.web.views.gestures import way_of
 from app.web.views.spots import Field, Spot, Spots, at, shown, texts
+from app.web.views.sum_bars import LevelSums, level_sums
 
 _RULE = (
     "when.rate_below", "when.framing", "header_compression", "fragment.by", "transmit_ring.packets",
@@ -35,7 +39,7 @@ _Model = TypeVar("_Model", bound=BaseModel)
 
 @dataclass
 class Card(Spot):
-    """An entry of a list that is no class; ``file`` is the library that it stands in, where it is not the text's own."""
+    """An entry of a list that is no class; ``file`` is the library that it stands in, empty: the own text."""
 
     file: str = ""
     index: int = 0
@@ -74,14 +78,14 @@ class ScopeCard(Card):
         return found
 
 
-@dataclass
-class ParameterRow(Spot):
-    """A parameter: its own value, and the one that a library gives."""
+@dataclass(frozen=True)
+class ParameterRow:
+    """A parameter of a library (``usual`` is what that gives) or of the policy's own."""
 
-    name: str = ""
-    field: Field | None = None
-    default: str = ""
-    file: str = ""
+    name: str
+    field: Field
+    usual: str
+    of_library: bool
 
 
 @dataclass(frozen=True)
@@ -110,16 +114,18 @@ class PolicyForm:
     included: tuple[str, ...] = ()
     libraries: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
+    sums: tuple[LevelSums, ...] = ()
     told: list[Told] = field(default_factory=list)
 
 
-def policy_form(reading: Reading, network: Network | None) -> PolicyForm:
-    """The form of a policy that was read; ``network`` is the one whose ports and links are shown."""
+def policy_form(written: Written, network: Network | None) -> PolicyForm:
+    """The form of a policy, which may be wrong; ``network`` is the one whose ports and links are shown."""
+    reading = read_policy(written)
     data = reading.data
     merged = reading.merged if isinstance(reading.merged, dict) else data
     form = PolicyForm(isinstance(data, dict), reading, _catalogue(merged))
     if form.readable:
-        _Filling(form, data, merged, network).fill()
+        _Filling(form, data, merged, network).fill(library_parameters(written))
     else:
         form.told = [Told(problem, None) for problem in reading.problems]
     return form
@@ -135,8 +141,8 @@ class _Filling:
         self._network = network
         self._spots = Spots()
 
-    def fill(self) -> None:
-        """Everything, and the problems last: they go where the parts are."""
+    def fill(self, usual: Mapping[str, Parameter]) -> None:
+        """Everything, and the problems last: they go where the parts are. ``usual`` are a library's parameters."""
         form = self._form
         for name in ("description", "tolerance"):
             form.fields[name] = self._field((name,), (name,))
@@ -144,6 +150,7 @@ class _Filling:
             form.parts[name] = self._spots.spot((name,))
         form.classes = ClassCards(self._spots, self._data, self._merged, self._form.reading.origin).cards()
         form.names = tuple(dict.fromkeys(_names(form.classes)))
+        form.sums = tuple(level_sums(self._merged, form.classes))
         self._scopes()
         self._rules()
         for place, path, file, index, last in self._entries("verify"):
@@ -155,9 +162,9 @@ class _Filling:
             card = Card(path, file=file, index=index, last=last)
             self._fields(card, place, _APPLICATION)
             form.applications.append(card)
-        self._parameters()
+        self._parameters(usual)
         form.included = texts(at(self._data, ("include",)))
-        form.libraries = tuple(name for name in _libraries() if name not in form.included)
+        form.libraries = tuple(name for name in libraries() if name not in form.included)
         form.told = [Told(problem, spot) for problem, spot in self._spots.tell(form.reading.problems)]
 
     def _field(self, path: Path_, place: Path_) -> Field:
@@ -215,16 +222,13 @@ class _Filling:
                 card.amount = self._field((*path, "fragment", card.fragment), (*place, "fragment", card.fragment))
             self._form.rules.append(card)
 
-    def _parameters(self) -> None:
+    def _parameters(self, usual: Mapping[str, Parameter]) -> None:
         own = at(self._data, ("parameters",))
-        declared = {p.name: p for p in self._form.reading.parameters}
-        for name in dict.fromkeys((*declared, *(own if isinstance(own, dict) else ()))):
-            row = ParameterRow(("parameters", name), name=name)
-            value = own.get(name) if isinstance(own, dict) else None
-            row.field = self._spots.field(("parameters", name), value)
-            if name in declared:
-                row.default, row.file = shown(declared[name].value), declared[name].file
-            self._form.parameters.append(row)
+        for name in dict.fromkeys((*usual, *(own if isinstance(own, dict) else ()))):
+            value = self._spots.field(("parameters", name), at(own, (name,)))
+            known = usual.get(name)
+            default = shown(known.value) if known else ""
+            self._form.parameters.append(ParameterRow(name, value, default, known is not None))
 
 
 def _names(cards: list[ClassCard]) -> list[str]:
@@ -242,11 +246,3 @@ def _catalogue(merged: Any) -> Catalogue:
     entries = at(merged, ("applications",))
     own = [_valid(OwnApplication, entry) for entry in (entries if isinstance(entries, list) else ())]
     return extended(load_catalogue(), (one for one in own if one is not None))
-
-
-def _libraries() -> tuple[str, ...]:
-    """Files of classes that ship with qosforge, as an include names them."""
-    inside = f"{SHIPPED}/"
-    return tuple(name.removeprefix(inside) for name in shipped_texts() if "/" in name.removeprefix(inside))
-
-

@@ -100,12 +100,10 @@ def element_id(path: Path_) -> str:
 def at(data: Any, path: Path_) -> Any:
     """What stands at a path; ``None`` where nothing does."""
     for part in path:
-        if isinstance(data, dict) and part in data:
-            data = data[part]
-        elif isinstance(data, list) and isinstance(part, int) and 0 <= part < len(data):
+        if isinstance(data, list) and isinstance(part, int) and 0 <= part < len(data):
             data = data[part]
         else:
-            return None
+            data = data.get(part) if isinstance(data, dict) else None
     return data
 
 
