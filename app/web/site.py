@@ -20,6 +20,7 @@ from app.web.routes import (
     login,
     networks,
     policies,
+    prediction,
     preview,
     run,
     run_actions,
@@ -44,6 +45,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     editor.router,  # before the policies: /policies/new is an editor
     policies.router,
     preview.router,
+    prediction.router,
     account.router,
     users.router,
     calls.router,
