@@ -44,7 +44,7 @@ SAMPLES = {
     "/policies": "/policies",
     "/policies/new": f"/policies/new?from={POLICY}&name=another",
     "/policies/{name}": f"/policies/{POLICY}",
-    "/policies/{name}/difference": f"/policies/{POLICY}/difference?one=1&other=2",
+    "/policies/{name}/difference": f"/policies/{POLICY}/difference?before=1&after=2",
     "/policies/{name}/edit": f"/policies/{POLICY}/edit?network={NETWORK}",
     "/runs": "/runs",
     "/runs/new": f"/runs/new?policy={POLICY}&network={NETWORK}",
@@ -67,6 +67,9 @@ FRAGMENTS = frozenset(
     }
 )
 """Parts of pages: no page of their own."""
+
+NOT_THERE_YET = frozenset({"/experiments/{name}/outcome.json", "/experiments/{name}/plots"})
+"""What comes of an experiment, which takes too long to be run for this."""
 
 DOWNLOADS = frozenset({"/experiments/{name}/outcome.json", "/runs/{run_id}/everything.zip"})
 
