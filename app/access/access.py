@@ -8,7 +8,16 @@ from datetime import UTC, datetime, timedelta
 
 import sqlalchemy as sa
 
-from app.access.calls import Call, LoggedCall, calls_page, open_call, record_abandoned, record_call
+from app.access.calls import (
+    Call,
+    LoggedCall,
+    Sought,
+    calls_page,
+    latest_calls,
+    open_call,
+    record_abandoned,
+    record_call,
+)
 from app.access.credentials import matches, token_id
 from app.access.passwords import check_password
 from app.access.roles import NotAllowed, NotAuthenticated, Principal, Role, bounded, roles_of
@@ -144,6 +153,14 @@ class Access:
 
     def calls(self, networks: Collection[str] | None, *, after: int, limit: int) -> list[LoggedCall]:
         """A page of the log, as `calls_page`; also with the calls that processes which died had begun."""
+        self._record_abandoned()
+        return calls_page(self.database, networks, after=after, limit=limit)
+
+    def latest_calls(self, networks: Collection[str] | None, sought: Sought, limit: int) -> list[LoggedCall]:
+        """The last calls of a kind, as `latest_calls` of the log; also with those of processes which died."""
+        self._record_abandoned()
+        return latest_calls(self.database, networks, sought, limit)
+
+    def _record_abandoned(self) -> None:
         longest = timedelta(seconds=2 * self.settings.request_seconds) + _ABANDONED
         record_abandoned(self.database, self.now() - longest)
-        return calls_page(self.database, networks, after=after, limit=limit)

@@ -22,6 +22,7 @@ from app.database.connections import Database
 UNKNOWN = 0
 """Status of a call whose process ended before it had answered: what it asked for may have been done."""
 
+_FAILED = 400
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -95,6 +96,37 @@ def calls_page(
     query = sa.select(CALLS).where(CALLS.c.seq > after).order_by(CALLS.c.seq).limit(limit)
     if networks is not None:
         query = query.where(CALLS.c.network.in_(networks))
+    with database.read() as connection:
+        return [LoggedCall(**row) for row in connection.execute(query).mappings()]
+
+
+@dataclass(frozen=True)
+class Sought:
+    """Which calls are looked for: of an actor, on a network, only those that were ``refused`` or failed; before a
+    number of the log, unless ``None``.
+    """
+
+    actor: str = ""
+    network: str = ""
+    refused: bool = False
+    before: int | None = None
+
+
+def latest_calls(
+    database: Database, networks: Collection[str] | None, sought: Sought, limit: int = 100
+) -> list[LoggedCall]:
+    """The last calls of a kind, newest first; those of some networks only, unless ``None``."""
+    query = sa.select(CALLS).order_by(CALLS.c.seq.desc()).limit(limit)
+    if networks is not None:
+        query = query.where(CALLS.c.network.in_(networks))
+    if sought.actor:
+        query = query.where(CALLS.c.actor == sought.actor)
+    if sought.network:
+        query = query.where(CALLS.c.network == sought.network)
+    if sought.refused:
+        query = query.where(sa.or_(CALLS.c.status >= _FAILED, CALLS.c.status == UNKNOWN))
+    if sought.before is not None:
+        query = query.where(CALLS.c.seq < sought.before)
     with database.read() as connection:
         return [LoggedCall(**row) for row in connection.execute(query).mappings()]
 

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
-from app.experiments import Session, document, load_experiment
+from app.experiments import Outcome, Session, document, load_experiment
 from app.experiments.compare import compare
+
+
+@dataclass(frozen=True)
+class Illustrated:
+    """The outcome of an experiment as a document, and its plots as one ``<svg>``, empty where it has none."""
+
+    document: dict[str, Any]
+    plots: str
 
 
 def compared(name: str, seed: int) -> dict[str, Any]:
@@ -14,6 +23,22 @@ def compared(name: str, seed: int) -> dict[str, Any]:
     Raises:
         ServiceError: the twin refuses a case.
     """
+    return _compared(name, seed)[1]
+
+
+def illustrated(name: str, seed: int) -> Illustrated:
+    """As `compared`, with the plots of the same run.
+
+    Raises:
+        ServiceError: the twin refuses a case.
+    """
+    from app.experiments.pictures import picture  # noqa: PLC0415 - matplotlib takes a second to load
+
+    outcome, found = _compared(name, seed)
+    return Illustrated(found, picture(outcome) if outcome.experiment.plots else "")
+
+
+def _compared(name: str, seed: int) -> tuple[Outcome, dict[str, Any]]:
     session = Session(seed)
     outcome = session.outcome(name)
-    return document(outcome, compare(session, load_experiment(name)))
+    return outcome, document(outcome, compare(session, load_experiment(name)))

@@ -117,7 +117,9 @@ def runs(limit: Annotated[int, typer.Option(min=1, help="How many.")] = 20, as_j
 def show(
     run_id: RunId,
     html: Annotated[Path | None, typer.Option("--html", help="Write the HTML report here.")] = None,
-    pdf: Annotated[Path | None, typer.Option("--pdf", metavar="FILE", help="Write the report as a PDF here.")] = None,
+    pdf: Annotated[
+        Path | None, typer.Option("--pdf", metavar="FILE", help="Write the report as a PDF here.")
+    ] = None,
     sarif: Sarif = None,
     junit: Junit = None,
     markdown: Markdown = None,

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
+from app.compiler.reach import concerns, framed
 from app.compiler.scoping import agreed, in_scope, unknown_names, unrecognised
 from app.findings import Finding, Severity
+from app.intent.fragments import fragment_size
 from app.intent.loader import LoadedIntent
 from app.intent.models import (
     RESERVED_CLASS,
@@ -18,7 +20,6 @@ from app.intent.models import (
     Remark,
     TrafficClass,
     every_class,
-    fragment_bytes,
 )
 from app.intent.yaml_source import Path_
 from app.inventory.models import Device, Interface, Network, Role
@@ -226,9 +227,13 @@ def _efficiency(
     fast: list[Finding] = []
     for position, rule in enumerate(loaded.intent.link_efficiency):
         where = loaded.document.place(("link_efficiency", position))
-        if rule.when.framing and interface.encapsulation.value not in rule.when.framing:
-            continue
-        if rule.when.rate_below is not None and interface.usable >= rule.when.rate_below:
+        if concerns(rule, interface):
+            return _wanted_efficiency(rule, interface)
+        if (
+            rule.when.rate_below is not None
+            and interface.usable >= rule.when.rate_below
+            and framed(rule, interface)
+        ):
             full = 1500 * 8 / interface.usable
             fast.append(
                 Finding(
@@ -243,8 +248,6 @@ def _efficiency(
                     line=where.line,
                 )
             )
-            continue
-        return _wanted_efficiency(rule, interface)
     if device.role in (Role.EDGE, Role.MIDDLE):
         findings.extend(fast)
     return None
@@ -255,7 +258,7 @@ def _wanted_efficiency(rule: LinkEfficiencyRule, interface: Interface) -> Effici
     size = blocking = None
     if fragment is not None:
         blocking = fragment.blocking
-        size = fragment.size if blocking is None else fragment_bytes(interface.usable, blocking)
+        size = fragment_size(interface.usable, fragment).bytes
     return EfficiencyRequest(
         header_compression=rule.header_compression == "rtp",
         fragment_bytes=size,

@@ -20,7 +20,7 @@ def find_conflicts(document: Document, catalogue: Catalogue) -> list[InputError]
     """Every conflict of a document, each at its place; parts of a wrong type are left out."""
     data = document.data
     classes = _mappings(data, "classes")
-    tree = _branches(classes)
+    tree = branches(data)
     apply = _mappings(data, "apply")
     found = [
         *conflicts(tree),
@@ -53,8 +53,12 @@ def _twice(document: Document, applications: Sequence[str | None]) -> Iterator[I
             seen.add((place.file, name))
 
 
+def branches(data: Any) -> list[Branch]:
+    """The tree of classes of an intent's data, whatever is wrong with single ones."""
+    return _branches(_mappings(data, "classes"))
+
+
 def _branches(classes: list[dict[str, Any]]) -> list[Branch]:
-    """The tree of classes, whatever is wrong with single ones."""
     return [
         Branch(
             _text(entry.get("name")),

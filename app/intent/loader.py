@@ -17,7 +17,7 @@ from app.intent.applications import Catalogue, extended, load_catalogue
 from app.intent.conflicts import find_conflicts
 from app.intent.includes import Files, Sheets, Source, Texts, WrittenIntent
 from app.intent.models import RESERVED_CLASS, Intent, TrafficClass
-from app.intent.parameters import Resolution, read_settings, spot, unknown_settings
+from app.intent.parameters import Parameter, Resolution, read_settings, spot, unknown_settings
 from app.intent.problems import as_problem
 from app.intent.yaml_source import Document, Path_, parse_document, read_document
 from app.units import WRITTEN
@@ -88,7 +88,28 @@ def parse_intent(
     return _checked(parse_document(text, name), Texts(included or {}), settings)
 
 
-def _checked(own: Document, source: Source, settings: Sequence[str]) -> LoadedIntent:
+@dataclass(frozen=True)
+class Assembled:
+    """An intent with its includes and parameters put in, right or wrong, and what is wrong with these.
+
+    It is not ``complete`` where a file that is included could not be read.
+    """
+
+    document: Document
+    problems: list[InputError]
+    findings: list[Finding]
+    resolution: Resolution
+    declared: Mapping[str, Parameter]
+    complete: bool
+    included: Mapping[str, str]
+
+
+def assemble(own: Document, source: Source, settings: Sequence[str]) -> Assembled:
+    """Put in what a document includes, and its parameters; ``settings`` are those given beside it.
+
+    Raises:
+        InputError: it is no mapping, or the parameters come to too much text.
+    """
     if not isinstance(own.data, dict):
         raise InputError("is not an intent: a mapping is expected", own.place(()), "see policies/")
     sheets = Sheets(source)
@@ -101,6 +122,13 @@ def _checked(own: Document, source: Source, settings: Sequence[str]) -> LoadedIn
     if sheets.complete:  # else what is missing would only be told again by what refers to it
         problems += resolution.unknown
         problems += unknown_settings(given, declared, resolution.used)
+    included = {sheet.file: sheet.text for sheet, _ in sheets.order[:-1]}
+    return Assembled(document, problems, findings, resolution, declared, sheets.complete, included)
+
+
+def _checked(own: Document, source: Source, settings: Sequence[str]) -> LoadedIntent:
+    assembled = assemble(own, source, settings)
+    document, resolution, problems = assembled.document, assembled.resolution, list(assembled.problems)
     catalogue = load_catalogue()
     intent: Intent | None = None
     wrong: list[InputError] = []
@@ -111,9 +139,9 @@ def _checked(own: Document, source: Source, settings: Sequence[str]) -> LoadedIn
         wrong = [
             as_problem(document, details, WrittenIntent)
             for details in error.errors()
-            if details["loc"] and not _follows(details, sheets.complete)
+            if details["loc"] and not _follows(details, assembled.complete)
         ]
-    if sheets.complete:
+    if assembled.complete:
         wrong += find_conflicts(document, catalogue)
     problems += [resolution.explained(p) for p in wrong if spot(p.where) not in resolution.failed]
     if problems or intent is None:
@@ -123,9 +151,9 @@ def _checked(own: Document, source: Source, settings: Sequence[str]) -> LoadedIn
         document,
         hashlib.sha256(intent.model_dump_json(by_alias=True).encode()).hexdigest(),
         extended(catalogue, intent.applications),
-        {sheet.file: sheet.text for sheet, _ in sheets.order[:-1]},
+        assembled.included,
         tuple(settings),
-        (*findings, *resolution.unused(declared)),
+        (*assembled.findings, *resolution.unused(assembled.declared)),
     )
 
 

@@ -24,6 +24,7 @@ __all__ = [
     "OWN_PREFIX",
     "RESERVED_CLASS",
     "VOICE_VLAN",
+    "Asked",
     "Bandwidth",
     "Branch",
     "Conflict",
@@ -56,6 +57,7 @@ __all__ = [
     "conflicts",
     "every_class",
     "fragment_bytes",
+    "levels",
     "policy_conflicts",
     "unjudged",
     "unknown_classes",
@@ -229,6 +231,36 @@ class Branch:
     below: Sequence[Branch] = ()
 
 
+@dataclass(frozen=True)
+class Asked:
+    """What the classes of one level ask for together: percents of the link, percents of what priority leaves, rates
+    in bit/s and weights; ``units`` are those that their bandwidths are given in.
+    """
+
+    priority_percent: int
+    priority_rate: int
+    bandwidth_percent: int
+    remaining_percent: int
+    bandwidth_rate: int
+    weight: int
+    units: tuple[str, ...]
+
+    @classmethod
+    def by(cls, treatments: Sequence[Treatment]) -> Asked:
+        """The sums over treatments."""
+        priorities = [t.priority for t in treatments if t.priority]
+        shares = [t.bandwidth for t in treatments if t.bandwidth]
+        return cls(
+            priority_percent=sum(p.percent or 0 for p in priorities),
+            priority_rate=sum(p.rate or 0 for p in priorities),
+            bandwidth_percent=sum(s.percent or 0 for s in shares),
+            remaining_percent=sum(s.remaining_percent or 0 for s in shares),
+            bandwidth_rate=sum(s.rate or 0 for s in shares),
+            weight=sum(s.weight or 0 for s in shares),
+            units=tuple(sorted({kind for share in shares for kind in share.model_dump(exclude_none=True)})),
+        )
+
+
 def _branches(classes: Sequence[TrafficClass]) -> list[Branch]:
     return [Branch(c.name, c.treatment, _branches(c.treatment.children)) for c in classes]
 
@@ -236,7 +268,7 @@ def _branches(classes: Sequence[TrafficClass]) -> list[Branch]:
 def conflicts(classes: Sequence[Branch]) -> Iterator[Conflict]:
     """Names given twice in the whole tree; mixed units and sums over 100 at each of its levels."""
     seen: set[str] = set()
-    for path, level in _levels(("classes",), classes):
+    for path, level in levels(("classes",), classes):
         siblings: set[str] = set()
         for position, name in enumerate(branch.name for branch in level):
             if name is not None and name in (siblings if name == RESERVED_CLASS else seen):
@@ -248,26 +280,25 @@ def conflicts(classes: Sequence[Branch]) -> Iterator[Conflict]:
         yield from _sums(path, [branch.treatment for branch in level if branch.treatment])
 
 
-def _levels(
+def levels(
     path: tuple[str | int, ...], classes: Sequence[Branch]
 ) -> Iterator[tuple[tuple[str | int, ...], Sequence[Branch]]]:
+    """The levels of a tree of classes, each with the path of its list, those above before those below."""
     yield path, classes
     for position, branch in enumerate(classes):
         if branch.below:
-            yield from _levels((*path, position, "treatment", "children"), branch.below)
+            yield from levels((*path, position, "treatment", "children"), branch.below)
 
 
 def _sums(path: tuple[str | int, ...], treatments: Sequence[Treatment]) -> Iterator[Conflict]:
-    shares = [t.bandwidth for t in treatments if t.bandwidth]
-    kinds = {kind for share in shares for kind in share.model_dump(exclude_none=True)}
-    if len(kinds) > 1:
-        units = ", ".join(sorted(kinds))
+    asked = Asked.by(treatments)
+    if len(asked.units) > 1:
+        units = ", ".join(asked.units)
         yield Conflict(path, f"bandwidth is given in mixed units ({units})", "use one unit for all classes")
-    remaining = sum(share.remaining_percent or 0 for share in shares)
-    if remaining > 100:
-        message = f"the remaining_percent of all classes sum to {remaining}"
-        yield Conflict(path, message, f"at most 100: take away {remaining - 100}")
-    total = sum(t.priority.percent or 0 for t in treatments if t.priority) + sum(s.percent or 0 for s in shares)
+    if asked.remaining_percent > 100:
+        message = f"the remaining_percent of all classes sum to {asked.remaining_percent}"
+        yield Conflict(path, message, f"at most 100: take away {asked.remaining_percent - 100}")
+    total = asked.priority_percent + asked.bandwidth_percent
     if total > 100:
         message = f"the percents of all classes sum to {total}"
         yield Conflict(path, message, f"at most 100: take away {total - 100}")

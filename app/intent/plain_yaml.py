@@ -14,7 +14,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.nodes import ScalarNode
 
 try:
-    from yaml.cyaml import CParser
+    from yaml.cyaml import CParser, CSafeLoader
     from yaml.error import YAMLError
     from yaml.events import (
         DocumentEndEvent,
@@ -28,12 +28,12 @@ try:
         StreamStartEvent,
     )
 except ImportError:  # PyYAML was built without libyaml
-    CParser = None
+    CParser = CSafeLoader = None
 
 Path_ = tuple[str | int, ...]
 Position = tuple[int, int]
 
-_OTHER = re.compile(r"[^\n -~\u00a0-\u1fff\u2010-\u2027\u2030-\ud7ff]|[&*!|>?\\@`]|^%", re.MULTILINE)
+_OTHER = re.compile(r"[^\r\n -~\u00a0-\u1fff\u2010-\u2027\u2030-\ud7ff]|\r(?!\n)|[&*!|>?\\@`]|^%", re.MULTILINE)
 """What makes a text one of another kind."""
 _PLAIN = "tag:yaml.org,2002:"
 _SCALARS = frozenset(_PLAIN + kind for kind in ("str", "int", "float", "bool", "null", "timestamp"))
@@ -56,6 +56,19 @@ def read_plain(
         reading = _Reading(text, depth, values)
         return reading.document(), reading.marks, reading.keys
     except (_Left, YAMLError):
+        return None
+
+
+def compose_plain(text: str) -> Any | None:
+    """The nodes of a text with the marks where they begin and end; ``None``: it is for the other reader.
+
+    The text must have been read by one of both: levels and values are not counted here.
+    """
+    if CParser is None or _OTHER.search(text) is not None:
+        return None
+    try:
+        return CSafeLoader(text).get_single_node()
+    except YAMLError:
         return None
 
 

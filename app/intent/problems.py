@@ -50,6 +50,9 @@ def as_problem(
     if kind == "missing" and isinstance(loc[-1], int):
         message = f"{shortened(details['input'])} has too few values"
         return InputError(message, document.place(path), f"write {loc[-1] + 1} of them at least")
+    if kind == "too_short":
+        message = f"{shortened(details['input'])} has too few entries"
+        return InputError(message, document.place(path), f"give {details['ctx']['min_length']} at least")
     if kind == "missing":
         return InputError(f"missing key {str(loc[-1])!r}", document.place(path), "add it")
     if kind == "value_error":

@@ -42,6 +42,10 @@ class Written:
         """The parameters as ``name=value``, in the order of their names: JSON is YAML."""
         return tuple(f"{name}={json.dumps(self.parameters[name])}" for name in sorted(self.parameters))
 
+    def texts(self) -> Mapping[str, str]:
+        """Every text that may be included: the shipped ones, and those handed over."""
+        return {**shipped_texts(), **self.included}
+
 
 def load_written(written: Written) -> LoadedIntent:
     """Check an intent that was handed over.
@@ -53,7 +57,7 @@ def load_written(written: Written) -> LoadedIntent:
     problems = list(_misnamed(written))
     if problems:
         raise InputErrors("the policy cannot be read", errors=problems)
-    loaded = parse_intent(written.text, written.file, written.settings(), {**shipped_texts(), **written.included})
+    loaded = parse_intent(written.text, written.file, written.settings(), written.texts())
     unused = sorted(written.included.keys() - loaded.included.keys())
     if unused:
         mend = f"leave it out, or call it as the policy includes it beside {written.file}"

@@ -45,7 +45,7 @@ class Document:
 
     def place(self, path: Path_) -> Place:
         """The place of the value at ``path``, or of its nearest enclosing value."""
-        home, own = self._home(path)
+        home, own = self.home(path)
         for length in range(len(own), -1, -1):
             if own[:length] in home.marks:
                 return home._place(home.marks[own[:length]], own)
@@ -53,10 +53,10 @@ class Document:
 
     def key_place(self, path: Path_) -> Place:
         """The place of the key that names the value at ``path``; of the value where it has no key."""
-        home, own = self._home(path)
+        home, own = self.home(path)
         return home._place(home.keys[own], own) if own in home.keys else self.place(path)
 
-    def _home(self, path: Path_) -> tuple[Document, Path_]:
+    def home(self, path: Path_) -> tuple[Document, Path_]:
         """The document that the value at ``path`` stands in, and its path there."""
         for length in range(len(path), 0, -1):
             if path[:length] in self.parts:

@@ -1,1 +1,1 @@
-"""Prediction: plans, topology and traffic to ΔQ, before anything is pushed."""
+"""Predictions: what a compiled policy would do to the traffic, before any box has it."""

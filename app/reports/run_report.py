@@ -7,20 +7,19 @@ configurations from boxes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-from app.deltaq.objective import BoundVerdict
 from app.findings import Finding, Severity
 from app.reports.balance import accounts, in_words, side_texts, who_paid
 from app.reports.facts import run_facts
 from app.reports.figures import class_figures
 from app.reports.model import RunReport
 from app.reports.table import COLUMNS, Group, amount, comparison_table
+from app.reports.verdict_rows import verdict_rows
 from app.resources import read_text
 from app.tester.judging import ClassVerdict
 
@@ -29,21 +28,6 @@ TEMPLATE = "app/reports/run.html.j2"
 
 _SYMBOLS = {"met": "✔", "broken": "✘", "inconclusive": "?"}
 _SEVERITIES = tuple(Severity)
-
-
-@dataclass(frozen=True, slots=True)
-class VerdictRow:
-    """One bound of one class in one scenario, on the sides of the push on which it was judged: at least one."""
-
-    scenario: str
-    traffic_class: str
-    path: str | None
-    sides: dict[str, BoundVerdict]
-
-    @property
-    def asked(self) -> BoundVerdict:
-        """The bound itself, which all sides share."""
-        return next(iter(self.sides.values()))
 
 
 def render_run_report(report: RunReport) -> str:
@@ -77,17 +61,6 @@ def render_run_report(report: RunReport) -> str:
         figures=class_figures(report),
     )
     return page.lstrip()
-
-
-def verdict_rows(report: RunReport) -> tuple[VerdictRow, ...]:
-    """Bring the bounds judged together by scenario, class, path and label, in the order of judging."""
-    rows: dict[tuple[str, str, str | None, str], dict[str, BoundVerdict]] = {}
-    for side, verdicts in _sides(report).items():
-        for each in verdicts:
-            for bound in each.verdict.bounds:
-                key = (each.scenario, each.traffic_class, each.path, bound.label)
-                rows.setdefault(key, {})[side] = bound
-    return tuple(VerdictRow(scenario, name, path, sides) for (scenario, name, path, _), sides in rows.items())
 
 
 def _sides(report: RunReport) -> dict[str, tuple[ClassVerdict, ...]]:

@@ -116,6 +116,9 @@ def _made(stage: Stage) -> Iterator[tuple[Kind, str, str]]:
         of = stage.name.removeprefix("measure-")
         yield Kind.MEASUREMENT, of, summary["measurement"]
         yield Kind.VERDICTS, of, summary["verdicts"]
+    elif stage.name == "predict" and "measurement" in summary:
+        yield Kind.MEASUREMENT, "predicted", summary["measurement"]
+        yield Kind.VERDICTS, "predicted", summary["verdicts"]
     elif stage.name == "counters" and "notes" in summary:
         yield Kind.COUNTERS, "", summary["notes"]
 

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+
+import sqlalchemy as sa
 
 from app.compiler.candidate import differences
 from app.inventory.models import Network
-from app.plan.model import Plan
+from app.plan.description import port_facts, system_facts
+from app.plan.model import InterfacePlan, Plan, System
 from app.platforms.base import platform
 from app.runs.artifacts import Artifacts
-from app.runs.contents import Kind, contents
+from app.runs.given_up import RETENTION_STAGE
 from app.runs.store import Run, RunStore
-from app.runs.tables import RunStatus
+from app.runs.tables import RUNS, STAGES, RunStatus, StageOutcome
 
-MOST_RUNS = 200
-"""Runs of a kind that are looked through for one that knows the box."""
+_SETTLING = (RunStatus.KEPT.value, RunStatus.NOTHING_TO_DO.value)
+_READINGS = ("read-back", "read")
+"""Stages that say what a box holds at the end of such a run; a box without a change was only read."""
+_AT_ONCE = 16
+"""Readings that are fetched together: the newest of a network mostly has every box."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +32,26 @@ class Drift:
 
     run: Run | None
     differences: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Settled:
+    """The last run that settled what a box should hold, and what the box said it held then (an artifact)."""
+
+    run: Run
+    artifact: str
+
+
+@dataclass(frozen=True)
+class Change:
+    """Something of a port or a box that is not as it was: what it is about, and both sides in words.
+
+    A side is empty where there was, or is, nothing of the kind.
+    """
+
+    about: str
+    was: str
+    now: str
 
 
 def held_plan(network: Network, device: str, text: str) -> Plan:
@@ -39,24 +66,76 @@ def drift(store: RunStore, artifacts: Artifacts, network: Network, device: str, 
     Raises:
         StoreError: the run's artifact is missing or damaged.
     """
-    found = _last(store, network.name, device)
+    found = settled(store, network).get(device)
     if found is None:
         return Drift(None, ())
-    run, artifact = found
-    before = held_plan(network, device, artifacts.get_text(artifact))
-    return Drift(run, differences(before, held_plan(network, device, text)))
+    before = held_plan(network, device, artifacts.get_text(found.artifact))
+    return Drift(found.run, differences(before, held_plan(network, device, text)))
 
 
-def _last(store: RunStore, network: str, device: str) -> tuple[Run, str] | None:
-    """The last run that settled what a box should hold, and what the box said it held then."""
-    runs = [
-        run
-        for status in (RunStatus.KEPT, RunStatus.NOTHING_TO_DO)
-        for run in store.list_runs(limit=MOST_RUNS, networks=[network], status=status)
-    ]
-    for run in sorted(runs, key=lambda run: run.id, reverse=True):
-        named = {content.name: content.id for content in contents(store, run.id)}
-        for kind in (Kind.READ_BACK, Kind.RUNNING):  # a box without a change was only read
-            if (artifact := named.get(f"{kind.value}/{device}")) is not None:
-                return run, artifact
-    return None
+def settled(store: RunStore, network: Network) -> dict[str, Settled]:
+    """By device, the last run that settled it; without those that no run did, or whose run gave up its texts."""
+    found = store.database.query(lambda connection: _settled(connection, network))
+    runs = {run_id: store.get_run(run_id) for run_id in {run_id for run_id, _ in found.values()}}
+    return {device: Settled(runs[run_id], artifact) for device, (run_id, artifact) in found.items()}
+
+
+def port_differences(before: Plan, now: Plan, port: str) -> tuple[str, ...]:
+    """What `differences` says of one port."""
+    return differences(_only(before, port), now)
+
+
+def system_differences(before: Plan, now: Plan) -> tuple[str, ...]:
+    """What `differences` says of the box as a whole."""
+    return differences(before.model_copy(update={"interfaces": ()}), now)
+
+
+def port_changes(before: Plan, now: Plan, port: str) -> tuple[Change, ...]:
+    """How a port is not as it was, in plain words."""
+    own = (_port_facts(plan, port) for plan in (before, now))
+    return _changes(*own)
+
+
+def system_changes(before: Plan, now: Plan) -> tuple[Change, ...]:
+    """How a box as a whole is not as it was, in plain words."""
+    return _changes(system_facts(before.system), system_facts(now.system))
+
+
+def _port_facts(plan: Plan, port: str) -> dict[str, str]:
+    # Without the box's scheduler, which `system_changes` tells of: each change once.
+    interface = plan.interface(port)
+    return port_facts(System(), interface) if interface else {}
+
+
+def _only(plan: Plan, port: str) -> Plan:
+    kept: tuple[InterfacePlan, ...] = tuple(entry for entry in plan.interfaces if entry.name == port)
+    return plan.model_copy(update={"interfaces": kept, "system": System()})
+
+
+def _changes(before: Mapping[str, str], now: Mapping[str, str]) -> tuple[Change, ...]:
+    return tuple(
+        Change(about, before.get(about, ""), now.get(about, ""))
+        for about in dict.fromkeys((*before, *now))
+        if before.get(about) != now.get(about)
+    )
+
+
+def _settled(connection: sa.Connection, network: Network) -> dict[str, tuple[str, str]]:
+    given_up = sa.select(STAGES.c.run_id).where(STAGES.c.name == RETENTION_STAGE)
+    query = (
+        sa.select(STAGES.c.run_id, STAGES.c.summary)
+        .join(RUNS, RUNS.c.id == STAGES.c.run_id)
+        .where(RUNS.c.network == network.name, RUNS.c.status.in_(_SETTLING), STAGES.c.name.in_(_READINGS))
+        .where(STAGES.c.outcome == StageOutcome.DONE.value, STAGES.c.run_id.not_in(given_up))
+        .order_by(STAGES.c.run_id.desc(), STAGES.c.name.desc(), STAGES.c.attempt.desc())
+    )
+    missing = {device.name for device in network.devices}
+    found: dict[str, tuple[str, str]] = {}
+    with connection.execution_options(yield_per=_AT_ONCE).execute(query) as rows:
+        for run_id, summary in rows:
+            texts = summary.get("running", {})
+            found |= {device: (run_id, texts[device]) for device in missing & texts.keys()}
+            missing -= found.keys()
+            if not missing:
+                break
+    return found

@@ -1,7 +1,8 @@
-"""What the boxes of a network were last known to hold: the last reading of each by any run."""
+"""What the boxes of a network were last known to hold: the last reading of each, by a run or for a person."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -9,24 +10,27 @@ import sqlalchemy as sa
 
 from app.inventory.models import Network
 from app.runs.artifacts import Artifacts
+from app.runs.readings import write_readings
 from app.runs.store import RunStore
 from app.runs.tables import READINGS
 
 
 @dataclass(frozen=True, slots=True)
 class LastRead:
-    """The running configuration that a box gave when it was last read, by a run, and when that was."""
+    """The running configuration that a box gave when it was last read, and when that was.
+
+    ``run_id`` is the run that read it; ``None`` where a person asked for it.
+    """
 
     device: str
     text: str
-    run_id: str
+    run_id: str | None
     at: datetime
 
 
 def last_read(store: RunStore, artifacts: Artifacts, network: Network) -> dict[str, LastRead]:
-    """What each box said when a run last read it: before a change, after it, or after a roll-back.
-
-    A box that no run has read is left out.
+    """What each box said when it was last read: by a run before its change, after it or after a roll-back, or for
+    a person. A box that was never read is left out.
 
     Raises:
         StoreError: an artifact is missing or damaged.
@@ -39,3 +43,16 @@ def last_read(store: RunStore, artifacts: Artifacts, network: Network) -> dict[s
         for row in rows
         if row.device in known
     }
+
+
+def keep_readings(
+    store: RunStore, artifacts: Artifacts, network: Network, texts: Mapping[str, str], at: datetime
+) -> None:
+    """Keep what boxes said to a person who asked them at a moment, by device.
+
+    Raises:
+        StoreError: it cannot be written.
+    """
+    stored = {device: artifacts.put_text(text) for device, text in texts.items()}
+    if stored:
+        store.database.transact(lambda connection: write_readings(connection, network.name, stored, at))

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from app.deltaq.objective import Outcome
 from app.deploy.fleet import Fleet
 from app.deploy.transaction import running
-from app.errors import DeviceErrors, InputError, Place
+from app.errors import DeviceErrors, InputError, Place, QosforgeError
 from app.intent.loader import LoadedIntent
 from app.intent.models import Intent
 from app.inventory.models import Network
 from app.plan.model import Plan
 from app.platforms.base import platform
-from app.tester.judging import ClassVerdict, overall, verdicts
-from app.tester.measurement import Measurement, When
+from app.tester.judging import ClassVerdict, judges, overall, verdicts
+from app.tester.measurement import Measurement, Side
 from app.tester.twin import TwinTester
 
 
@@ -34,9 +34,7 @@ def require_checks(loaded: LoadedIntent) -> None:
     Raises:
         InputError: no check of it judges a class that has an objective.
     """
-    intent = loaded.intent
-    judged = (intent.objective_of(check, name) for check in intent.verify for name in check.classes)
-    if all(objective is None for objective in judged):
+    if not judges(loaded.intent):
         raise InputError(
             "no check judges a class with an objective, so there is nothing to measure",
             Place(file=loaded.document.file, path="verify"),
@@ -50,12 +48,20 @@ def read_running(fleet: Fleet, devices: Collection[str] = ()) -> dict[str, str]:
     Raises:
         DeviceErrors: boxes cannot be read; carries the error of each.
     """
+    texts, errors = read_each(fleet, devices)
+    if errors:
+        raise DeviceErrors("boxes cannot be read", errors=list(errors.values()))
+    return texts
+
+
+def read_each(fleet: Fleet, devices: Collection[str] = ()) -> tuple[dict[str, str], dict[str, QosforgeError]]:
+    """As `read_running`, for who can do with less: the configurations of the boxes that can be read, and the errors
+    of those that cannot, by device.
+    """
     names = [d.name for d in fleet.network.devices if not devices or d.name in devices]
     outcomes = fleet.run(names, lambda _name, driver: running(driver))
-    errors = [outcome.error for outcome in outcomes.values() if outcome.error is not None]
-    if errors:
-        raise DeviceErrors("boxes cannot be read", errors=errors)
-    return {name: outcome.value for name, outcome in outcomes.items() if outcome.value is not None}
+    texts = {name: outcome.value for name, outcome in outcomes.items() if outcome.value is not None}
+    return texts, {name: outcome.error for name, outcome in outcomes.items() if outcome.error is not None}
 
 
 def plans_held(network: Network, texts: Mapping[str, str]) -> dict[str, Plan]:
@@ -73,7 +79,7 @@ def measure(
     texts: Mapping[str, str],
     *,
     seed: int,
-    when: When = "before",
+    when: Side = "before",
     stretch: int = 1,
 ) -> Judged:
     """Run the tester on configurations that boxes gave, ``stretch`` times as long as the intent says, and judge.
@@ -81,23 +87,6 @@ def measure(
     Raises:
         TesterError: the tester cannot measure this.
     """
-    return judge(intent, network, plans_held(network, texts), seed=seed, when=when, stretch=stretch)
-
-
-def judge(
-    intent: Intent,
-    network: Network,
-    plans: Mapping[str, Plan],
-    *,
-    seed: int,
-    when: When = "before",
-    stretch: int = 1,
-) -> Judged:
-    """As `measure`, on plans.
-
-    Raises:
-        TesterError: the tester cannot measure this.
-    """
-    measurement = TwinTester(network, plans, seed).measure(intent, when, stretch)
+    measurement = TwinTester(network, plans_held(network, texts), seed).measure(intent, when, stretch)
     found = verdicts(intent, network, measurement)
     return Judged(measurement, found, overall(found))

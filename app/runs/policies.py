@@ -157,6 +157,7 @@ class Policies:
         author: str,
         comment: str = "",
         source: Mapping[str, str] | None = None,
+        *,
         base: int | None = None,
     ) -> tuple[PolicyVersion, bool]:
         """Keep a text as the newest version of a policy; the bool says whether there is a new one.

@@ -16,13 +16,15 @@ from app.errors import StoreError
 from app.findings import has_errors
 from app.runs import undo
 from app.runs.context import Context
+from app.runs.predicting import STAGE as PREDICT
+from app.runs.predicting import predicted
 from app.runs.readings import TAKEN_OVER
 from app.runs.tables import StageOutcome
 from app.validation import validate
 
 Json = dict[str, Any]
 
-_REUSED = ("read", "compile", "validate", "prepare")
+_REUSED = ("read", "compile", "validate", "prepare", PREDICT)
 
 
 def errors_of(outcomes: Mapping[str, Outcome[Any]]) -> list[Json]:
@@ -57,7 +59,7 @@ def compiled(context: Context, held: Mapping[str, str]) -> Compilation:
 
 
 def prepare(context: Context, held: Mapping[str, str]) -> Json:
-    """Compile, validate, and make the candidates."""
+    """Compile, validate, make the candidates, and predict what they would do."""
     texts = running_texts(context, held)
     with context.store.stage(context.run_id, "compile") as summary:
         context.observe("compile", f"{context.intent.intent.intent} for {context.network.name}")
@@ -86,6 +88,8 @@ def prepare(context: Context, held: Mapping[str, str]) -> Json:
             devices[device.name] = entry(context, device.text, made.text, made.inverse, made.gaps)
         candidate = listed(context, devices)
         summary |= {"devices": devices, "candidate": candidate}
+    if documents.measure and not all(entry["empty"] for entry in devices.values()):
+        predicted(context, compilation, texts)
     return {"findings": artifact, "refused": refused, "devices": devices, "candidate": candidate}
 
 

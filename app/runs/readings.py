@@ -26,9 +26,16 @@ def note_readings(
     if stage not in READING_STAGES or not texts or TAKEN_OVER in summary:
         return
     network = connection.scalar(sa.select(RUNS.c.network).where(RUNS.c.id == run_id))
+    write_readings(connection, str(network), texts, at, run_id)
+
+
+def write_readings(
+    connection: sa.Connection, network: str, texts: Mapping[str, str], at: datetime, run_id: str | None = None
+) -> None:
+    """Remember what boxes said at a moment, as artifacts by device, unless they said something later."""
     rows = [
         {"network": network, "device": device, "run_id": run_id, "artifact": artifact, "at": at}
-        for device, artifact in sorted(texts.items())  # in one order: two runs must not wait for each other
+        for device, artifact in sorted(texts.items())  # in one order: two writers must not wait for each other
     ]
     insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
     row = insert(READINGS)

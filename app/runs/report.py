@@ -11,6 +11,7 @@ from app.inventory.models import Network
 from app.reports.model import DecisionReport, DeviceReport, RunReport, StageReport
 from app.runs.artifacts import ArtifactMissing, Artifacts
 from app.runs.given_up import RETENTION_STAGE
+from app.runs.predicting import STAGE as PREDICT
 from app.runs.stages import Stage
 from app.runs.store import Run, RunStore
 from app.tester.judging import ClassVerdict
@@ -108,7 +109,7 @@ def _measured(last: dict[str, Json], when: str) -> Json | None:
 
 def _predicted(last: dict[str, Json]) -> Json | None:
     """What was predicted; nothing where that failed, which the stage itself tells."""
-    summary = last.get("predict", {})
+    summary = last.get(PREDICT, {})
     return summary if "measurement" in summary else None
 
 

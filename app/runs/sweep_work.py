@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from app.errors import QosforgeError
 from app.findings import Severity
 from app.intent.written import load_written
+from app.prediction.predict import Prediction, predict
 from app.reports.preview import check
 from app.runs.artifacts import Artifacts
 from app.runs.engine import Engine, JsonObject, State
-from app.runs.live import Judged, judge
 from app.runs.sweeps import PointOutcome, Sweeps
 
 WORKFLOW = "sweep-point"
@@ -64,13 +64,12 @@ class SweepWork:
                 why = "; ".join(dict.fromkeys(f"{f.code} on {f.device or 'the network'}" for f in errors))
                 self.sweeps.end(sweep_id, number, PointOutcome.REFUSED, self.engine.executor, error=why)
                 return {"outcome": PointOutcome.REFUSED.value}
-            plans = {device.name: device.plan for device in checked.devices}
-            judged = judge(checked.compilation.intent.intent, network, plans, seed=seed, when="after")
+            prediction = predict(checked.compilation, seed=seed, at_most_seconds=None)
         except QosforgeError as error:
             self._failed(sweep_id, number, str(error))
             return {"outcome": PointOutcome.FAILED.value}
-        outcome = PointOutcome(judged.outcome)
-        result = self.artifacts.put_json(_document(judged))
+        outcome = PointOutcome(prediction.outcome)
+        result = self.artifacts.put_json(_document(prediction))
         self.sweeps.end(sweep_id, number, outcome, self.engine.executor, result=result)
         return {"outcome": outcome.value}
 
@@ -79,10 +78,10 @@ class SweepWork:
         self.sweeps.end(sweep_id, number, PointOutcome.FAILED, self.engine.executor, error=why)
 
 
-def _document(judged: Judged) -> JsonObject:
+def _document(prediction: Prediction) -> JsonObject:
     return {
-        "outcome": judged.outcome,
+        "outcome": prediction.outcome,
         "evidence": "predicted",
-        "verdicts": [verdict.model_dump(mode="json") for verdict in judged.verdicts],
-        "measurement": judged.measurement.model_dump(mode="json"),
+        "verdicts": [verdict.model_dump(mode="json") for verdict in prediction.verdicts],
+        "measurement": prediction.measurement.model_dump(mode="json"),
     }

@@ -273,11 +273,11 @@ READINGS = sa.Table(
     METADATA,
     sa.Column("network", NAME, primary_key=True),
     sa.Column("device", NAME, primary_key=True),
-    sa.Column("run_id", RUN_ID, sa.ForeignKey("runs.id"), nullable=False),
+    sa.Column("run_id", RUN_ID, sa.ForeignKey("runs.id")),
     sa.Column("artifact", ARTIFACT_ID, nullable=False),
     sa.Column("at", UtcDateTime, nullable=False),
 )
-"""The last reading of every box: its running configuration, and the run that read it."""
+"""The last reading of every box: its running configuration, and the run that read it; none where a person asked."""
 
 JOURNAL = sa.Table(
     "journal",

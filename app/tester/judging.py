@@ -62,6 +62,11 @@ def verdicts(intent: Intent, network: Network, measurement: Measurement) -> tupl
     return tuple(found)
 
 
+def judges(intent: Intent) -> bool:
+    """Whether a measurement of the intent could end in a verdict: a check judges a class that has an objective."""
+    return any(intent.objective_of(check, name) for check in intent.verify for name in check.classes)
+
+
 def overall(found: Iterable[ClassVerdict]) -> Outcome:
     """What all verdicts come to together; without any it is inconclusive."""
     return combine([entry.verdict.outcome for entry in found])

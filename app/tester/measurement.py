@@ -135,7 +135,7 @@ class ScenarioResult(BaseModel):
 
 
 class Measurement(BaseModel):
-    """All scenarios of one side of a push, or of a prediction: without an id, addressed by the hash of its content."""
+    """All scenarios of one side of a push, or of a prediction. It is addressed by the hash of its content."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -37,14 +37,14 @@ RECEIVE_WINDOW_BYTES = 17_520
 
 @dataclass(frozen=True)
 class TwinTester:
-    """Measures on the twin built from ``plans`` (what the boxes hold, read back)."""
+    """Measures on the twin built from ``plans``: what the boxes hold, read back, or (predicted) would hold."""
 
     network: Network
     plans: Mapping[str, Plan]
     seed: int = 1
 
     def measure(self, intent: Intent, when: When, stretch: int = 1) -> Measurement:
-        """Run every scenario that the intent verifies.
+        """Run every scenario that the intent verifies, ``when`` the plans stand.
 
         ``stretch`` multiplies its seconds, where fewer packets were inconclusive.
 
@@ -73,7 +73,7 @@ class TwinTester:
             results.append(self._result(intent, scenario, answer, seconds, found))
         return Measurement(
             when=when,
-            evidence="emulated",
+            evidence="predicted" if when == "predicted" else "emulated",
             tester=TESTER,
             seed=self.seed,
             delay_reference=reference,

@@ -51,9 +51,9 @@ def _words(page: Page, fault: Mapping[str, Any]) -> str:
     match fault["type"]:
         case "missing":
             return page.text("is needed")
-        case "string_too_long":
+        case "string_too_long" | "too_long":
             return page.text("takes %(most)s characters at most", most=limits["max_length"])
-        case "string_too_short":
+        case "string_too_short" | "too_short":  # the latter of secrets
             return page.text("takes %(least)s characters at least", least=limits["min_length"])
         case "string_pattern_mismatch":
             return page.text("has a character that cannot stand here")

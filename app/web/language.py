@@ -1,4 +1,4 @@
-"""The language of a page: that of the browser where there is a catalogue for it, else English.
+"""The language of a page: what was chosen or the browser asks for where there is a catalogue for it, else English.
 
 Catalogues are gettext's: `locale/<language>/LC_MESSAGES/pages.mo`, made from the strings of the templates
 (`docs/web.md` says how). What the compiler and the boxes say is not translated.
@@ -13,13 +13,19 @@ from pathlib import Path
 
 ENGLISH = "en"
 DOMAIN = "pages"
+COOKIE = "qosforge-language"
+"""Keeps the language that somebody chose in this browser."""
 
 _FOLDER = Path(__file__).parent / "locale"
 
 
-def chosen_language(accepted: str) -> str:
-    """The first language of an ``Accept-Language`` header (RFC 9110, 12.5.4) that pages can be in."""
+def chosen_language(accepted: str, wished: str = "") -> str:
+    """The language that was ``wished``, else the first of an ``Accept-Language`` header (RFC 9110, 12.5.4), that
+    pages can be in.
+    """
     known = available()
+    if wished in known:
+        return wished
     for tag in _preferred(accepted):
         for candidate in (tag, tag.partition("-")[0]):
             if candidate in known:
@@ -38,6 +44,11 @@ def available() -> frozenset[str]:
 def translations(language: str) -> NullTranslations:
     """The strings of a language."""
     return translation(DOMAIN, _FOLDER, [language], fallback=True)
+
+
+def own_name(language: str) -> str:
+    """What a language calls itself: how its catalogue translates "English"."""
+    return translations(language).gettext("English")
 
 
 def _preferred(accepted: str) -> Iterator[str]:

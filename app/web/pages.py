@@ -17,6 +17,7 @@ from app.access.sessions import cookie_name, csrf_token
 from app.api.backend import Backend
 from app.api.security import Needs
 from app.web.assets import asset
+from app.web.language import COOKIE as LANGUAGE_COOKIE
 from app.web.language import chosen_language, translations
 
 POLICY = (
@@ -38,7 +39,9 @@ class Page:
         self.request = request
         self.backend: Backend = request.app.state.backend
         self.caller: Principal | None = getattr(request.state, "caller", None)
-        self.language = chosen_language(request.headers.get("accept-language", ""))
+        self.language = chosen_language(
+            request.headers.get("accept-language", ""), request.cookies.get(LANGUAGE_COOKIE, "")
+        )
 
     @property
     def is_fragment(self) -> bool:

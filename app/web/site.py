@@ -10,15 +10,45 @@ from app.web.assets import FOLDER, assets
 from app.web.forms import install_form_handler
 from app.web.head import HeadAsGet
 from app.web.problems import ProblemPages
-from app.web.routes import home, login, run, run_actions, run_orders, runs
+from app.web.routes import (
+    account,
+    calls,
+    devices,
+    editor,
+    experiments,
+    home,
+    login,
+    networks,
+    policies,
+    prediction,
+    preview,
+    run,
+    run_actions,
+    run_downloads,
+    run_orders,
+    runs,
+    users,
+)
 
 ROUTERS: tuple[APIRouter, ...] = (
     login.router,
     home.router,
+    networks.router,
+    devices.router,
+    experiments.router,
     runs.router,
     run_orders.router,
     run.router,
     run_actions.router,
+    run_downloads.router,
+    editor.router,  # before the policies: /policies/new is an editor
+    policies.router,
+    preview.router,
+    prediction.router,
+    account.router,
+    users.router,
+    calls.router,
+    run_downloads.router,
 )
 """Pages, in the order of the navigation. The interface's document does not have them."""
 

@@ -12,7 +12,7 @@ from app.inventory.models import Network
 from app.resources import root
 from app.runs.artifacts import ArtifactMissing, ArtifactStore
 from app.runs.given_up import RETENTION_STAGE
-from app.runs.held import LastRead, last_read
+from app.runs.held import LastRead, keep_readings, last_read
 from app.runs.store import Run, RunStore
 
 from .support import Clock
@@ -100,6 +100,19 @@ def test_a_failed_reading_does_not_count(
     with pytest.raises(OSError, match="gone"), store.stage(run.id, "read"):
         raise OSError("gone")
     assert _texts(store, artifacts, network) == {"r1": "one"}
+
+
+def test_what_a_person_had_read_counts_until_something_newer(
+    store: RunStore, artifacts: ArtifactStore, network: Network, boxes: Boxes, clock: Clock
+) -> None:
+    boxes.read(boxes.run(), "read", {"r1": "one", "r2": "one"})
+    clock.forward(60)
+    keep_readings(store, artifacts, network, {"r1": "two", "r3": "two"}, clock())
+    assert last_read(store, artifacts, network)["r1"] == LastRead("r1", "two", None, clock())
+    late = clock()
+    boxes.read(boxes.run(), "read", {"r3": "three"})
+    keep_readings(store, artifacts, network, {"r3": "too late"}, late)
+    assert _texts(store, artifacts, network) == {"r1": "two", "r2": "one", "r3": "three"}
 
 
 def test_a_missing_artifact_is_told(

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from app import errors
 from app.access.roles import NotAllowed
 from app.emulation import start_lab, state_folder
 from app.intent.loader import parse_intent
@@ -22,7 +23,8 @@ from app.inventory.changes import ChangeRules, Freeze
 from app.inventory.loader import load_network
 from app.lab import control
 from app.resources import root
-from app.runs import course, outside, phases, preparing
+from app.runs import course, outside, phases, predicting, preparing
+from app.runs.contents import contents
 from app.runs.context import Context, Documents
 from app.runs.desk import Order
 from app.runs.dispatch import RUNS_QUEUE
@@ -157,6 +159,48 @@ def test_a_run_waits_for_somebody_else_and_is_rolled_back_whole(site: Site) -> N
     assert not any("policy-map" in text for text in site.startup().values())
     assert site.desk.run(kept.id).status is RunStatus.KEPT
     assert {device.name for device in site.desk.detail(undoing.id).devices} == set(BOXES)
+
+
+def test_what_a_change_would_do_is_predicted_before_it_is_approved(site: Site) -> None:
+    waiting = site.go(site.place(ChangeRules(approval="any"), measure=True))
+    assert waiting.status is RunStatus.NEEDS_APPROVAL
+    told = site.desk.detail(waiting.id)
+    assert told.predicted is not None
+    assert (told.predicted.when, told.predicted.evidence) == ("predicted", "predicted")
+    assert (told.outcome_before(), told.outcome_predicted()) == (None, "met")
+
+    listed = site.desk.candidate(waiting.id)
+    assert listed is not None
+    kept = site.go(site.desk.approve(waiting.id, "grace", listed.id))
+    assert kept.status is RunStatus.KEPT
+    again = site.desk.detail(waiting.id)
+    assert again.predicted == told.predicted
+    assert [s.summary for s in again.stages if s.name == "predict"] == ["", "the same as in an earlier attempt"]
+    # No box was read for it, and yet it says what the boxes then do.
+    assert again.after is not None
+    assert again.predicted.scenarios == again.after.scenarios
+    named = {content.name for content in contents(site.store, waiting.id)}
+    assert {"measurement/predicted", "verdicts/predicted"} <= named
+
+    idle = site.go(site.place(measure=True))
+    assert idle.status is RunStatus.NOTHING_TO_DO
+    assert "predict" not in {stage.name for stage in site.store.stages(idle.id)}
+
+
+def test_a_prediction_that_fails_stops_no_run(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise errors.TesterError("the twin refuses the scenario: no such queue")
+
+    monkeypatch.setattr(predicting, "predict", refused)
+    run = site.go(site.place(measure=True))
+    assert (run.status, run.verdict) == (RunStatus.KEPT, "met")
+    told = site.desk.detail(run.id)
+    assert (told.predicted, told.verdicts_predicted, told.outcome_predicted()) == (None, (), None)
+    (stage,) = (stage for stage in told.stages if stage.name == "predict")
+    assert (stage.outcome, stage.summary) == (
+        "done",
+        "nothing is predicted: the twin refuses the scenario: no such queue",
+    )
 
 
 def test_an_approval_does_not_count_for_what_the_boxes_have_become(site: Site) -> None:

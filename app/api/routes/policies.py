@@ -97,7 +97,7 @@ def store_policy(
     """Keep a text as the newest version of the policy that it is called; it has to be a valid intent."""
     source = body.source.model_dump() if body.source else None
     version, made = backend.policies.store(
-        name, Written(body.text, body.file, body.included), caller.name, body.comment, source, body.base
+        name, Written(body.text, body.file, body.included), caller.name, body.comment, source, base=body.base
     )
     note.resource = f"{POLICIES}/{name}/versions/{version.number}"
     response.headers["Location"] = note.resource

@@ -1,4 +1,4 @@
-"""The first page: what waits for whom, and what ran last."""
+"""The first page: what waits for whom, what is under way, and what ran last."""
 
 from __future__ import annotations
 
@@ -6,21 +6,18 @@ from fastapi import APIRouter, Response
 
 from app.access.roles import Role
 from app.api.dependencies import Caller, TheBackend
-from app.runs.tables import RunStatus
+from app.api.run_pages import networks_seen
 from app.web.pages import ThePage, sees
+from app.web.views.overview import Overview
+from app.web.views.runs import Known
 
 router = APIRouter()
 
-_LAST = 8
-
 
 @router.get("/", dependencies=sees(Role.VIEWER))
-def home(page: ThePage, caller: Caller, backend: TheBackend) -> Response:
-    """What waits for an approval, the last runs, and the networks that the caller sees."""
-    networks = caller.networks(backend.networks.names())
-    return page.answer(
-        "home.html.j2",
-        networks=networks,
-        waiting=backend.desk.runs(networks, status=RunStatus.NEEDS_APPROVAL, limit=_LAST),
-        last=backend.desk.runs(networks, limit=_LAST),
-    )
+def home(page: ThePage, caller: Caller, backend: TheBackend, known: Known = "") -> Response:
+    """What waits, what is under way, the last runs, and the networks that the caller sees; it keeps up to date."""
+    overview = Overview.of(backend.desk.store, networks_seen(caller))
+    if page.is_fragment and known == overview.mark:
+        return Response(status_code=204)
+    return page.answer("home.html.j2", overview=overview, networks=caller.networks(backend.networks.names()))

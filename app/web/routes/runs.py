@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query, Response
+from fastapi import APIRouter, Depends, Response
 
 from app.access.roles import Role
 from app.api.dependencies import Caller, TheBackend
 from app.api.run_pages import Before, write_cursor
 from app.runs.tables import RunStatus, Verdict
 from app.web.pages import ThePage, sees
-from app.web.views.runs import PAGE, Filters, fingerprint
+from app.web.views.runs import PAGE, Filters, Known, fingerprint
 
 router = APIRouter()
-
-Known = Annotated[str, Query(max_length=32, description="Fingerprint of what the page shows already.")]
 
 
 @router.get("/runs", dependencies=sees(Role.VIEWER))

@@ -81,11 +81,12 @@ document.body.addEventListener("htmx:afterRequest", (event) => {
 addEventListener("offline", () => online(false));
 addEventListener("online", () => online(true));
 
-// Times in the reader's own zone, with UTC one pointer away.
+// Times in the reader's own zone, with UTC one pointer away; as the reader's country writes them in this language.
+const language = navigator.languages.find((one) => one.startsWith(document.documentElement.lang)) ?? document.documentElement.lang;
 export function localTimes(within) {
   for (const time of within.querySelectorAll("time:not([title])")) {
     time.title = time.textContent;
-    time.textContent = new Date(time.dateTime).toLocaleString(document.documentElement.lang, {
+    time.textContent = new Date(time.dateTime).toLocaleString(language, {
       dateStyle: "medium",
       timeStyle: "short",
     });

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import uuid
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,6 +18,8 @@ from app.runs.contents import Content, contents
 from app.runs.outside import awaited
 from app.runs.possible import Possible, possible
 from app.runs.progress import Progress, progress
+from app.runs.reasons import reasons
+from app.runs.stages import Stage
 from app.runs.store import Run
 from app.runs.tables import RunStatus
 from app.runs.undo import undone_by
@@ -24,7 +27,13 @@ from app.tester.measurement import Side, When
 
 SIDES: tuple[When, ...] = ("before", "predicted", "after")
 _SEVERITIES = tuple(Severity)
+_NOT_KEPT = frozenset({RunStatus.ROLLED_BACK, RunStatus.FAILED, RunStatus.REFUSED, RunStatus.NEEDS_RECOVERY})
 _ABOUT_TO_TOUCH = frozenset({RunStatus.NEEDS_APPROVAL, RunStatus.SCHEDULED, RunStatus.PENDING, RunStatus.RUNNING})
+
+
+def _gives(stage: Stage) -> bool:
+    """Whether a stage gave what the page shows beside the progress."""
+    return stage.outcome is not None and stage.name not in ("read", "compile", "push", "counters")
 
 
 @dataclass(frozen=True)
@@ -48,7 +57,7 @@ class RunView:
     @property
     def key(self) -> str:
         """Changes with what the page shows beside the progress."""
-        ended = sum(stage.outcome is not None for stage in self.progress.stages)
+        ended = sum(_gives(stage) for stage in self.progress.stages)
         return f"{self.run.attempt}.{ended}.{self.run.updated.timestamp()}"
 
     @cached_property
@@ -110,6 +119,17 @@ class RunView:
     def draw() -> str:
         """A key under which something is asked for once."""
         return str(uuid.uuid4())
+
+    @property
+    def measured(self) -> str:
+        """Changes with what there is to draw; empty where that is nothing."""
+        given = [s.summary["measurement"] for s in self.progress.stages if "measurement" in s.summary]
+        return hashlib.sha256(" ".join(given).encode()).hexdigest()[:16] if given else ""
+
+    @property
+    def because(self) -> tuple[str, ...]:
+        """Why an ended run did not keep its change, as far as its stages and verdicts know."""
+        return reasons(self.progress.stages, self.report) if self.run.status in _NOT_KEPT else ()
 
     @property
     def four_eyes(self) -> bool:

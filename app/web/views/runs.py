@@ -20,6 +20,8 @@ from app.runs.tables import RunStatus, Verdict
 PAGE = 30
 """Runs of one page."""
 
+Known = Annotated[str, Query(max_length=32, description="Fingerprint of what the page shows already.")]
+
 _Text = Annotated[str, Query(max_length=128)]
 
 

@@ -33,7 +33,7 @@ def upgrade() -> None:
         "readings",
         sa.Column("network", sa.String(128), nullable=False),
         sa.Column("device", sa.String(128), nullable=False),
-        sa.Column("run_id", sa.String(36), nullable=False),
+        sa.Column("run_id", sa.String(36)),
         sa.Column("artifact", sa.String(64), nullable=False),
         sa.Column("at", sa.String(32), nullable=False),
         sa.PrimaryKeyConstraint("network", "device", name="pk_readings"),

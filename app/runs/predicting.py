@@ -1,0 +1,72 @@
+"""The prediction of a run: what its change would do, worked out before a box is touched."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+from app.compiler.compile import Compilation
+from app.errors import QosforgeError
+from app.prediction.holding import would_hold
+from app.prediction.predict import MOST_SECONDS, Prediction, predict
+from app.runs.context import Context
+from app.runs.tables import StageOutcome
+
+Json = dict[str, Any]
+
+STAGE = "predict"
+
+_RESULT = ("measurement", "verdicts", "outcome")
+
+
+def predicted(context: Context, compilation: Compilation, running: Mapping[str, str]) -> None:
+    """Predict what is to be pushed, for who approves it and to hold against what is measured.
+
+    A prediction that fails stops nothing: the stage says why, and the measurements judge. An attempt that would
+    push the same plans as an earlier one, as after an approval, takes over what that one predicted.
+    """
+    with context.store.stage(context.run_id, STAGE) as summary:
+        subject = summary["of"] = _subject(compilation, running)
+        earlier = _earlier(context, subject)
+        if earlier is not None:
+            context.observe(STAGE, "the same as in an earlier attempt")
+            summary.update(earlier, text="the same as in an earlier attempt")
+            return
+        context.observe(STAGE, "twin of what is to be pushed")
+        try:
+            prediction = predict(compilation, running, seed=context.documents.seed)
+        except QosforgeError as error:
+            summary["text"] = f"nothing is predicted: {error}"
+            return
+        summary |= {
+            "measurement": context.artifacts.put_text(prediction.measurement.model_dump_json()),
+            "verdicts": context.artifacts.put_json([v.model_dump(mode="json") for v in prediction.verdicts]),
+            "outcome": prediction.outcome,
+            "text": _told(prediction),
+        }
+
+
+def _told(prediction: Prediction) -> str:
+    """How long was simulated, where that is less than the policy wants measured."""
+    cut = [s for s in prediction.simulated if s.seconds < s.wanted]
+    if not cut:
+        return ""
+    return "cut short: " + ", ".join(f"{s.scenario} {s.seconds} of {s.wanted} s" for s in cut)
+
+
+def _earlier(context: Context, subject: str) -> Json | None:
+    for stage in reversed(context.store.stages(context.run_id)):
+        done = stage.name == STAGE and stage.outcome is StageOutcome.DONE
+        if done and stage.summary.get("of") == subject and "measurement" in stage.summary:
+            return {name: stage.summary[name] for name in _RESULT}
+    return None
+
+
+def _subject(compilation: Compilation, running: Mapping[str, str]) -> str:
+    """What a prediction depends on, as a hash; intent, network and seed are the run's own and stay."""
+    found = hashlib.sha256(f"{MOST_SECONDS}".encode())
+    for plan in would_hold(compilation, running).values():
+        found.update(plan.model_dump_json(exclude={"unknown"}).encode())
+    # Shorter than the address of an artifact, which it must not be taken for.
+    return found.hexdigest()[:32]

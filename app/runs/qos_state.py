@@ -1,0 +1,119 @@
+"""The state of a network's ports by what its boxes were last known to hold: none, a policy, drifted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from app.inventory.models import Network
+from app.plan.description import discipline_words
+from app.plan.model import InterfacePlan, Plan
+from app.plan.state import PortState, port_state
+from app.platforms.base import platform
+from app.runs.artifacts import Artifacts
+from app.runs.drift import (
+    Change,
+    Settled,
+    held_plan,
+    port_changes,
+    port_differences,
+    system_changes,
+    system_differences,
+)
+from app.runs.store import Run
+
+
+class Qos(StrEnum):
+    """What is known of a port at a glance."""
+
+    UNKNOWN = "unknown"
+    """The box was never read, or has no such port."""
+    NONE = "none"
+    """What the port sends is not told apart by class."""
+    POLICY = "policy"
+    DRIFTED = "drifted"
+    """It is not as the last run left it that was kept."""
+
+
+@dataclass(frozen=True)
+class Port:
+    """One port: its plan, what it does with classes, and where it drifted, in words and in the plan's own terms.
+
+    ``box_drifted``: the box as a whole did, and the port has no scheduler of its own.
+    """
+
+    name: str
+    plan: InterfacePlan | None = None
+    state: PortState | None = None
+    changes: tuple[Change, ...] = ()
+    differences: tuple[str, ...] = ()
+    box_drifted: bool = False
+
+    @property
+    def qos(self) -> Qos:
+        """At a glance."""
+        if self.state is None:
+            return Qos.UNKNOWN
+        if self.differences or self.box_drifted:
+            return Qos.DRIFTED
+        return Qos.POLICY if self.state.by_class else Qos.NONE
+
+    @property
+    def service(self) -> str:
+        """How the queues share the port, in words; empty where nothing is known of it."""
+        return discipline_words(self.state.scheduler) if self.state and self.state.scheduler else ""
+
+
+@dataclass(frozen=True)
+class Held:
+    """A box by one reading of it: its ports, where the box as a whole drifted, and since which run.
+
+    ``settled`` is the run that it is compared with: the last that was kept, or found nothing to do.
+    """
+
+    plan: Plan
+    ports: Mapping[str, Port]
+    settled: Run | None
+    changes: tuple[Change, ...] = ()
+    differences: tuple[str, ...] = ()
+
+    @property
+    def drifted(self) -> bool | None:
+        """Whether it is not as the run left it; ``None`` where there is no run to compare with."""
+        if self.settled is None:
+            return None
+        return bool(self.differences) or any(port.differences for port in self.ports.values())
+
+
+def held(network: Network, device: str, text: str, settled: Settled | None, artifacts: Artifacts) -> Held:
+    """What a box's configuration amounts to, port by port of the inventory, against the run that settled it.
+
+    Raises:
+        StoreError: the run's artifact is missing or damaged.
+    """
+    entry = network.device(device)
+    now = held_plan(network, device, text)
+    delivered = platform(entry.platform, device).parse("", device, entry.image)
+    before = None if settled is None else _before(network, device, text, now, artifacts.get_text(settled.artifact))
+    box = system_differences(before, now) if before is not None else ()
+    ports = {i.name: _port(i.name, now, delivered, before, box_drifted=bool(box)) for i in entry.interfaces}
+    if before is None or settled is None:
+        return Held(now, ports, None)
+    others = [_port(i.name, now, delivered, before) for i in before.interfaces if i.name not in ports]
+    ports |= {port.name: port for port in others if port.differences}
+    return Held(now, ports, settled.run, system_changes(before, now) if box else (), box)
+
+
+def _before(network: Network, device: str, text: str, now: Plan, before: str) -> Plan:
+    return now if before == text else held_plan(network, device, before)
+
+
+def _port(name: str, now: Plan, delivered: Plan, before: Plan | None, *, box_drifted: bool = False) -> Port:
+    found = port_differences(before, now, name) if before is not None and before is not now else ()
+    changes = port_changes(before, now, name) if before is not None and found else ()
+    interface = now.interface(name)
+    if interface is None:
+        return Port(name, None, None, changes, found)
+    state = port_state(now, interface, delivered)
+    return Port(name, interface, state, changes, found, box_drifted and state.shared)

@@ -1,0 +1,42 @@
+"""Why a run did not keep its change: what went wrong, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from app.findings import Severity
+from app.reports.model import RunReport
+from app.reports.table import amount
+from app.runs.stages import Stage
+
+
+def reasons(stages: Sequence[Stage], report: RunReport) -> tuple[str, ...]:
+    """What stages say went wrong, findings that stood against the change, and bounds that were not met."""
+    return tuple(dict.fromkeys([*_errors(stages), *_findings(report), *_bounds(report)]))
+
+
+def _errors(stages: Sequence[Stage]) -> Iterator[str]:
+    for stage in stages:
+        for error in stage.summary.get("errors") or ():
+            where = f"{error['device']}: " if error.get("device") else ""
+            mend = f" ({error['mend']})" if error.get("mend") else ""
+            yield f"{where}{error['message']}{mend}"
+        if stage.summary.get("error"):
+            yield str(stage.summary["error"])
+
+
+def _findings(report: RunReport) -> Iterator[str]:
+    if report.status == "refused":
+        for finding in report.findings:
+            if finding.severity is Severity.ERROR:
+                yield f"{finding.where}: {finding.message}" if finding.where else finding.message
+
+
+def _bounds(report: RunReport) -> Iterator[str]:
+    for each in report.verdicts_after:
+        for bound in each.verdict.bounds:
+            if bound.outcome != "met":
+                path = f" {each.path}" if each.path else ""
+                asked, seen = (amount(figure, bound.kind) for figure in (bound.asked, bound.observed))
+                word = "is" if bound.outcome == "broken" else "cannot be told yet: it seems to be"
+                yield f"{each.traffic_class}{path}: {bound.label} {word} {seen}, asked is at most {asked}"

@@ -1,0 +1,232 @@
+"""The policy editor: a form and a text in step, and storing what came of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import APIRouter, Form, Query, Response
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.responses import JSONResponse
+
+from app.access.roles import Principal, Role
+from app.api.backend import Backend
+from app.api.dependencies import Caller, TheBackend, TheNote
+from app.api.run_models import Line
+from app.errors import InputError
+from app.intent.base import is_name
+from app.intent.differences import meant_changes, text_changes
+from app.intent.editing import NotEditable, Set, edited
+from app.intent.library import trimmed
+from app.intent.reading import read_policy
+from app.intent.written import Written, shipped_policies
+from app.inventory.models import Network
+from app.runs.policies import LATEST, LIBRARY_VERSION, Policies, Policy, PolicyMoved, PolicyUnknown
+from app.web.pages import Page, ThePage, sees
+from app.web.views.changes import diff_lines, told
+from app.web.views.choices import choices
+from app.web.views.gestures import Gesture, changes_of, focus_after
+from app.web.views.policy_form import policy_form
+
+router = APIRouter()
+
+MOST_CHANGES = 500
+"""Changes that one call makes: what was done while the connection was away comes at once."""
+
+_EMPTY = """version: 1
+intent: {name}
+classes:
+  - name: default
+apply: []
+"""
+"""What a policy begins with that begins from nothing."""
+
+Name = Annotated[str, Query(max_length=40)]
+
+
+@dataclass(frozen=True)
+class Begun:
+    """What an editor begins from: a policy's text and the texts that it includes, and the number that is the newest
+    (0: the shipped one, or none).
+    """
+
+    name: str
+    text: str
+    policy: Policy | None
+    base: int
+    is_new: bool = False
+
+
+@router.get("/policies/new", dependencies=sees(Role.OPERATOR))
+def new(
+    *,
+    page: ThePage,
+    caller: Caller,
+    backend: TheBackend,
+    name: Name = "",
+    from_: Annotated[str, Query(alias="from", max_length=40)] = "",
+    network: Name = "",
+) -> Response:
+    """The editor on a policy that is not stored yet, begun from another one or from nothing."""
+    if not is_name(name):
+        raise InputError(f"{name!r} is no name", mend="letters, digits, '-' and '_' only, beginning with a letter")
+    if name in backend.policies.names():
+        raise InputError(f"there is a policy {name!r} already", mend="edit that one, or choose another name")
+    if from_:
+        policy = backend.policies.get(from_)
+        text = edited(policy.text, f"{from_}.yaml", [Set(("intent",), name)])
+        begun = Begun(name, text, policy, LIBRARY_VERSION, is_new=True)
+    else:
+        begun = Begun(name, _EMPTY.format(name=name), None, LIBRARY_VERSION, is_new=True)
+    return _editor(page, caller, backend, begun, network)
+
+
+@router.get("/policies/{name}/edit", dependencies=sees(Role.VIEWER))
+def edit(
+    *,
+    page: ThePage,
+    caller: Caller,
+    backend: TheBackend,
+    name: str,
+    version: Annotated[int | None, Query()] = None,
+    network: Name = "",
+) -> Response:
+    """The editor on a version of a policy; who may not store one sees it read-only."""
+    newest = backend.policies.get(name).about.number
+    policy = backend.policies.get(name, LATEST if version is None else version)
+    return _editor(page, caller, backend, Begun(name, policy.text, policy, newest), network)
+
+
+class Changed(BaseModel):
+    """A text with what is to be done to it. ``begun`` and ``number`` name the version that has what it includes."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: Annotated[str, Field(max_length=40)]
+    text: str
+    begun: Annotated[str, Field(max_length=40)] = ""
+    number: int = LIBRARY_VERSION
+    network: Annotated[str, Field(max_length=100)] = ""
+    gestures: Annotated[tuple[Gesture, ...], Field(max_length=MOST_CHANGES)] = ()
+
+
+@router.post("/editor/change", dependencies=sees(Role.VIEWER, recorded=False))
+def change(page: ThePage, caller: Caller, backend: TheBackend, body: Changed) -> Response:
+    """The text after what was done in the form, and the form that belongs to it. Nothing is stored."""
+    included = _policy(backend.policies, body.begun, body.number)
+    text, refused, focus = body.text, None, ""
+    for gesture in body.gestures:
+        reading = read_policy(_written(body.name, text, included))
+        try:
+            changes = changes_of(gesture, reading.data, reading.merged)
+            text = edited(text, f"{body.name}.yaml", changes)
+            focus = focus_after(changes)
+        except NotEditable as error:
+            refused = {"message": error.message, "mend": error.mend, "line": error.where.line}
+    shown = _shown(page, caller, backend, _written(body.name, text, included), body.network)
+    answer = {"text": text, "form": shown.form, "problems": shown.problems, "refused": refused, "focus": focus}
+    return JSONResponse(answer)
+
+
+@router.post("/policies/{name}/versions", dependencies=sees(Role.OPERATOR))
+def save(
+    *,
+    page: ThePage,
+    caller: Caller,
+    backend: TheBackend,
+    note: TheNote,
+    name: str,
+    text: Annotated[str, Form()],
+    base: Annotated[int, Form(ge=0)],
+    comment: Annotated[Line, Form()] = "",
+    begun: Annotated[str, Form(max_length=40)] = "",
+    number: Annotated[int, Form()] = LIBRARY_VERSION,
+) -> Response:
+    """Store the text as the newest version; where somebody else stored one meanwhile, show what came between."""
+    included = _policy(backend.policies, begun, number)
+    written = _written(name, text, included)
+    try:
+        version, _ = backend.policies.store(name, written, caller.name, comment, base=base)
+    except PolicyMoved as moved:
+        return _conflict(page, backend.policies, moved, written, base)
+    note.resource = f"/policies/{name}?version={version.number}"
+    return JSONResponse({"number": version.number, "panel": page.markup("editor/saved.html.j2", version=version)})
+
+
+def _editor(page: Page, caller: Principal, backend: Backend, begun: Begun, network: str) -> Response:
+    networks = caller.networks(backend.networks.names())
+    chosen = network if network in networks else networks[0] if networks else ""
+    about = begun.policy.about if begun.policy else None
+    shown = _shown(page, caller, backend, _written(begun.name, begun.text, begun.policy), chosen)
+    return page.answer(
+        "editor/edit.html.j2",
+        begun=begun,
+        about=about,
+        networks=networks,
+        chosen=chosen,
+        library=begun.name in shipped_policies(),
+        locked=not page.may("operator"),
+        form_markup=shown.form,
+        problems_markup=shown.problems,
+    )
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A policy's form and the list of its problems, as they are sent."""
+
+    form: str
+    problems: str
+
+
+def _shown(page: Page, caller: Principal, backend: Backend, written: Written, network: str) -> Shown:
+    inventory: Network | None = None
+    if network:
+        caller.require(Role.VIEWER, network)
+        inventory = backend.networks.network(network)
+    form = policy_form(written, inventory)
+    context = {
+        "form": form,
+        "file": written.file,
+        "name": written.file.removesuffix(".yaml"),
+        "locked": not page.may("operator"),
+        "network": inventory,
+        **choices(page.text, form, inventory),
+    }
+    return Shown(page.markup("editor/form.html.j2", **context), page.markup("editor/problems.html.j2", **context))
+
+
+def _written(name: str, text: str, policy: Policy | None) -> Written:
+    return trimmed(Written(text, f"{name}.yaml", policy.included if policy else {}))
+
+
+def _policy(policies: Policies, name: str, number: int) -> Policy | None:
+    """The version that an editor began from; it has the texts that are included."""
+    return policies.get(name, number) if name else None
+
+
+def _conflict(page: Page, policies: Policies, moved: PolicyMoved, mine: Written, base: int) -> Response:
+    """Who stored what meanwhile, what that changed, and what I changed."""
+    name = mine.file.removesuffix(".yaml")
+    theirs = policies.get(name)
+    try:
+        before: Policy | None = policies.get(name, base)
+    except PolicyUnknown:  # it was new when this text began
+        before = None
+    common = before.text if before else ""
+    meant = read_policy(mine).loaded
+    was = read_policy(before.written()).loaded if before else None
+    panel = page.markup(
+        "editor/conflict.html.j2",
+        moved=moved,
+        theirs=theirs.about,
+        base=base,
+        their_words=[told(one) for one in policies.difference(name, base, theirs.about.number).changes]
+        if before
+        else [],
+        my_words=[told(one) for one in meant_changes(was.intent, meant.intent)] if was and meant else [],
+        their_lines=list(diff_lines(text_changes(common, theirs.text, "", ""))),
+        my_lines=list(diff_lines(text_changes(common, mine.text, "", ""))),
+        mine=mine.text,
+    )
+    return JSONResponse({"panel": panel, "newest": theirs.about.number, "theirs": theirs.text}, 409)

@@ -1,0 +1,67 @@
+"""What takes seconds, or is long: the figures of a run, and all of it in one file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from fastapi import APIRouter, Response
+from fastapi.responses import StreamingResponse
+
+from app.access.roles import Role
+from app.api.dependencies import Caller, TheBackend
+from app.api.run_models import report_document, without_secrets
+from app.reports.balance import accounts, in_words, side_texts, who_paid
+from app.reports.bundle import Entry, zipped
+from app.reports.figures import class_figures
+from app.reports.junit import run_junit
+from app.reports.markdown import run_markdown
+from app.reports.run_report import render_run_report
+from app.reports.sarif import sarif
+from app.web.pages import ThePage, sees
+from app.web.views.run import RunView
+
+router = APIRouter()
+
+
+@router.get("/runs/{run_id}/figures", dependencies=sees(Role.VIEWER))
+def figures(page: ThePage, backend: TheBackend, run_id: str) -> Response:
+    """What was measured and predicted, drawn; drawing takes seconds, which other requests must not wait for."""
+    report = backend.desk.detail(run_id)
+    drawn = backend.compute.call(class_figures, report, timeout=backend.settings.request_seconds)
+    return page.answer(
+        "runs/figures.html.j2",
+        figures=drawn,
+        accounts=accounts(report.before, report.after),
+        balances=[in_words(balance) for balance in who_paid(report.before, report.after)],
+        side_texts=side_texts,
+    )
+
+
+@router.get("/runs/{run_id}/everything.zip", dependencies=sees(Role.VIEWER))
+def everything(caller: Caller, backend: TheBackend, run_id: str) -> Response:
+    """Its report in every form and its artifacts: what a box may have secrets in takes an operator, as anywhere."""
+    view = RunView(backend, caller, backend.desk.run(run_id))
+    operator = view.may(Role.OPERATOR)
+    whole = backend.desk.detail(run_id)
+    report = whole if operator else without_secrets(whole)
+    page = backend.compute.call(render_run_report, report, timeout=backend.settings.request_seconds)
+
+    def entries() -> Iterator[Entry]:
+        yield "report.html", page.encode
+        yield "report.json", lambda: report_document(report).model_dump_json().encode()
+        yield "report.md", lambda: run_markdown(report).encode()
+        yield "report.junit.xml", lambda: run_junit(report).encode()
+        intent_file = view.run.params.get("intent_file", "policy.yaml")
+        yield "findings.sarif", lambda: json.dumps(sarif(report.findings, intent_file, Path.cwd())).encode()
+        for content in view.contents:
+            if operator or not content.kind.restricted:
+                yield f"artifacts/{content.file_name}", partial(backend.artifacts.get_bytes, content.id)
+
+    return StreamingResponse(
+        zipped(entries(), view.run.updated),
+        media_type="application/zip",
+        headers={"Content-Disposition": f'attachment; filename="run-{run_id}.zip"'},
+    )

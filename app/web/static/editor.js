@@ -1,0 +1,488 @@
+// The policy editor: a form and a text in step. The text is the truth; what is done in the form goes to the service as
+// gestures, which answers with the text after them and the form that belongs to it.
+
+import { Drafts } from "./drafts.js";
+import { gestureOf, replaces, samePath, shifted, ticked } from "./gestures.js";
+import { morph } from "./morph.js";
+
+const TYPING_MS = 300;
+const RETRY_MS = 2000;
+const MOST_UNDONE = 100;
+
+const element = (id) => document.getElementById(id);
+const editor = element("editor");
+const area = element("policy-text");
+const form = element("pane-form");
+const network = element("network");
+const save = element("save");
+const { name, user, begun, number } = editor.dataset;
+const locked = "locked" in editor.dataset;
+const crlf = "crlf" in area.dataset;
+const token = document.querySelector('meta[name="csrf"]');
+const connection = element("connection");
+const drafts = new Drafts(user, name);
+
+// A textarea may come back as it was left: what the page was sent with counts, drafts are offered.
+area.value = area.defaultValue;
+
+let base = Number(editor.dataset.base);
+let text = written();
+const opened = text;
+let stored = "new" in editor.dataset ? null : text;
+let settled = text; // the text that form and preview show
+let queue = []; // gestures that the service has not taken yet
+let under_way = 0; // how many of them are with the service
+let stale = false; // the form does not show the text, or the chosen network
+let busy = false;
+let away = false;
+let timer;
+const history = [];
+
+function written() {
+  return crlf ? area.value.replaceAll("\n", "\r\n") : area.value;
+}
+
+function write(to) {
+  text = to;
+  if (written() !== to) area.value = to;
+  numberLines();
+}
+
+// --- to the service and back
+
+function soon(delay = TYPING_MS) {
+  clearTimeout(timer);
+  timer = setTimeout(exchange, delay);
+}
+
+async function call(address, body, headers = {}) {
+  const answer = await fetch(address, {
+    method: "POST",
+    body,
+    headers: { "X-CSRF-Token": token.content, "HX-Request": "true", ...headers },
+  });
+  if (away) {
+    away = false;
+    connection.hidden = true;
+    announce();
+  }
+  return answer;
+}
+
+function lost() {
+  away = true;
+  connection.hidden = false;
+  state();
+  soon(RETRY_MS);
+}
+
+async function exchange() {
+  if (busy || (!queue.length && !stale)) return;
+  clearTimeout(timer);
+  busy = true;
+  const sent = [...queue];
+  const before = text;
+  under_way = sent.length;
+  stale = false;
+  try {
+    const order = { name, text: before, begun, number: Number(number), network: network.value, gestures: sent };
+    const answer = await call("/editor/change", JSON.stringify(order), { "Content-Type": "application/json" });
+    if (answer.ok) take(await answer.json(), sent, before);
+    else await refusedBy(answer, sent);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    stale = true;
+    lost();
+    return;
+  } finally {
+    busy = false;
+    under_way = 0;
+  }
+  state();
+  if ((queue.length || stale) && !away) soon(0);
+}
+
+function take(answer, sent, before) {
+  queue = queue.slice(sent.length);
+  for (const done of sent) queue = queue.map((gesture) => gesture && shifted(gesture, done)).filter(Boolean);
+  if (text === before) {
+    remember(settled, answer.text);
+    write(answer.text);
+    settled = text;
+  } else {
+    stale = true; // typed on in the YAML meanwhile
+  }
+  morph(form, answer.form, keeps);
+  morph(element("problem-list"), answer.problems, () => false);
+  refuse(answer.refused);
+  keepDraft();
+  announce();
+  const last = sent.at(-1);
+  if (last && ["insert", "move", "remove"].includes(last.op)) goOn(last, answer.focus);
+}
+
+async function refusedBy(answer, sent) {
+  element("messages").innerHTML = await answer.text();
+  if (answer.status >= 500 || [401, 403, 429].includes(answer.status)) {
+    stale = true;
+    soon(RETRY_MS * 3);
+    busy = true; // no other attempt until then
+    setTimeout(() => (busy = false), RETRY_MS);
+  } else {
+    queue = queue.slice(sent.length);
+  }
+}
+
+function refuse(told) {
+  const box = element("refusal");
+  box.replaceChildren();
+  if (!told) return;
+  const line = document.createElement("p");
+  line.className = "message warning";
+  line.textContent = told.mend ? `${told.message}: ${told.mend}` : told.message;
+  box.append(line);
+}
+
+// What is newer here than what the service says: typed since, or being typed.
+function keeps(input) {
+  if (input === document.activeElement && input.matches("input:not([type=checkbox])")) return true;
+  const holder = input.closest("[data-path]");
+  return Boolean(holder) && queue.some((gesture) => samePath(gesture.path, JSON.parse(holder.dataset.path)));
+}
+
+function announce() {
+  document.body.dispatchEvent(new CustomEvent("policy-changed", { detail: { text } }));
+}
+
+// --- the form
+
+function enqueue(gesture) {
+  const last = queue.at(-1);
+  if (last && queue.length > under_way && replaces(gesture, last)) queue[queue.length - 1] = gesture;
+  else queue.push(gesture);
+  keepDraft();
+  state();
+}
+
+form.addEventListener("input", (event) => {
+  const holder = event.target.closest("[data-path]");
+  if (locked || !holder || event.target.closest("dialog")) return;
+  enqueue(gestureOf(holder));
+  soon();
+});
+
+form.addEventListener("change", (event) => {
+  const { also, less } = event.target.dataset;
+  if (also ?? less) {
+    const path = [...JSON.parse(also ?? less), event.target.value];
+    if (also) enqueue({ op: "set", path, kind: "list", what: "kept", value: "" });
+    else enqueue({ op: "remove", path });
+    event.target.value = "";
+    soon(0);
+  } else if (queue.length) {
+    soon(0);
+  }
+});
+
+form.addEventListener("focusout", (event) => {
+  const input = event.target;
+  if (!input.matches("input[data-path]:not([type=checkbox])")) return;
+  // Shown as the policy has it as soon as nobody types there any more.
+  setTimeout(() => {
+    if (input.isConnected && !busy && !keeps(input)) input.value = input.getAttribute("value") ?? "";
+  }, TYPING_MS * 2);
+});
+
+form.addEventListener("click", (event) => {
+  const button = event.target.closest("button");
+  if (!button) return;
+  if (button.dataset.pick) pick(button);
+  else if (button.dataset.op && !locked) {
+    enqueue(gestureOf(button));
+    soon(0);
+  }
+});
+
+function pick(button) {
+  const dialog = element(button.dataset.pick);
+  const input = element(button.dataset.into);
+  const given = input.value.split(",").map((part) => part.trim()).filter(Boolean);
+  const boxes = [...dialog.querySelectorAll("input[type=checkbox]")];
+  for (const box of boxes) box.checked = given.includes(box.value);
+  dialog.returnValue = "";
+  dialog.onclose = () => {
+    if (dialog.returnValue !== "take") return;
+    const offered = new Set(boxes.map((box) => box.value));
+    input.value = [...given.filter((one) => !offered.has(one)), ...ticked(dialog)].join(", ");
+    input.dispatchEvent(new Event("input", { bubbles: true }));
+    soon(0);
+  };
+  dialog.showModal();
+}
+
+// Where somebody goes on after an entry of a list came, moved or went.
+function goOn(done, id) {
+  if (![document.body, null].includes(document.activeElement) && !document.activeElement.disabled && done.op !== "insert" && done.op !== "move") return;
+  const card = element(id);
+  let next = card;
+  if (done.op === "insert") next = card?.querySelector("input:not([disabled]), select:not([disabled])") ?? card;
+  if (done.op === "move") {
+    const [first, second] = done.target < done.index ? ["up", "down"] : ["down", "up"];
+    next = [element(`${id}-${first}`), element(`${id}-${second}`)].find((button) => button && !button.disabled);
+  }
+  (next ?? element("tab-form")).focus();
+}
+
+// --- the YAML
+
+area.addEventListener("input", () => {
+  text = written();
+  stale = true;
+  numberLines();
+  keepDraft();
+  state();
+  soon();
+});
+area.addEventListener("scroll", () => (element("line-numbers").scrollTop = area.scrollTop));
+
+function numberLines() {
+  const lines = area.value.split("\n").length;
+  const numbers = element("line-numbers");
+  if (Number(numbers.dataset.lines) === lines) return;
+  numbers.dataset.lines = lines;
+  numbers.textContent = Array.from({ length: lines }, (_, at) => at + 1).join("\n");
+}
+
+function showLine(line) {
+  open("yaml");
+  const lines = area.value.split("\n");
+  const begin = lines.slice(0, line - 1).reduce((sum, one) => sum + one.length + 1, 0);
+  area.focus();
+  area.setSelectionRange(begin, begin + (lines[line - 1] ?? "").length);
+  area.scrollTop = Math.max(0, (line - 5) * (area.scrollHeight / lines.length));
+}
+
+// --- tabs, and ways to a field or a line
+
+const tabs = [element("tab-form"), element("tab-yaml")];
+
+function open(which) {
+  for (const tab of tabs) {
+    const chosen = tab.id === `tab-${which}`;
+    tab.setAttribute("aria-selected", chosen);
+    tab.tabIndex = chosen ? 0 : -1;
+    element(tab.getAttribute("aria-controls")).hidden = !chosen;
+  }
+  numberLines();
+}
+
+for (const tab of tabs) {
+  tab.addEventListener("click", () => open(tab.id.slice(4)));
+  tab.addEventListener("keydown", (event) => {
+    if (!["ArrowLeft", "ArrowRight"].includes(event.key)) return;
+    const other = tabs[1 - tabs.indexOf(tab)];
+    open(other.id.slice(4));
+    other.focus();
+  });
+}
+
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("[data-line], [data-goto], a[href^='#class-']");
+  if (!link || link.dataset.op) return;
+  const { line, goto } = link.dataset;
+  if (goto) show(element(goto), event);
+  else if (line && link.closest("a, button")) {
+    event.preventDefault();
+    showLine(Number(line));
+  } else if (link.hash) {
+    const wanted = decodeURIComponent(link.hash.slice("#class-".length));
+    show([...form.querySelectorAll("[data-class]")].find((card) => card.dataset.class === wanted), event);
+  }
+});
+
+function show(target, event) {
+  if (!target) return;
+  event.preventDefault();
+  open("form");
+  for (let around = target.parentElement; around; around = around.parentElement) if (around.nodeName === "DETAILS") around.open = true;
+  target.scrollIntoView({ block: "center" });
+  (target.matches("fieldset") ? target.querySelector("input") : target).focus();
+}
+
+// --- network
+
+network.addEventListener("change", () => {
+  const address = new URL(location);
+  address.searchParams.set("network", network.value);
+  window.history.replaceState(null, "", address);
+  stale = true;
+  soon(0);
+});
+
+// --- what is not stored yet
+
+function isDirty() {
+  return !locked && (queue.length > 0 || text !== (stored ?? opened));
+}
+
+function state() {
+  if (locked) return;
+  area.readOnly = queue.length > 0;
+  element("undo").disabled = !history.length;
+  const { textAway, textUnsaved, textSame } = editor.dataset;
+  const told = away ? textAway : isDirty() || stored === null ? textUnsaved : textSame;
+  if (element("state").textContent !== told) element("state").textContent = told;
+}
+
+function keepDraft() {
+  if (locked) return;
+  if (!isDirty()) drafts.drop();
+  else if (!drafts.keep({ text, base, queue })) refuse({ message: editor.dataset.textFull });
+}
+
+function remember(before, after) {
+  if (before === after) return;
+  history.push(before);
+  if (history.length > MOST_UNDONE) history.shift();
+}
+
+function replaceText(to) {
+  queue = [];
+  write(to);
+  stale = true;
+  keepDraft();
+  state();
+  soon(0);
+}
+
+function offer() {
+  const { textDraft, textRestore, textDrop } = editor.dataset;
+  for (const [tab, draft] of Object.entries(drafts.all())) {
+    if (draft.text === text && !draft.queue?.length) continue;
+    const line = document.createElement("p");
+    line.className = "message warning";
+    const time = new Date(draft.at).toLocaleString(document.documentElement.lang, { dateStyle: "medium", timeStyle: "short" });
+    const restore = button(textRestore, () => {
+      base = draft.base;
+      const gestures = draft.queue ?? [];
+      replaceText(draft.text);
+      queue = gestures;
+      if (tab !== drafts.tab) drafts.drop(tab);
+      line.remove();
+      area.focus();
+    });
+    const drop = button(textDrop, () => {
+      drafts.drop(tab);
+      line.remove();
+    });
+    line.append(`${textDraft} ${time}. `, restore, " ", drop);
+    element("offers").append(line);
+  }
+}
+
+function button(label, act) {
+  const made = document.createElement("button");
+  made.type = "button";
+  made.textContent = label;
+  made.addEventListener("click", act);
+  return made;
+}
+
+addEventListener("beforeunload", (event) => {
+  if (isDirty()) event.preventDefault();
+});
+addEventListener("online", () => soon(0));
+
+// --- storing
+
+async function store(andRun) {
+  clearTimeout(timer);
+  await exchange();
+  if (queue.length || busy) {
+    setTimeout(() => store(andRun), TYPING_MS);
+    return;
+  }
+  const sent = text;
+  const body = new URLSearchParams({ text: sent, base, comment: element("comment").value, begun, number });
+  let answer;
+  try {
+    answer = await call(`/policies/${encodeURIComponent(name)}/versions`, body);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    lost();
+    return;
+  }
+  const outcome = element("outcome");
+  if (answer.ok) {
+    const { number: made, panel } = await answer.json();
+    base = made;
+    stored = sent;
+    outcome.innerHTML = panel;
+    element("messages").replaceChildren();
+    element("comment").value = "";
+    keepDraft();
+    state();
+    const query = new URLSearchParams({ policy: name, version: made, network: network.value });
+    if (andRun) location.assign(`/runs/new?${query}`);
+    else window.history.replaceState(null, "", `/policies/${encodeURIComponent(name)}/edit?network=${encodeURIComponent(network.value)}`);
+  } else if (answer.headers.get("content-type").startsWith("application/json")) {
+    conflict(await answer.json());
+  } else {
+    element("messages").innerHTML = await answer.text();
+  }
+}
+
+function conflict({ panel, newest, theirs }) {
+  const outcome = element("outcome");
+  outcome.innerHTML = panel;
+  window.htmx?.process(outcome);
+  const { textOnto, textMine } = editor.dataset;
+  const choose = {
+    keep: () => say(textOnto),
+    take: () => {
+      const mine = document.createElement("details");
+      mine.append(document.createElement("summary"), document.createElement("pre"));
+      mine.firstChild.textContent = textMine;
+      mine.lastChild.textContent = text;
+      mine.lastChild.tabIndex = 0;
+      mine.open = true;
+      outcome.replaceChildren(mine);
+      remember(text, theirs);
+      stored = theirs;
+      replaceText(theirs);
+    },
+    force: () => {
+      outcome.replaceChildren();
+      store(false);
+    },
+  };
+  outcome.querySelector("#conflict").focus();
+  outcome.addEventListener("click", function chosen(event) {
+    const choice = event.target.closest("[data-conflict]")?.dataset.conflict;
+    if (!choice) return;
+    outcome.removeEventListener("click", chosen);
+    base = newest;
+    choose[choice]();
+  });
+  function say(told) {
+    const line = document.createElement("p");
+    line.className = "message warning";
+    line.textContent = told;
+    outcome.replaceChildren(line);
+    keepDraft();
+  }
+}
+
+save?.addEventListener("submit", (event) => {
+  event.preventDefault();
+  store(event.submitter?.id === "store-and-run");
+});
+element("undo")?.addEventListener("click", () => {
+  if (history.length) replaceText((settled = history.pop()));
+});
+
+numberLines();
+if (!locked) {
+  offer();
+  state();
+}

@@ -1,0 +1,37 @@
+"""Runs as they are stored, without boxes: what a kept run left on a network, and what later runs read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from app.compiler.compile import compile_intent
+from app.intent.loader import load_intent
+from app.inventory.models import Network
+from app.resources import root
+from app.runs.artifacts import Artifacts
+from app.runs.store import RunStore
+from app.runs.tables import RunStatus
+
+
+def startups(network: Network) -> dict[str, str]:
+    """The configurations that boxes are delivered with."""
+    folder = root() / "inventories" / network.name
+    return {device.name: (folder / str(device.startup)).read_text() for device in network.devices}
+
+
+def configured(network: Network, policy: Path) -> dict[str, str]:
+    """The lines of a policy, as boxes hold them that have no others."""
+    compiled = compile_intent(load_intent(policy), network)
+    return {device.name: "\n".join(block.text for block in device.blocks) for device in compiled.devices}
+
+
+def record(store: RunStore, artifacts: Artifacts, network: str, texts: Mapping[str, str], status: RunStatus) -> str:
+    """A run that ended so, and read these configurations last; returns its id."""
+    run = store.create_run(network, "campus-collaboration", "f" * 64, {})
+    with store.stage(run.id, "read") as summary:
+        summary["running"] = {device: artifacts.put_text(text) for device, text in texts.items()}
+        summary["errors"] = []
+    store.set_status(run.id, RunStatus.RUNNING)
+    store.set_status(run.id, status)
+    return run.id
