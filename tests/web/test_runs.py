@@ -1,0 +1,420 @@
+"""Runs by their pages: lists, orders, and what people may ask of a run, by role and by its state."""
+
+from __future__ import annotations
+
+import io
+import re
+import uuid
+import zipfile
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from html import unescape
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from app.access.roles import Role
+from app.api.backend import Backend, open_backend
+from app.intent.written import Written
+from app.runs.outside import waiting_for
+from app.runs.tables import JournalAction, RunStatus, StageOutcome, Verdict
+from app.settings import Settings
+from tests.web.people import Persons
+
+NETWORK = "infn-fnal"
+POLICY = "remote-control"
+ROOT = Path(__file__).parents[2]
+MARKUP = '<img src=x onerror="alert(1)">'
+
+Enter = Callable[..., dict[str, str]]
+
+
+@pytest.fixture
+def backend(tmp_path: Path) -> Iterator[Backend]:
+    """A service where four eyes are asked for, and a policy with something to judge."""
+    with open_backend(Settings(var_dir=tmp_path / "var", compute_processes=1, four_eyes=True)) as made:
+        text = (ROOT / "examples/policies/remote-control.yaml").read_text()
+        made.policies.store(POLICY, Written(text, "remote-control.yaml"), "ada")
+        yield made
+
+
+@pytest.fixture
+def enter(client: TestClient, persons: Persons) -> Enter:
+    """Lets somebody of a role log in; what calls carry."""
+
+    def go(name: str, role: Role, network: str = "*") -> dict[str, str]:
+        return persons.add(name, role, network).log_in(client)
+
+    return go
+
+
+def place(client: TestClient, headers: dict[str, str], **fields: str) -> str:
+    """Order a run by the form; its id."""
+    form = {"network": NETWORK, "policy": POLICY, "key": str(uuid.uuid4())} | fields
+    answer = client.post("/runs", data=form, headers=headers)
+    assert answer.status_code == 204, answer.text
+    return str(answer.headers["hx-redirect"].rpartition("/")[2])
+
+
+def wait_for_approval(backend: Backend, run: str, delta: str = "policy-map new\n") -> str:
+    """Bring a run to where it waits for somebody; the candidate."""
+    store, put = backend.desk.store, backend.artifacts.put_text
+    candidate = backend.artifacts.put_json({"version": 1, "devices": {"router1": delta}})
+    held = put("hostname router1\n")
+    entry = {"configuration": put(delta), "delta": put(delta), "inverse": put("no policy-map new"), "empty": False}
+    with store.stage(run, "read") as summary:
+        summary |= {"running": {"router1": held}, "errors": []}
+    with store.stage(run, "prepare") as summary:
+        summary |= {"candidate": candidate, "devices": {"router1": {**entry, "gaps": []}}}
+    store.set_status(run, RunStatus.NEEDS_APPROVAL, waits_for=f"approval of candidate {candidate}")
+    return candidate
+
+
+def told(answer: object) -> str:
+    """The text of an answer without its markup."""
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", str(getattr(answer, "text", "")))).split())
+
+
+def test_the_list_is_narrowed_and_paged(client: TestClient, enter: Enter, backend: Backend) -> None:
+    enter("vic", Role.VIEWER, NETWORK)
+    store = backend.desk.store
+    for number in range(35):
+        run = store.create_run(NETWORK if number % 5 else "campus", f"policy-{number}", "0" * 64, {})
+        if number == 7:
+            store.set_status(run.id, RunStatus.KEPT, Verdict.MET)
+    first = told(client.get("/runs"))
+    assert "policy-34" in first
+    assert "policy-30" not in first  # of a network that is not seen
+    older = re.search(r'href="(/runs\?[^"]*cursor=[^"]+)"', client.get("/runs?by=").text)
+    assert older is None  # 28 are seen, and a page has 30
+    found = told(client.get(f"/runs?network={NETWORK}&status=kept&verdict=met&policy=&by=&since="))
+    assert "policy-7" in found
+    assert "policy-8" not in found
+    assert "No run passes" in told(client.get("/runs?network=campus"))
+    assert "No run passes" in told(client.get("/runs?since=2999-01-01"))
+    assert client.get("/runs?status=odd").status_code == 422
+    assert client.get("/runs?statsu=kept").status_code == 422
+
+
+def test_older_runs_follow_on_pages(client: TestClient, enter: Enter, backend: Backend) -> None:
+    enter("ada", Role.ADMIN)
+    for number in range(65):
+        backend.desk.store.create_run("campus", f"policy-{number:02}", "0" * 64, {})
+    seen: list[str] = []
+    address: str | None = "/runs?network=campus"
+    while address:
+        page = client.get(address).text
+        seen += re.findall(r"policy-\d\d(?= <code>)", page)
+        found = re.search(r'href="(/runs\?[^"]*cursor=[^"]+)"', page)
+        address = unescape(found[1]) if found else None
+    assert seen == [f"policy-{number:02}" for number in range(64, -1, -1)]
+
+
+@pytest.mark.parametrize("address", ["/", "/runs"])
+def test_lists_are_sent_again_only_when_they_changed(
+    client: TestClient, enter: Enter, backend: Backend, address: str
+) -> None:
+    headers = enter("ada", Role.ADMIN)
+    run = backend.desk.store.create_run("campus", "first", "0" * 64, {})
+    found = re.search(r'hx-get="([^"]+known=[^"]+)"', client.get(address).text)
+    assert found
+    again = unescape(found[1])
+    assert client.get(again, headers=headers).status_code == 204
+    backend.desk.store.set_status(run.id, RunStatus.KEPT)
+    changed = client.get(again, headers=headers)
+    assert (changed.status_code, "✔ kept" in changed.text) == (200, True)
+
+
+def test_the_first_page_tells_what_waits_for_whom(client: TestClient, enter: Enter, backend: Backend) -> None:
+    headers = enter("ann", Role.OPERATOR)
+    waits, under_way = place(client, headers, ticket="CHG-7"), place(client, headers)
+    wait_for_approval(backend, waits)
+    mine = told(client.get("/"))
+    assert "Waiting for approval 1" in mine
+    assert "ticket CHG-7" in mine
+    assert "Waits for an approver" in mine
+    assert f"Under way Run Network Status Verdict By Asked {POLICY} {under_way[:13]}" in mine
+    enter("bob", Role.APPROVER)
+    assert "Look at it, and approve or refuse it" in told(client.get("/"))
+    enter("eve", Role.VIEWER, "campus")
+    assert "Waiting for approval" not in told(client.get("/"))
+
+
+def test_an_order_says_what_the_network_asks_for(client: TestClient, enter: Enter) -> None:
+    enter("ann", Role.OPERATOR)
+    page = told(client.get(f"/runs/new?network={NETWORK}&policy={POLICY}"))
+    assert "an approver other than you" in page
+    assert "Changes may begin at any time" in page
+    nothing = told(client.get("/runs/new?network=itesm&policy=itesm-paper"))
+    assert "no check with an objective" in nothing
+
+
+def test_an_order_is_asked_for_once(client: TestClient, enter: Enter, backend: Backend) -> None:
+    headers = enter("ann", Role.OPERATOR)
+    one, two = place(client, headers, key="k"), place(client, headers, key="k")
+    assert one == two
+    run = backend.desk.run(one)
+    assert (run.requested_by, run.policy, run.params["measure"]) == ("ann", POLICY, True)
+
+
+def test_all_that_an_order_says_reaches_the_run(client: TestClient, enter: Enter, backend: Backend) -> None:
+    headers = enter("ann", Role.OPERATOR)
+    options = {"judge": "outside", "before": "yes", "strict": "yes", "require_batfish": "yes", "version": "1"}
+    when = {"not_before": "2030-01-02T03:04", "timeout_minutes": "90", "ticket": "CHG-1"}
+    run = backend.desk.run(place(client, headers, **options, **when))
+    asked = {name: run.params[name] for name in ("tester", "before", "strict", "require_batfish", "measure")}
+    assert asked == {"tester": "outside", "before": True, "strict": True, "require_batfish": True, "measure": True}
+    assert run.not_before == datetime(2030, 1, 2, 3, 4, tzinfo=UTC)
+    assert (run.deadline, run.ticket) == (run.not_before + timedelta(minutes=90), "CHG-1")
+    assert backend.desk.run(place(client, headers, judge="nobody")).params["measure"] is False
+
+
+@pytest.mark.parametrize(
+    ("fields", "status", "said"),
+    [
+        ({"network": "campsu"}, 404, "no network"),
+        ({"policy": "nothing"}, 404, "policy"),
+        ({"version": "9"}, 404, "version 9"),
+        ({"version": "x"}, 422, "version"),
+        ({"judge": "me"}, 422, "choices"),
+        ({"not_before": "soon"}, 422, "no moment"),
+        ({"timeout_minutes": "0"}, 422, "whole minutes"),
+        ({"timeout_minutes": "9999999"}, 422, "whole minutes"),
+        ({"ticket": "x" * 65}, 422, "64 characters"),
+        ({"network": "itesm", "policy": "itesm-paper"}, 422, "nothing to measure"),
+        ({"key": ""}, 422, "key"),
+    ],
+)
+def test_what_is_wrong_with_an_order_is_told_in_place(
+    client: TestClient, enter: Enter, *, fields: dict[str, str], status: int, said: str
+) -> None:
+    headers = enter("ann", Role.OPERATOR)
+    form = {"network": NETWORK, "policy": POLICY, "key": "k"} | fields
+    answer = client.post("/runs", data=form, headers=headers)
+    assert answer.status_code == status, answer.text
+    assert answer.headers["hx-retarget"] == "#messages"
+    assert said in told(answer)
+
+
+def test_an_order_takes_an_operator_of_the_network(client: TestClient, enter: Enter) -> None:
+    form = {"network": NETWORK, "policy": POLICY, "key": "k"}
+    assert client.post("/runs", data=form, headers=enter("vic", Role.VIEWER)).status_code == 403
+    assert client.get("/runs/new").status_code == 403
+    headers = enter("out", Role.OPERATOR, "campus")
+    assert client.post("/runs", data=form, headers=headers).status_code == 403
+    assert f">{NETWORK}<" not in client.get("/runs/new").text
+
+
+ACTIONS = ("approve", "refuse", "cancel", "retry", "roll-back")
+
+
+def test_who_may_not_is_refused_and_shown_no_button(client: TestClient, enter: Enter, backend: Backend) -> None:
+    ann = enter("ann", Role.OPERATOR)
+    run = place(client, ann)
+    form = {"candidate": wait_for_approval(backend, run), "key": "k"}
+    for action in ("approve", "refuse"):
+        assert client.post(f"/runs/{run}/{action}", data=form, headers=ann).status_code == 403
+    mine = told(client.get(f"/runs/{run}"))
+    assert "Approving takes an approver" in mine
+    assert "Cancel the run" in mine
+    vic = enter("vic", Role.VIEWER)
+    for action in ACTIONS:
+        assert client.post(f"/runs/{run}/{action}", data=form, headers=vic).status_code == 403
+    page = client.get(f"/runs/{run}")
+    assert "You may look at this run" in told(page)
+    assert "<form" not in page.text
+    assert "<dialog" not in page.text
+    eve = enter("eve", Role.ADMIN, "campus")
+    for action in ACTIONS:
+        assert client.post(f"/runs/{run}/{action}", data=form, headers=eve).status_code == 404
+    for part in ("", "/progress", "/standing", "/figures", "/everything.zip"):
+        assert client.get(f"/runs/{run}{part}").status_code == 404
+    assert backend.desk.run(run).status is RunStatus.NEEDS_APPROVAL
+
+
+def test_nothing_is_done_without_the_pages_own_token(client: TestClient, enter: Enter, backend: Backend) -> None:
+    bob = enter("bob", Role.ADMIN)
+    run = place(client, bob)
+    form = {"candidate": wait_for_approval(backend, run), "key": "k"}
+    for headers in ({}, {"X-CSRF-Token": "0" * 64}):
+        for action in ACTIONS:
+            assert client.post(f"/runs/{run}/{action}", data=form, headers=headers).status_code == 403
+        order = {"network": NETWORK, "policy": POLICY, "key": "k"}
+        assert client.post("/runs", data=order, headers=headers).status_code == 403
+    assert backend.desk.run(run).status is RunStatus.NEEDS_APPROVAL
+
+
+def test_who_asked_is_told_beforehand_that_another_has_to_approve(
+    client: TestClient, enter: Enter, backend: Backend
+) -> None:
+    ann = enter("ann", Role.APPROVER)
+    run = place(client, ann)
+    candidate = wait_for_approval(backend, run)
+    page = client.get(f"/runs/{run}")
+    assert "ann asked for the run and may not approve it: ask another approver" in told(page)
+    assert re.search(r'id="approve"[^>]* disabled', page.text)
+    assert not re.search(r'id="refuse"[^>]* disabled', page.text)
+    assert client.post(f"/runs/{run}/approve", data={"candidate": candidate}, headers=ann).status_code == 403
+    bob = enter("bob", Role.APPROVER)
+    page = client.get(f"/runs/{run}")
+    assert not re.search(r'id="approve"[^>]* disabled', page.text)
+    assert f'value="{candidate}"' in page.text
+    assert "+ policy-map new" in page.text
+    stale = client.post(f"/runs/{run}/approve", data={"candidate": "0" * 64}, headers=bob)
+    assert (stale.status_code, "not what the run would do now" in told(stale)) == (409, True)
+    good = {"candidate": candidate, "comment": "fine\nby me"}
+    answer = client.post(f"/runs/{run}/approve", data=good, headers=bob)
+    assert (answer.status_code, answer.headers["hx-trigger"]) == (204, "run-changed")
+    again = client.post(f"/runs/{run}/approve", data=good, headers=bob)
+    assert (again.status_code, "waits for no approval" in told(again)) == (409, True)
+    assert "approved by bob" in told(client.get(f"/runs/{run}/standing"))
+    assert "“fine by me”" in told(client.get(f"/runs/{run}/standing"))
+
+
+def test_a_refusal_says_why(client: TestClient, enter: Enter, backend: Backend) -> None:
+    bob = enter("bob", Role.APPROVER)
+    run = place(client, bob)
+    wait_for_approval(backend, run)
+    answer = client.post(f"/runs/{run}/refuse", data={"comment": "exam week"}, headers=bob)
+    assert answer.status_code == 204
+    assert "refused by bob: exam week" in told(client.get(f"/runs/{run}/progress"))
+
+
+def test_what_the_state_does_not_allow_is_not_offered_and_refused(
+    client: TestClient, enter: Enter, backend: Backend
+) -> None:
+    ann = enter("ann", Role.OPERATOR)
+    run = place(client, ann)
+    for action in ("retry", "roll-back"):
+        answer = client.post(f"/runs/{run}/{action}", data={"key": "k"}, headers=ann)
+        assert answer.status_code == 409
+        assert "it is pending" in told(answer)
+    page = told(client.get(f"/runs/{run}"))
+    assert "Try again" not in page
+    assert "Roll back" not in page
+    assert client.post(f"/runs/{run}/cancel", headers=ann).status_code == 204
+    assert client.post(f"/runs/{run}/cancel", headers=ann).status_code == 409
+    page = told(client.get(f"/runs/{run}"))
+    assert "cancelled by ann" in page
+    assert "Cancel the run" not in page
+    wrong = client.post(f"/runs/{run}/retry", data={"start": "keep"}, headers=ann)
+    assert (wrong.status_code, "cannot begin" in told(wrong)) == (422, True)
+    assert client.post(f"/runs/{run}/retry", data={"start": "push"}, headers=ann).status_code == 409
+    assert client.post(f"/runs/{run}/retry", data={"start": "read"}, headers=ann).status_code == 204
+    assert backend.desk.run(run).attempt == 2
+
+
+def test_a_retry_offers_the_steps_that_were_reached(client: TestClient, enter: Enter, backend: Backend) -> None:
+    ann = enter("ann", Role.OPERATOR)
+    run = place(client, ann)
+    wait_for_approval(backend, run)
+    client.post(f"/runs/{run}/cancel", headers=ann)
+    page = client.get(f"/runs/{run}").text
+    assert re.findall(r'<option value="(read|measure-before|push)"', page) == ["read", "measure-before"]
+
+
+def test_a_run_at_work_is_asked_to_stop_once(client: TestClient, enter: Enter, backend: Backend) -> None:
+    ann = enter("ann", Role.OPERATOR)
+    run = place(client, ann)
+    backend.desk.store.begin_attempt(run, 1)
+    assert "What it has entered by then is taken back" in told(client.get(f"/runs/{run}"))
+    assert client.post(f"/runs/{run}/cancel", headers=ann).status_code == 204
+    page = client.get(f"/runs/{run}")
+    assert "ann asked it to stop already" in told(page)
+    assert re.search(r'id="open-cancel"[^>]* disabled', page.text)
+
+
+def test_a_kept_run_says_what_a_way_back_does(client: TestClient, enter: Enter, backend: Backend) -> None:
+    ann = enter("ann", Role.OPERATOR)
+    run = place(client, ann)
+    wait_for_approval(backend, run)
+    store = backend.desk.store
+    held = backend.artifacts.put_text("hostname router1\n")
+    store.journal.append(run, "router1", JournalAction.TOUCHING, before=held)
+    store.journal.append(run, "router1", JournalAction.CONFIRMED)
+    store.set_status(run, RunStatus.KEPT, Verdict.MET)
+    page = client.get(f"/runs/{run}")
+    assert "A run of its own brings these boxes back" in told(page)
+    assert "router1 about 1 line" in told(page)
+    found = re.search(r'name="key" value="([^"]+)"', page.text)
+    assert found
+    answers = [client.post(f"/runs/{run}/roll-back", data={"key": found[1]}, headers=ann) for _ in range(2)]
+    back = answers[0].headers["hx-redirect"]
+    assert [answer.headers["hx-redirect"] for answer in answers] == [back, back]
+    assert f"Takes back {run[:13]}" in told(client.get(back))
+    assert "Taken back by" in told(client.get(f"/runs/{run}"))
+    later = place(client, ann)
+    store.journal.append(later, "router1", JournalAction.TOUCHING, before=held)
+    store.journal.append(later, "router1", JournalAction.CONFIRMED)
+    store.set_status(later, RunStatus.KEPT, Verdict.MET)
+    page = client.get(f"/runs/{run}")
+    assert "changed router1 since" in told(page)
+    assert re.search(r'id="open-back"[^>]* disabled', page.text)
+
+
+def test_boxes_are_shown_by_step_and_why_one_failed(client: TestClient, enter: Enter, backend: Backend) -> None:
+    ann = enter("ann", Role.OPERATOR)
+    run, store = place(client, ann), backend.desk.store
+    store.begin_attempt(run, 1)
+    reading = store.begin_stage(run, "read")
+    store.events.device(run, "router3", "read")
+    rows = re.findall(r'<th scope="row">(\w+)</th>', client.get(f"/runs/{run}/progress").text)
+    assert rows == ["router3"]
+    store.end_stage(reading, StageOutcome.DONE, {"running": {"router1": "0", "router3": "0"}, "errors": []})
+    store.journal.append(run, "router1", JournalAction.TOUCHING)
+    store.journal.append(run, "router3", JournalAction.TOUCHING)
+    store.journal.append(run, "router3", JournalAction.FAILED, note="the box refused the change: % Bad <b>line</b>")
+    page = client.get(f"/runs/{run}/progress")
+    assert "✘ Entered: the box refused the change: % Bad <b>line</b>" in told(page)
+    assert "% Bad &lt;b&gt;line&lt;/b&gt;" in page.text
+    store.journal.append(run, "router3", JournalAction.UNDOING)
+    store.journal.append(run, "router3", JournalAction.UNDONE)
+    assert "↩ taken back" in told(client.get(f"/runs/{run}/progress"))
+
+
+def test_what_an_outside_tester_has_to_give_is_said(client: TestClient, enter: Enter, backend: Backend) -> None:
+    ann = enter("ann", Role.OPERATOR)
+    run, store = place(client, ann, judge="outside"), backend.desk.store
+    store.begin_attempt(run, 1)
+    due = store.now() + timedelta(minutes=10)
+    store.change(run, lambda _run, _connection: {"waits_for": waiting_for("after"), "due": due})
+    page = told(client.get(f"/runs/{run}/progress"))
+    assert f"PUT /api/v1/runs/{run}/measurements/after" in page
+    assert "the change is taken back" in page
+
+
+def test_names_with_markup_are_shown_as_they_are(client: TestClient, enter: Enter, backend: Backend) -> None:
+    bob = enter("bob", Role.APPROVER)
+    run = place(client, bob, ticket=MARKUP)
+    wait_for_approval(backend, run, delta=f"description {MARKUP}\n")
+    client.post(f"/runs/{run}/refuse", data={"comment": MARKUP}, headers=bob)
+    pages = [f"/runs/{run}", f"/runs/{run}/progress", f"/runs/{run}/standing", f"/runs?by={MARKUP}", "/"]
+    for address in pages:
+        page = client.get(address).text
+        assert "<img" not in page
+    assert page.count("onerror") == 0
+    assert client.get(f"/runs/{run}").text.count("&lt;img src=x onerror=") >= 3
+
+
+def test_everything_comes_in_one_file_without_what_a_viewer_may_not_read(
+    client: TestClient, enter: Enter, backend: Backend
+) -> None:
+    ann = enter("ann", Role.OPERATOR)
+    run = place(client, ann)
+    wait_for_approval(backend, run)
+
+    def names() -> set[str]:
+        answer = client.get(f"/runs/{run}/everything.zip")
+        assert answer.headers["content-type"] == "application/zip"
+        with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+            assert archive.testzip() is None
+            assert archive.read("artifacts/delta/router1.txt") == b"policy-map new\n"
+            return set(archive.namelist())
+
+    whole = names()
+    assert {"report.html", "report.json", "report.md", "report.junit.xml", "findings.sarif"} <= whole
+    assert {"artifacts/policy.yaml", "artifacts/candidate.json", "artifacts/running/router1.txt"} <= whole
+    enter("vic", Role.VIEWER)
+    assert whole - names() == {"artifacts/running/router1.txt"}
+    assert "it may hold passwords" in told(client.get(f"/runs/{run}"))
