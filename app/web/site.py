@@ -25,7 +25,6 @@ from app.web.routes import (
     run,
     run_actions,
     run_downloads,
-    run_downloads,
     run_orders,
     runs,
     users,
