@@ -23,7 +23,6 @@ from app.web.routes import (
     run,
     run_actions,
     run_downloads,
-    run_downloads,
     run_orders,
     runs,
     users,
@@ -39,7 +38,6 @@ ROUTERS: tuple[APIRouter, ...] = (
     run_orders.router,
     run.router,
     run_actions.router,
-    run_downloads.router,
     editor.router,  # before the policies: /policies/new is an editor
     policies.router,
     account.router,
