@@ -15,14 +15,23 @@ from app.deploy.traits import require_installed
 from app.intent.loader import LoadedIntent
 from app.intent.written import Written, load_written
 from app.inventory.models import Network
-from app.reports.preview import Checks, check, compile_document, validate_document
+from app.reports.preview import (
+    Checked,
+    Checks,
+    Document,
+    check,
+    compile_document,
+    policy_document,
+    validate_document,
+)
 
 KEPT_INTENTS = 64
 KEPT_NETWORKS = 16
 """What every process keeps read."""
 
 T = TypeVar("T")
-Kind = Literal["compile", "validate"]
+Kind = Literal["compile", "validate", "policy"]
+"""Which document: ``policy`` is that of `PolicyPreview`."""
 
 
 @dataclass(frozen=True)
@@ -75,9 +84,17 @@ def made(job: Job) -> bytes:
     """The document of a job, in a computing process: one call at a time."""
     network = _NETWORKS.get(job.digest, lambda: _unpacked(job.blob))
     loaded = _INTENTS.get(job.intent, lambda: load_written(job.written))
-    checked = check(loaded, network, job.running, devices=job.devices, checks=job.checks, strict=job.strict)
-    document = compile_document(checked) if job.kind == "compile" else validate_document(checked)
+    checks = Checks(batfish=False) if job.kind == "policy" else job.checks
+    checked = check(loaded, network, job.running, devices=job.devices, checks=checks, strict=job.strict)
+    document = _DOCUMENTS[job.kind](checked)
     return document.model_dump_json(by_alias=True).encode()
+
+
+_DOCUMENTS: Mapping[Kind, Callable[[Checked], Document]] = {
+    "compile": compile_document,
+    "validate": validate_document,
+    "policy": policy_document,
+}
 
 
 def _unpacked(blob: bytes) -> Network:

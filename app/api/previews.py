@@ -6,7 +6,7 @@ import hashlib
 import pickle
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -15,12 +15,13 @@ from app.api.preview_job import Job, Kind, digest_of, made
 from app.deploy.fleet import Fleet
 from app.deploy.traits import require_installed
 from app.emulation import state_folder
+from app.errors import QosforgeError
 from app.intent.written import Written
 from app.inventory.catalogue import Networks
 from app.inventory.models import Network
 from app.inventory.overlay import read_overlay
 from app.reports.preview import Checks, chosen_devices
-from app.runs.live import read_running
+from app.runs.live import read_each, read_running
 from app.settings import Settings
 
 KEPT_BYTES = 64 << 20
@@ -32,13 +33,17 @@ PATIENCE_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class Asked:
-    """What a preview is asked for; ``devices``: of these alone; ``live``: against what the boxes hold now."""
+    """What a preview is asked for; ``devices``: of these alone; ``live``: against what the boxes hold now.
+
+    ``known``: against these configurations by device, which is pure: no box is read.
+    """
 
     kind: Kind
     network: str
     written: Written
     devices: tuple[str, ...] = ()
     live: bool = False
+    known: Mapping[str, str] | None = None
     strict: bool = False
     require_batfish: bool = False
 
@@ -96,7 +101,7 @@ class Previews:
             sent.digest,
             sent.blob,
             devices,
-            self.running(sent.network, devices) if asked.live else None,
+            self.running(sent.network, devices) if asked.live else asked.known,
             self._checks(asked) if asked.kind == "validate" else None,
             asked.strict,
         )
@@ -116,10 +121,24 @@ class Previews:
             DeviceErrors: some cannot be read.
             TooBusy: another call reads boxes of this network.
         """
+        with self._fleet(network) as fleet:
+            return read_running(fleet, devices)
+
+    def answers(self, network: Network) -> tuple[dict[str, str], dict[str, QosforgeError]]:
+        """What the boxes hold now that can be read, and the errors of those that cannot, by device.
+
+        Raises:
+            TooBusy: another call reads boxes of this network.
+        """
+        with self._fleet(network) as fleet:
+            return read_each(fleet)
+
+    @contextmanager
+    def _fleet(self, network: Network) -> Iterator[Fleet]:
         require_installed(network)
         state = state_folder(self._settings.var_dir, network.name)
         with self.alone(network.name), Fleet(network, read_overlay(state), state) as fleet:
-            return read_running(fleet, devices)
+            yield fleet
 
     @contextmanager
     def alone(self, network: str) -> Iterator[None]:

@@ -256,7 +256,7 @@ async def _tell_http(request: Request, error: Exception) -> JSONResponse:
     kind = known.get(error.status_code) or Kind(phrase.lower().replace(" ", "-"), phrase, error.status_code)
     headers = dict(error.headers or {})
     if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
-        headers["Allow"] = ", ".join(_allowed(request))
+        headers["Allow"] = ", ".join(_allowed(request)) or headers.get("Allow", "")
     return problem_response(request_id_of(request), kind, str(error.detail), headers=headers)
 
 

@@ -179,8 +179,10 @@ class RunDetail(RunSummary):
     devices: list[RunDevice]
     findings: list[dict[str, Any]]
     outcome_before: Outcome | None
+    outcome_predicted: Outcome | None
     outcome_after: Outcome | None
     verdicts_before: list[ClassVerdict]
+    verdicts_predicted: list[ClassVerdict]
     verdicts_after: list[ClassVerdict]
     links: RunLinks
 
@@ -280,8 +282,10 @@ def detail_of(run: Run, report: RunReport, candidate: str | None, decisions: Ite
         ],
         findings=[finding.document() for finding in report.findings],
         outcome_before=report.outcome_before(),
+        outcome_predicted=report.outcome_predicted(),
         outcome_after=report.outcome_after(),
         verdicts_before=list(report.verdicts_before),
+        verdicts_predicted=list(report.verdicts_predicted),
         verdicts_after=list(report.verdicts_after),
         links=RunLinks(self=here, events=f"{here}/events", artifacts=f"{here}/artifacts", report=f"{here}/report"),
     )

@@ -24,6 +24,7 @@ from app.errors import InputError, Interrupted, QosforgeError, ServiceError
 COMMANDS = {
     "app.cli.policies": ("lint", "compile", "validate", "diff"),
     "app.cli.runs": ("run", "push", "measure", "recover", "runs", "show"),
+    "app.cli.predict": ("predict",),
     "app.cli.decisions": ("wait", "approve", "refuse", "cancel", "retry", "roll-back"),
     "app.cli.audit": ("audit",),
     "app.cli.import_": ("import",),

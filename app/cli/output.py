@@ -232,19 +232,15 @@ def print_accounts(before: Measurement | None, after: Measurement | None, *, fir
         out.print()
 
 
-def print_verdicts(before: Iterable[ClassVerdict], after: Iterable[ClassVerdict], every_bound: bool = True) -> None:
-    """Per judged class and path: the bounds (or the one nearest to its limit), and the verdict on both sides."""
-    _print_verdicts({"before": before, "after": after}, every_bound)
+def print_verdicts_of(verdicts: Iterable[ClassVerdict], when: str) -> None:
+    """Per judged class and path: the bounds and the verdict on what the boxes do ``when``."""
+    print_verdicts({when: verdicts}, every_bound=True)
 
 
-def print_verdicts_now(verdicts: Iterable[ClassVerdict]) -> None:
-    """Per judged class and path: the bounds and the verdict on what the boxes do now."""
-    _print_verdicts({"now": verdicts}, every_bound=True)
-
-
-def _print_verdicts(verdicts: Mapping[str, Iterable[ClassVerdict]], every_bound: bool) -> None:
+def print_verdicts(verdicts: Mapping[str, Iterable[ClassVerdict]], *, every_bound: bool) -> None:
+    """Per judged class and path: the bounds (or the one nearest to its limit), and the verdict at every time."""
     by_side = [{(v.scenario, v.traffic_class, v.path): v for v in side} for side in verdicts.values()]
-    # Who is judged on both sides is told as judged last.
+    # Who is judged more than once is told as judged last.
     whole = {key: verdict for side in by_side for key, verdict in side.items()}
     if not whole:
         return

@@ -19,7 +19,7 @@ from app.cli.output import (
     print_findings,
     print_json,
     print_verdicts,
-    print_verdicts_now,
+    print_verdicts_of,
 )
 from app.reports.balance import accounts, who_paid
 from app.reports.facts import run_facts
@@ -45,9 +45,20 @@ def print_report(report: RunReport) -> None:
     out.print()
     print_comparison(report.before, report.after)
     print_accounts(report.before, report.after)
-    print_verdicts(report.verdicts_before, report.verdicts_after, every_bound=False)
+    _print_verdicts(report, every_bound=False)
     out.print()
     _print_boxes(report.devices)
+
+
+def _print_verdicts(report: RunReport, *, every_bound: bool) -> None:
+    verdicts = {
+        "before": report.verdicts_before,
+        "predicted": report.verdicts_predicted,
+        "after": report.verdicts_after,
+    }
+    if not report.verdicts_predicted:  # a run of an older release, or one that measures nothing
+        del verdicts["predicted"]
+    print_verdicts(verdicts, every_bound=every_bound)
 
 
 def _print_boxes(devices: Iterable[DeviceReport]) -> None:
@@ -69,9 +80,13 @@ def _print_candidates(devices: Iterable[DeviceReport]) -> None:
 
 def print_end(report: RunReport, where: str) -> None:
     """How the run ended, and where its HTML report is."""
-    before, after = report.outcome_before(), report.outcome_after()
+    outcomes = {
+        "before": report.outcome_before(),
+        "predicted": report.outcome_predicted(),
+        "after": report.outcome_after(),
+    }
     line = Text(f"\nrun {report.id}: {report.status.replace('_', ' ')}", style="bold")
-    for label, outcome in (("before", before), ("after", after)):
+    for label, outcome in outcomes.items():
         if outcome:
             line.append(f"  {label} ", style="default")
             line.append(outcome, style=f"bold {STYLE[outcome]}")
@@ -85,6 +100,7 @@ def run_json(report: RunReport, errors: Iterable[Mapping[str, str]], where: str)
         "run": report.id,
         "status": report.status,
         "before": report.outcome_before(),
+        "predicted": report.outcome_predicted(),
         "after": report.outcome_after(),
         "errors": list(errors),
         "report": where,
@@ -92,6 +108,7 @@ def run_json(report: RunReport, errors: Iterable[Mapping[str, str]], where: str)
         "findings": findings_json(report.findings),
         "verdicts": {
             "before": [v.model_dump(mode="json") for v in report.verdicts_before],
+            "predicted": [v.model_dump(mode="json") for v in report.verdicts_predicted],
             "after": [v.model_dump(mode="json") for v in report.verdicts_after],
         },
     } | expected_json(report.before, report.after)
@@ -116,7 +133,7 @@ def print_whole(report: RunReport) -> None:
     print_findings(report.findings)
     print_comparison(report.before, report.after)
     print_accounts(report.before, report.after)
-    print_verdicts(report.verdicts_before, report.verdicts_after)
+    _print_verdicts(report, every_bound=True)
     if report.status in (RunStatus.NEEDS_APPROVAL, RunStatus.SCHEDULED):
         _print_candidates(report.devices)
     elif report.devices:
@@ -130,11 +147,11 @@ def print_whole(report: RunReport) -> None:
     out.print(f"{report.status.replace('_', ' ')}: {report.intent} on {report.network}")
 
 
-def print_measured(measurement: Measurement, verdicts: Iterable[ClassVerdict]) -> None:
-    """What the boxes do now, against the objectives."""
-    print_comparison(measurement, None, first="now")
-    print_accounts(measurement, None, first="now")
-    print_verdicts_now(verdicts)
+def print_measured(measurement: Measurement, verdicts: Iterable[ClassVerdict], when: str = "now") -> None:
+    """What the boxes do now, or would do, against the objectives."""
+    print_comparison(measurement, None, first=when)
+    print_accounts(measurement, None, first=when)
+    print_verdicts_of(verdicts, when)
 
 
 def list_entry(run: Json) -> Json:

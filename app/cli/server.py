@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 REMOTE = frozenset(
     {
-        "lint", "compile", "validate", "diff", "measure", "run", "push", "runs", "show", "wait",
+        "lint", "compile", "validate", "diff", "predict", "measure", "run", "push", "runs", "show", "wait",
         "approve", "refuse", "cancel", "retry", "roll-back",
     }
 )  # fmt: skip

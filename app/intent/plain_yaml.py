@@ -33,7 +33,7 @@ except ImportError:  # PyYAML was built without libyaml
 Path_ = tuple[str | int, ...]
 Position = tuple[int, int]
 
-_OTHER = re.compile(r"[^\n -~\u00a0-\u1fff\u2010-\u2027\u2030-\ud7ff]|[&*!|>?\\@`]|^%", re.MULTILINE)
+_OTHER = re.compile(r"[^\r\n -~\u00a0-\u1fff\u2010-\u2027\u2030-\ud7ff]|\r(?!\n)|[&*!|>?\\@`]|^%", re.MULTILINE)
 """What makes a text one of another kind."""
 _PLAIN = "tag:yaml.org,2002:"
 _SCALARS = frozenset(_PLAIN + kind for kind in ("str", "int", "float", "bool", "null", "timestamp"))
@@ -66,7 +66,10 @@ def compose_plain(text: str) -> Any | None:
     """
     if CParser is None or _OTHER.search(text) is not None:
         return None
-    return CSafeLoader(text).get_single_node()
+    try:
+        return CSafeLoader(text).get_single_node()
+    except YAMLError:
+        return None
 
 
 class _Reading:

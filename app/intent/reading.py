@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from app.errors import InputError, QosforgeError
 from app.intent.includes import Texts
 from app.intent.loader import LoadedIntent, assemble
+from app.intent.sums import Sums, sums
 from app.intent.written import Written, load_written
 from app.intent.yaml_source import Document, Path_, Position, dotted, parse_document
 
@@ -38,6 +40,11 @@ class Reading:
     problems: tuple[Problem, ...]
     merged: Any | None
     _document: Document | None
+
+    @cached_property
+    def sums(self) -> tuple[Sums, ...]:
+        """What the classes of every level ask for together, those that are sound."""
+        return () if self.merged is None else tuple(sums(self.merged))
 
     def origin(self, path: Path_) -> tuple[str, Path_ | None]:
         """The file that a part of ``merged`` stands in, and its path there where that is the policy's own text."""

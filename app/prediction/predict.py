@@ -24,6 +24,10 @@ MOST_SECONDS = 60
 """Simulated seconds of a scenario, unless others are asked for: a campus of nine boxes then takes a few seconds."""
 
 
+LONGEST_SECONDS = 3600
+"""The most that may be asked for: as long as a policy may want a scenario measured."""
+
+
 @dataclass(frozen=True, slots=True)
 class Simulated:
     """How long a scenario was simulated, and how long the policy wants it measured, in seconds."""

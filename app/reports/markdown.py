@@ -11,13 +11,15 @@ import html
 import re
 from collections.abc import Iterable, Sequence
 
+from app.deltaq.objective import BoundVerdict
 from app.findings import Finding, Severity
 from app.reports.checks import Check, gap_text, of_devices
 from app.reports.facts import run_facts
 from app.reports.model import RunReport
 from app.reports.preview import DevicePreview, FidelityDocument
-from app.reports.run_report import verdict_rows
 from app.reports.table import amount
+from app.reports.verdict_rows import verdict_rows
+from app.tester.measurement import When
 
 LONGEST = 60_000
 """Characters of a whole comment; GitHub takes 65,536."""
@@ -145,16 +147,21 @@ def _stage_lines(report: RunReport) -> list[str]:
 
 
 def _verdict_table(report: RunReport) -> list[str]:
+    judged = verdict_rows(report)
+    sides: list[When] = ["before", "after"]
+    if any("predicted" in row.sides for row in judged):
+        sides.insert(1, "predicted")
     rows = []
-    for row in verdict_rows(report):
-        bound = row.either
-        before, after = (
-            f"{amount(side.observed, side.kind)} {_OUTCOMES[side.outcome]}" if side else "–"
-            for side in (row.before, row.after)
-        )
+    for row in judged:
+        bound = row.bound
         name = (row.scenario, row.traffic_class, row.path or "", bound.label)
-        rows.append((*map(prose, name), f"≤ {amount(bound.asked, bound.kind)}", before, after))
-    return _table(("scenario", "class", "path", "bound", "asked", "before", "after"), rows)
+        seen = (_seen(row.sides.get(side)) for side in sides)
+        rows.append((*map(prose, name), f"≤ {amount(bound.asked, bound.kind)}", *seen))
+    return _table(("scenario", "class", "path", "bound", "asked", *sides), rows)
+
+
+def _seen(side: BoundVerdict | None) -> str:
+    return f"{amount(side.observed, side.kind)} {_OUTCOMES[side.outcome]}" if side else "–"
 
 
 def _device(device: DevicePreview, findings: Sequence[Finding]) -> str:

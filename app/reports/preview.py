@@ -13,8 +13,11 @@ from app.compiler.compile import Compilation, CompiledDevice, compile_intent
 from app.errors import InputError, Place
 from app.findings import Fidelity, Finding, Severity, has_errors
 from app.intent.loader import LoadedIntent
+from app.intent.models import every_class
 from app.inventory.models import Network
 from app.validation import validate
+from app.validation.batfish import DEFAULT_PORT
+from app.validation.checks import own_checks
 
 
 class Document(BaseModel):
@@ -107,6 +110,22 @@ class CompilePreview(Document):
     devices: tuple[DevicePreview, ...]
 
 
+class ClassDocument(Document):
+    """A class of the intent. ``number`` counts from 1 in the order of the policy, those below a class after it;
+    ``line`` is where it stands in the intent, where it stands there.
+    """
+
+    name: str
+    number: int
+    line: int | None
+
+
+class PolicyPreview(CompilePreview):
+    """As `CompilePreview`, with the classes in their order; the findings of our own checks are among the others."""
+
+    classes: tuple[ClassDocument, ...]
+
+
 class ValidatePreview(Document):
     """All that stands against pushing an intent to a network, and for it to be known."""
 
@@ -146,11 +165,12 @@ class Checked:
 
 @dataclass(frozen=True)
 class Checks:
-    """What `check` does beyond compiling: our own checks, and Batfish where it has a host."""
+    """What `check` does beyond compiling: our own checks, and Batfish where it has a host and may be asked."""
 
-    batfish_host: str | None
-    batfish_port: int
+    batfish_host: str | None = None
+    batfish_port: int = DEFAULT_PORT
     require_batfish: bool = False
+    batfish: bool = True
 
 
 def check(
@@ -171,7 +191,9 @@ def check(
     texts = dict(running or {})
     compilation = compile_intent(loaded, network, texts)
     findings = compilation.findings
-    if checks is not None:
+    if checks is not None and not checks.batfish:
+        findings += own_checks(compilation, texts)
+    elif checks is not None:
         findings += validate(
             compilation,
             texts,
@@ -209,6 +231,24 @@ def compile_document(checked: Checked) -> CompilePreview:
         **_head(checked),
         devices=tuple(_device(device, candidates.get(device.name)) for device in checked.devices),
     )
+
+
+def policy_document(checked: Checked) -> PolicyPreview:
+    """All about a compilation, for who edits its policy."""
+    loaded = checked.compilation.intent
+    classes = every_class(loaded.intent.classes)
+    return PolicyPreview(
+        **dict(compile_document(checked)),
+        classes=tuple(
+            ClassDocument(name=each.name, number=number, line=_line(loaded, each.name))
+            for number, each in enumerate(classes, 1)
+        ),
+    )
+
+
+def _line(loaded: LoadedIntent, name: str) -> int | None:
+    place = loaded.class_place(name)
+    return place.line if place is not None and place.file == loaded.document.file else None
 
 
 def validate_document(checked: Checked) -> ValidatePreview:

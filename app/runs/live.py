@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from app.deltaq.objective import Outcome
 from app.deploy.fleet import Fleet
 from app.deploy.transaction import running
-from app.errors import DeviceErrors, InputError, Place
+from app.errors import DeviceErrors, InputError, Place, QosforgeError
 from app.intent.loader import LoadedIntent
 from app.intent.models import Intent
 from app.inventory.models import Network
@@ -48,12 +48,20 @@ def read_running(fleet: Fleet, devices: Collection[str] = ()) -> dict[str, str]:
     Raises:
         DeviceErrors: boxes cannot be read; carries the error of each.
     """
+    texts, errors = read_each(fleet, devices)
+    if errors:
+        raise DeviceErrors("boxes cannot be read", errors=list(errors.values()))
+    return texts
+
+
+def read_each(fleet: Fleet, devices: Collection[str] = ()) -> tuple[dict[str, str], dict[str, QosforgeError]]:
+    """As `read_running`, for who can do with less: the configurations of the boxes that can be read, and the errors
+    of those that cannot, by device.
+    """
     names = [d.name for d in fleet.network.devices if not devices or d.name in devices]
     outcomes = fleet.run(names, lambda _name, driver: running(driver))
-    errors = [outcome.error for outcome in outcomes.values() if outcome.error is not None]
-    if errors:
-        raise DeviceErrors("boxes cannot be read", errors=errors)
-    return {name: outcome.value for name, outcome in outcomes.items() if outcome.value is not None}
+    texts = {name: outcome.value for name, outcome in outcomes.items() if outcome.value is not None}
+    return texts, {name: outcome.error for name, outcome in outcomes.items() if outcome.error is not None}
 
 
 def plans_held(network: Network, texts: Mapping[str, str]) -> dict[str, Plan]:

@@ -54,6 +54,8 @@ async def _serve(scope: Scope, receive: Receive, send: Send) -> None:
     content = _content(name)
     if content is None or scope["path"] != f"/{FOLDER}/{name}":
         raise HTTPException(404, "there is no such file")
+    if scope["method"] not in ("GET", "HEAD"):
+        raise HTTPException(405, "this is only read", {"Allow": "GET, HEAD"})
     asked = scope["query_string"].decode("latin-1")
     headers = {"Cache-Control": _FOREVER if asked == f"v={_digest(name)}" else _REVALIDATE}
     kind = guess_type(name)[0] or "application/octet-stream"

@@ -20,6 +20,8 @@ from app.web.routes import (
     login,
     networks,
     policies,
+    prediction,
+    preview,
     run,
     run_actions,
     run_downloads,
@@ -40,6 +42,8 @@ ROUTERS: tuple[APIRouter, ...] = (
     run_actions.router,
     editor.router,  # before the policies: /policies/new is an editor
     policies.router,
+    preview.router,
+    prediction.router,
     account.router,
     users.router,
     calls.router,

@@ -32,6 +32,7 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("post", f"{PREFIX}/validate"): POLICY,
     ("post", f"{PREFIX}/runs"): POLICY,
     ("post", f"{PREFIX}/measurements"): POLICY,
+    ("post", f"{PREFIX}/predictions"): POLICY,
     ("post", f"{PREFIX}/sweeps"): POLICY,
 }
 """Requests that are good but for the network that they name."""

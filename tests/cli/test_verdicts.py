@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.cli import output
-from app.cli.output import print_verdicts, print_verdicts_now
+from app.cli.output import print_verdicts, print_verdicts_of
 from app.deltaq.objective import Objective
 from app.deltaq.verdict import judge
 from app.tester.judging import ClassVerdict
@@ -26,7 +26,7 @@ def _same_console(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_holds_now_has_one_side(capsys: pytest.CaptureFixture[str]) -> None:
-    print_verdicts_now([judged(400)])
+    print_verdicts_of([judged(400)], "now")
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].strip() == "Verdicts (evidence: measured)"
     assert lines[1].split() == ["scenario", "class", "path", "bound", "asked", "now"]
@@ -35,14 +35,14 @@ def test_what_holds_now_has_one_side(capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_an_open_verdict_says_what_it_would_take(capsys: pytest.CaptureFixture[str]) -> None:
-    print_verdicts_now([judged(200)])
+    print_verdicts_of([judged(200)], "now")
     printed = capsys.readouterr().out
     assert "inconclusive" in printed
     assert "wan voice a→b: about 99 more packets would decide" in printed
 
 
 def test_only_the_last_side_is_asked_for_more(capsys: pytest.CaptureFixture[str]) -> None:
-    print_verdicts([judged(200)], [judged(400)])
+    print_verdicts({"before": [judged(200)], "after": [judged(400)]}, every_bound=True)
     printed = capsys.readouterr().out
     assert printed.splitlines()[1].split()[-2:] == ["before", "after"]
     assert "inconclusive" in printed
@@ -50,6 +50,6 @@ def test_only_the_last_side_is_asked_for_more(capsys: pytest.CaptureFixture[str]
 
 
 def test_nothing_judged_prints_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    print_verdicts((), ())
-    print_verdicts_now(())
+    print_verdicts({"before": (), "after": ()}, every_bound=True)
+    print_verdicts_of((), "now")
     assert not capsys.readouterr().out

@@ -44,19 +44,22 @@ def test_shipped_files(path: Path) -> None:
     agree(path.read_text(encoding="utf-8"))
 
 
-def test_the_largest_policy_is_of_the_plain_kind() -> None:
-    assert agree((root() / "policies" / "classes" / "rfc4594-12.yaml").read_text(encoding="utf-8"))
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_the_largest_policy_is_of_the_plain_kind(end: str) -> None:
+    text = (root() / "policies" / "classes" / "rfc4594-12.yaml").read_text(encoding="utf-8")
+    assert agree(text.replace("\n", end))
 
 
 @settings(max_examples=600, deadline=None)
 @given(
     st.sampled_from(SHORT),
     st.lists(st.tuples(st.integers(0, 60), st.integers(0, 3), st.text(CHARACTERS, max_size=4)), max_size=4),
+    st.sampled_from(["\n", "\n", "\r\n"]),
 )
-def test_texts_with_faults(text: str, faults: list[tuple[int, int, str]]) -> None:
+def test_texts_with_faults(text: str, faults: list[tuple[int, int, str]], end: str) -> None:
     for at, gone, put in faults:
         text = text[:at] + put + text[at + gone :]
-    agree(text)
+    agree(text.replace("\n", end))
 
 
 @pytest.mark.parametrize(

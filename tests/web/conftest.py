@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 from starlette.testclient import TestClient
+from structlog.testing import capture_logs
 
 from app.access.passwords import hashed, set_password
 from app.access.roles import EVERY_NETWORK, Role
@@ -48,6 +49,13 @@ class Site:
 
             store.database.transact(write)
         return name
+
+
+@pytest.fixture(scope="module", autouse=True)
+def quiet() -> Iterator[None]:
+    """A log that is not set up renders tracebacks with all variables, which takes many seconds."""
+    with capture_logs():
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -49,6 +49,11 @@ class Persons:
 
     backend: Backend
 
+    def find(self, name: str) -> Person:
+        """Who was made before."""
+        with self.backend.database.read() as connection:
+            return Person(name, find_user(connection, name).id, self.backend)
+
     def add(self, name: str, role: Role | None = None, network: str = EVERY_NETWORK) -> Person:
         """A new user with a role on a network, on every one, or (``None``) without any."""
 

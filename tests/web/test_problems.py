@@ -9,7 +9,6 @@ from typing import Annotated
 import pytest
 from fastapi import APIRouter, Form
 from starlette.testclient import TestClient
-from structlog.testing import capture_logs
 
 from app.access.roles import Role
 from app.api.backend import Backend, open_backend
@@ -19,9 +18,6 @@ from app.settings import Settings
 from app.web.pages import Page, ThePage, sees
 from app.web.site import create_site
 from tests.web.people import Person, Persons
-
-# A log that is not set up renders tracebacks with all variables, which takes many seconds.
-pytestmark = pytest.mark.usefixtures("quiet")
 
 HTMX = {"HX-Request": "true"}
 
@@ -48,12 +44,6 @@ def trial(what: str, days: Annotated[int, Form(le=365, title="Days to live")] = 
 def broken(page: ThePage) -> str:
     """A page that cannot be made."""
     return str(page.answer("there-is-no-such-template.html.j2"))
-
-
-@pytest.fixture
-def quiet() -> Iterator[None]:
-    with capture_logs():
-        yield
 
 
 @pytest.fixture

@@ -60,9 +60,9 @@ class Layout:
 
     def pair(self, key: str, value: Any, path: Path_, column: int) -> str:
         """A key with its value, at ``column``."""
-        name = scalar(key)
+        name = scalar(key, braces=False)
         if self.stands_inline(value, path, column + len(name) + 2):
-            return f"{name}: {flow(value)}"
+            return f"{name}: {on_its_line(value)}"
         at = self.below(value, column)
         return f"{name}:\n{' ' * at}{self.lines(value, path, at)}"
 
@@ -71,7 +71,7 @@ class Layout:
         if braces is None:
             braces = len(path) < 2 or path[-2] not in _KEY_EACH
         if not isinstance(value, dict | list) or not value or (braces and _fits(value, column + 2)):
-            return flow(value)
+            return on_its_line(value)
         return self.lines(value, path, column + 2)
 
     def stands_inline(self, value: Any, path: Path_, column: int) -> bool:
@@ -84,6 +84,11 @@ class Layout:
 
 def _fits(value: Any, column: int) -> bool:
     return column + len(flow(value)) <= WIDTH
+
+
+def on_its_line(value: Any) -> str:
+    """A value behind its key or dash: collections in braces and brackets."""
+    return flow(value) if isinstance(value, dict | list) else scalar(value, braces=False)
 
 
 def flow(value: Any) -> str:

@@ -77,69 +77,58 @@ def meant(document: Document, change: Change) -> tuple[Any, list[Step]]:
         return _insert(document, data, change)
     if isinstance(change, Remove):
         return _remove(document, data, change.path)
-    entries = _at(document, data, change.path)
-    if not isinstance(entries, list):
-        raise refused("is no list", document.place(change.path))
-    if not (0 <= change.source < len(entries) and 0 <= change.target < len(entries)):
-        message = f"has no positions {change.source} and {change.target}: there are {len(entries)} entries"
-        raise refused(message, document.place(change.path))
-    entries.insert(change.target, entries.pop(change.source))
-    return data, [] if change.source == change.target else [change]
+    return _move(document, data, change)
 
 
 def _set(document: Document, data: Any, change: Set) -> tuple[Any, list[Step]]:
-    value = deepcopy(change.value)
-    if not change.path:
-        return value, list(_differing((), data, value))
-    here = data
-    for length, part in enumerate(change.path):
-        path = change.path[:length]
-        last = length == len(change.path) - 1
-        if isinstance(here, list) and isinstance(part, int) and 0 <= part < len(here):
-            pass
-        elif not isinstance(here, dict) or not isinstance(part, str):
-            raise refused(f"has no part {part!r}", document.place(path))
-        elif part not in here:
-            for key in reversed(change.path[length + 1 :]):
-                if not isinstance(key, str):
-                    raise refused(f"has no entry {key}", document.place(path))
-                value = {key: value}
-            here[part] = value
-            return data, [NewKey(path, part, value)]
-        if last:
-            before, here[part] = here[part], value
-            return data, list(_differing(change.path, before, value))
-        below = here[part]
-        if below is None or isinstance(below, bool):
-            for key in reversed(change.path[length + 1 :]):
-                if not isinstance(key, str):
-                    raise refused(f"has no entry {key}", document.place(path))
-                value = {key: value}
-            here[part] = value
-            return data, [Put((*path, part), value)]
-        here = below
-    raise AssertionError("a path has a last part")
+    path, value = change.path, deepcopy(change.value)
+    if not path:
+        return value, list(_differing(path, data, value))
+    here, depth = data, 0
+    while depth < len(path) - 1 and isinstance(below := _found(here, path[depth]), dict | list):
+        here, depth = below, depth + 1
+    part, made = path[depth], path[depth + 1 :]
+    before = _found(here, part)
+    if made and before is not None and not isinstance(before, bool):
+        raise refused(f"has no part {made[0]!r}", document.place(path[: depth + 1]))
+    if isinstance(here, list) and before is None:
+        _existing(document, here, (part,), path[:depth])
+    elif not isinstance(here, list) and not (isinstance(here, dict) and isinstance(part, str)):
+        raise refused(f"has no part {part!r}", document.place(path[:depth]))
+    for key in reversed(made):
+        if not isinstance(key, str):
+            raise refused(f"has no entry {key}", document.place(path[: depth + 1]))
+        value = {key: value}
+    new = isinstance(here, dict) and part not in here
+    here[part] = value
+    if new:
+        return data, [NewKey(path[:depth], str(part), value)]
+    return data, list(_differing(path[: depth + 1], before, value))
 
 
 def _insert(document: Document, data: Any, change: Insert) -> tuple[Any, list[Step]]:
-    try:
-        entries = _at(document, data, change.path)
-    except KeyError:
-        entries = None
-    if isinstance(entries, list) and entries:
-        _check_position(document, change, len(entries))
-        entries.insert(change.at, deepcopy(change.value))
-        return data, [NewEntry(change.path, change.at, change.value)]
-    single = [] if entries is None or isinstance(entries, list) else [entries]
-    _check_position(document, change, len(single))
-    single.insert(change.at, deepcopy(change.value))
-    return _set(document, data, Set(change.path, single))
-
-
-def _check_position(document: Document, change: Insert, length: int) -> None:
-    if not 0 <= change.at <= length:
-        message = f"has no position {change.at}: there are {length} entries"
+    found = data
+    for part in change.path:
+        found = _found(found, part)
+    entries = found if isinstance(found, list) else [] if found is None or isinstance(found, bool) else [found]
+    if not 0 <= change.at <= len(entries):
+        message = f"has no position {change.at}: there are {len(entries)} entries"
         raise refused(message, document.place(change.path))
+    if isinstance(found, list) and found:
+        found.insert(change.at, deepcopy(change.value))
+        return data, [NewEntry(change.path, change.at, change.value)]
+    return _set(document, data, Set(change.path, [*entries[: change.at], change.value, *entries[change.at :]]))
+
+
+def _move(document: Document, data: Any, move: Move) -> tuple[Any, list[Step]]:
+    entries = _existing(document, data, move.path)
+    if not isinstance(entries, list):
+        raise refused("is no list", document.place(move.path))
+    if not (0 <= move.source < len(entries) and 0 <= move.target < len(entries)):
+        message = f"has no positions {move.source} and {move.target}: there are {len(entries)} entries"
+        raise refused(message, document.place(move.path))
+    entries.insert(move.target, entries.pop(move.source))
+    return data, [move] if move.source != move.target else []
 
 
 def _remove(document: Document, data: Any, path: Path_) -> tuple[Any, list[Step]]:
@@ -148,8 +137,7 @@ def _remove(document: Document, data: Any, path: Path_) -> tuple[Any, list[Step]
     _existing(document, data, path)
     while len(path) > 1 and len(_existing(document, data, path[:-1])) == 1 and not _stays(path[:-1]):
         path = path[:-1]
-    container = _existing(document, data, path[:-1])
-    del container[path[-1]]
+    del _existing(document, data, path[:-1])[path[-1]]
     return data, [Drop(path)]
 
 
@@ -162,30 +150,25 @@ def _stays(path: Path_) -> bool:
     return path[-1] in _SAYING
 
 
-def _at(document: Document, data: Any, path: Path_) -> Any:
-    """The value at a path, or ``None`` where keys of mappings are missing."""
-    for length, part in enumerate(path):
-        if isinstance(data, dict) and isinstance(part, str) and part not in data:
-            return None
-        if data is None or isinstance(data, bool):
-            return None
-        data = _part(document, data, path[: length + 1])
-    return data
-
-
-def _existing(document: Document, data: Any, path: Path_) -> Any:
-    for length in range(len(path)):
-        data = _part(document, data, path[: length + 1])
-    return data
-
-
-def _part(document: Document, data: Any, path: Path_) -> Any:
-    part = path[-1]
-    if isinstance(data, dict) and part in data:
-        return data[part]
+def _found(data: Any, part: str | int) -> Any:
+    """A part of a value, ``None`` where there is none."""
+    if isinstance(data, dict):
+        return data.get(part)
     if isinstance(data, list) and isinstance(part, int) and 0 <= part < len(data):
         return data[part]
-    raise refused(f"has no part {part!r}", document.place(path[:-1]))
+    return None
+
+
+def _existing(document: Document, data: Any, path: Path_, base: Path_ = ()) -> Any:
+    """The value at a path that must be there; ``base`` is where the data itself stands."""
+    for length, part in enumerate(path):
+        there = (isinstance(data, dict) and part in data) or (
+            isinstance(data, list) and isinstance(part, int) and 0 <= part < len(data)
+        )
+        if not there:
+            raise refused(f"has no part {part!r}", document.place((*base, *path[:length])))
+        data = data[part]
+    return data
 
 
 def _differing(path: Path_, before: Any, after: Any) -> Iterator[Step]:

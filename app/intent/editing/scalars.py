@@ -11,8 +11,10 @@ from typing import Any
 from app.errors import InputError
 from app.intent.yaml_source import parse_document
 
-_PLAIN = re.compile(r"[^\s\-?:,\[\]{}#&*!|>'\"%@`~=<][^,\[\]{}\"'`]*")
-"""Texts that may stand without quotes, in braces and brackets too."""
+_PLAIN = re.compile(r"[^\s\-?:,\[\]{}#&*!|>'\"%@`~=<].*")
+"""Texts that may stand without quotes."""
+_BRACES = re.compile(r"[,\[\]{}\"'`]")
+"""What may not be in them between braces or brackets."""
 _OTHERWISE = re.compile(
     r"(?i:y|n|yes|no|on|off|true|false|null)|[-+.]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?|0[0-7_]+"
 )
@@ -20,8 +22,10 @@ _OTHERWISE = re.compile(
 _ESCAPED = re.compile(r"[^\x20-\x7e\xa0-\u1fff\u2010-\u2027\u202f-\ud7ff\uf900-\ufdff\ufe10-\ufefe\uff00-\uffef]")
 
 
-def scalar(value: Any, quotes: str = "") -> str:
-    """A scalar's text; a string keeps the kind of ``quotes`` that stood around its predecessor.
+def scalar(value: Any, braces: bool = True, quotes: str = "") -> str:
+    """A scalar's text, as it may stand in ``braces`` or on a line of its own.
+
+    A string keeps the kind of ``quotes`` that stood around its predecessor.
 
     Raises:
         ValueError: it is no text, number, truth value or null that a policy can hold.
@@ -31,7 +35,7 @@ def scalar(value: Any, quotes: str = "") -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        return _text(value, quotes)
+        return _text(value, braces, quotes)
     if isinstance(value, int):
         return str(value)
     if isinstance(value, float) and math.isfinite(value):
@@ -40,7 +44,7 @@ def scalar(value: Any, quotes: str = "") -> str:
 
 
 @lru_cache(maxsize=4096)
-def _text(value: str, quotes: str) -> str:
+def _text(value: str, braces: bool, quotes: str) -> str:
     if any("\ud800" <= character <= "\udfff" for character in value):
         raise ValueError(f"{value!r} is no text")
     if quotes == "'" and _ESCAPED.search(value) is None:
@@ -48,11 +52,12 @@ def _text(value: str, quotes: str) -> str:
     plain = (
         not quotes
         and _PLAIN.fullmatch(value) is not None
+        and not (braces and _BRACES.search(value))
         and value == value.strip()
         and value.isprintable()
         and not re.search(r":(?:\s|$)|\s#|\$\{", value)
         and _OTHERWISE.fullmatch(value) is None
-        and _read_back(value, value) is not None
+        and _reads_as_text(value, braces)
     )
     return value if plain else _ESCAPED.sub(_escape, json.dumps(value, ensure_ascii=False))
 
@@ -62,10 +67,9 @@ def _escape(found: re.Match[str]) -> str:
     return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
 
 
-def _read_back(text: str, value: Any) -> str | None:
-    """The text, where it is read as the value again."""
+def _reads_as_text(value: str, braces: bool) -> bool:
+    """Whether a text is read as itself where it stands without quotes."""
     try:
-        (read,) = parse_document(f"[{text}]", "").data
-    except (InputError, ValueError):
-        return None
-    return text if type(read) is type(value) and read == value else None
+        return bool(parse_document(f"[{value}]" if braces else f"- {value}", "").data == [value])
+    except InputError:
+        return False

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from app.errors import Place
-from app.intent.editing.changes import refused
+from app.intent.editing.changes import NotEditable, refused
 from app.intent.editing.nodes import Node, composed
 from app.intent.yaml_source import Path_, dotted
 
@@ -57,6 +57,19 @@ class Source:
         self._alone(node, path)
         return node
 
+    def entry(self, path: Path_) -> Entry:
+        """The entry whose value is at a path.
+
+        Raises:
+            NotEditable: as `node` and `entries`.
+        """
+        parent = self.node(path[:-1])
+        return self.entries(parent)[self.position(parent, path[-1])]
+
+    def cut(self, start: int, end: int, put: str = "") -> str:
+        """The text with something else in the place of a part of it."""
+        return self.text[:start] + put + self.text[end:]
+
     def position(self, node: Node, part: str | int) -> int:
         """The position of an entry among those of its collection."""
         return part if isinstance(part, int) else self.keys(node).index(part)
@@ -69,7 +82,7 @@ class Source:
         if node.shared:
             raise self.refused("stands in several places (an anchor with its aliases)", node, path)
 
-    def refused(self, message: str, node: Node, path: Path_ = ()) -> Exception:
+    def refused(self, message: str, node: Node, path: Path_ = ()) -> NotEditable:
         """A refusal at a node."""
         before = self.text[: node.start]
         line, column = before.count("\n") + 1, node.start - (before.rfind("\n") + 1) + 1
@@ -95,7 +108,7 @@ class Source:
 
     def _further_dashes(self, node: Node) -> list[int]:
         dash = re.compile(rf"^ {{{node.column}}}(?=-(?:\s|$))", re.MULTILINE)
-        return [found.end() for found in dash.finditer(self.text, node.start, node.end)]
+        return [found.end() for found in dash.finditer(self.text, node.start + 1, node.end)]
 
     def _pair(self, node: Node, key: Node, value: Node) -> Entry:
         if key.shared or (not node.flow and key.column != node.column):

@@ -22,8 +22,12 @@ const token = document.querySelector('meta[name="csrf"]');
 const connection = element("connection");
 const drafts = new Drafts(user, name);
 
+// A textarea may come back as it was left: what the page was sent with counts, drafts are offered.
+area.value = area.defaultValue;
+
 let base = Number(editor.dataset.base);
 let text = written();
+const opened = text;
 let stored = "new" in editor.dataset ? null : text;
 let settled = text; // the text that form and preview show
 let queue = []; // gestures that the service has not taken yet
@@ -318,9 +322,8 @@ network.addEventListener("change", () => {
 // --- what is not stored yet
 
 function isDirty() {
-  return !locked && (queue.length > 0 || (stored === null ? text !== opened : text !== stored));
+  return !locked && (queue.length > 0 || text !== (stored ?? opened));
 }
-const opened = text;
 
 function state() {
   if (locked) return;
@@ -478,9 +481,6 @@ element("undo")?.addEventListener("click", () => {
   if (history.length) replaceText((settled = history.pop()));
 });
 
-// A textarea may come back as it was left: what the page was sent with counts, drafts are offered.
-area.value = area.defaultValue;
-text = written();
 numberLines();
 if (!locked) {
   offer();

@@ -17,7 +17,7 @@ SEED = 1
 MOST_ROWS = 300
 """Rows that a page shows; the document has all of them."""
 
-_UNITS = {"mbps": "Mb/s", "kbps": "kb/s", "us": "µs", "ms": "ms", "percent": "%", "ratio": ""}
+_UNITS = {"mbps": "Mb/s", "kbps": "kb/s", "us": "µs", "ms": "ms", "percent": "%"}
 _LIMITS = {
     Comparing.BELOW: "below",
     Comparing.ABOVE: "above",

@@ -1,0 +1,62 @@
+"""How near a compilation comes to its policy, at a glance: the worst of every class on every box."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from app.findings import Fidelity
+from app.reports.preview import FidelityDocument
+
+_ORDER = (Fidelity.EXACT, Fidelity.APPROXIMATE, Fidelity.UNSUPPORTED)
+
+
+@dataclass(frozen=True)
+class Share:
+    """What was asked for a class and what it will be, in per cent of the link rate, on some interfaces of a box."""
+
+    fidelity: Fidelity
+    asked_percent: float | None
+    will_be_percent: float | None
+    interfaces: tuple[str, ...]
+
+    @property
+    def points(self) -> float | None:
+        """How far both lie apart, in points of the link rate."""
+        if self.asked_percent is None or self.will_be_percent is None:
+            return None
+        return self.will_be_percent - self.asked_percent
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A class on a box: the worst fidelity of its interfaces, and the shares, worst first."""
+
+    shares: tuple[Share, ...]
+
+    @property
+    def fidelity(self) -> Fidelity:
+        """The worst."""
+        return self.shares[0].fidelity
+
+    @property
+    def points(self) -> float | None:
+        """The largest deviation, in points of the link rate; ``None`` where there are no numbers."""
+        known = [share.points for share in self.shares if share.points is not None]
+        return max(known, key=abs, default=None)
+
+
+def cells(entries: Iterable[FidelityDocument]) -> dict[str, Cell]:
+    """The classes of a box, by name."""
+    alike: dict[str, dict[tuple[Fidelity, float | None, float | None], list[str]]] = {}
+    for entry in entries:
+        key = (entry.fidelity, entry.asked_percent, entry.will_be_percent)
+        alike.setdefault(entry.traffic_class, {}).setdefault(key, []).append(entry.interface)
+    return {
+        name: Cell(tuple(sorted((Share(*key, tuple(ports)) for key, ports in found.items()), key=_badness)))
+        for name, found in alike.items()
+    }
+
+
+def _badness(share: Share) -> tuple[int, float]:
+    return -_ORDER.index(share.fidelity), -abs(share.points or 0.0)

@@ -1,0 +1,102 @@
+"""The live preview: what a policy would become on every box, before anything is touched."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Depends, Form, Response
+
+from app.access.roles import Principal, Role
+from app.api.backend import Backend
+from app.api.dependencies import Caller, TheBackend
+from app.api.previews import Asked
+from app.errors import InputError
+from app.inventory.catalogue import device_of
+from app.inventory.models import Network
+from app.reports.preview import PolicyPreview
+from app.runs.held import keep_readings, last_read
+from app.web.pages import ThePage, sees
+from app.web.views.preview import PreviewForm, PreviewView
+
+router = APIRouter()
+
+TheForm = Annotated[PreviewForm, Depends()]
+
+
+@router.post("/preview", dependencies=sees(Role.VIEWER, recorded=False))
+def preview(
+    *,
+    page: ThePage,
+    caller: Caller,
+    backend: TheBackend,
+    form: TheForm,
+    live: Annotated[Literal["true", ""], Form()] = "",
+) -> Response:
+    """What a policy would become on a network; ``live``: read the boxes first.
+
+    A policy that cannot be compiled is answered with its problems and the header ``X-Preview: refused``: the page
+    keeps the last good preview beside them.
+    """
+    network = _seen(caller, backend, form)
+    unread = _read(backend, network) if live else {}
+    written = form.written(backend)
+    try:
+        view = _view(backend, network, form, unread)
+    except InputError as error:
+        answer = page.answer("preview/refused.html.j2", problems=error.problems(), file=written.file, form=form)
+        answer.headers["X-Preview"] = "refused"
+        return answer
+    return page.answer("preview/preview.html.j2", view=view)
+
+
+@router.post("/preview/device", dependencies=sees(Role.VIEWER, recorded=False))
+def device(
+    *,
+    page: ThePage,
+    caller: Caller,
+    backend: TheBackend,
+    form: TheForm,
+    device: Annotated[str, Form(max_length=128)],
+) -> Response:
+    """One box of a preview: what would be entered and what undoes it, its whole configuration, its plan."""
+    network = _seen(caller, backend, form)
+    name = device_of(network, device).name
+    view = _view(backend, network, form, {})
+    return page.answer("preview/device.html.j2", view=view, box=next(box for box in view.boxes if box.name == name))
+
+
+def _seen(caller: Principal, backend: Backend, form: PreviewForm) -> Network:
+    caller.require(Role.VIEWER, form.network)
+    return backend.networks.network(form.network)
+
+
+def _read(backend: Backend, network: Network) -> Mapping[str, str]:
+    """Read the boxes, and keep what they said; why some could not be read, by device."""
+    texts, errors = backend.previews.answers(network)
+    desk = backend.desk
+    keep_readings(desk.store, backend.artifacts, network, texts, desk.store.now())
+    return {device: str(error) for device, error in errors.items()}
+
+
+def _view(backend: Backend, network: Network, form: PreviewForm, unread: Mapping[str, str]) -> PreviewView:
+    """The preview against what the boxes were last known to hold.
+
+    Raises:
+        InputError, InputErrors: the policy cannot be compiled for the network.
+        TooBusy, TookTooLong: the computing processes have too much to do.
+    """
+    written = form.written(backend)
+    held = last_read(backend.desk.store, backend.artifacts, network)
+    began = time.perf_counter()
+    known = {name: read.text for name, read in held.items()}
+    document = backend.previews.preview(Asked("policy", network.name, written, known=known))
+    return PreviewView(
+        preview=PolicyPreview.model_validate_json(document.body),
+        file=written.file,
+        held=held,
+        seconds=time.perf_counter() - began,
+        editable=form.is_edited,
+        unread=unread,
+    )

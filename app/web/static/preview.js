@@ -1,0 +1,97 @@
+// The preview: what was folded out, loaded or filtered stays so when a new one comes, and an old one stays, dimmed,
+// while the text cannot be compiled.
+
+const section = document.getElementById("preview");
+
+// What a screen reader hears of a new preview: only its first line, and only when that changed.
+const said = document.createElement("p");
+said.className = "visually-hidden";
+said.setAttribute("role", "status");
+section.before(said);
+
+let kept = null;
+
+section.addEventListener("htmx:beforeSwap", (event) => {
+  if (event.detail.target !== section || event.detail.xhr.status >= 400) return;
+  const refused = event.detail.xhr.getResponseHeader("X-Preview") === "refused";
+  if (refused && document.getElementById("preview-good")) {
+    event.detail.shouldSwap = false;
+    document.getElementById("preview-refused")?.remove();
+    section.insertAdjacentHTML("afterbegin", event.detail.serverResponse);
+    section.dataset.stale = "";
+    announce();
+    return;
+  }
+  delete section.dataset.stale;
+  kept = {
+    open: [...section.querySelectorAll("details[id][open]")].map((one) => one.id),
+    bodies: new Map([...section.querySelectorAll(".box[open] > .box-body")].map((one) => [one.id, [...one.childNodes]])),
+    ticks: [...section.querySelectorAll("input[type=checkbox][id]")].map((one) => [one.id, one.checked]),
+    focus: section.contains(document.activeElement) ? document.activeElement.id : "",
+  };
+});
+
+section.addEventListener("htmx:afterSwap", (event) => {
+  if (event.detail.target === section && kept) restore(kept);
+  else if (event.detail.target.matches(".box-body")) event.detail.target.removeAttribute("aria-busy");
+  announce();
+});
+
+function restore({ open, bodies, ticks, focus }) {
+  kept = null;
+  for (const [id, nodes] of bodies) {
+    const body = document.getElementById(id);
+    body?.replaceChildren(...nodes); // until its new content comes
+    body?.setAttribute("aria-busy", "true");
+  }
+  for (const id of open) {
+    const found = document.getElementById(id);
+    if (found) found.open = true;
+  }
+  for (const [id, was] of ticks) {
+    const box = document.getElementById(id);
+    if (box) box.checked = was;
+  }
+  if (focus) document.getElementById(focus)?.focus({ preventScroll: true });
+}
+
+function announce() {
+  const line = (section.querySelector("#preview-refused [data-said]") ?? section.querySelector("[data-said]"))?.textContent;
+  const text = line?.replaceAll(/\s+/g, " ").trim() ?? "";
+  if (said.textContent !== text) said.textContent = text;
+}
+
+section.addEventListener("click", (event) => {
+  const { open, copy, save } = event.target.closest("[data-open], [data-copy], [data-save]")?.dataset ?? {};
+  if (open) show(document.getElementById(open), event);
+  if (copy) copyLines(event.target.closest("button"), document.getElementById(copy));
+  if (save) saveFile(event.target.closest("button").dataset.file, document.getElementById(save).textContent);
+});
+
+function show(box, event) {
+  if (!box) return;
+  event.preventDefault();
+  for (let around = box; around; around = around.parentElement) if (around.nodeName === "DETAILS") around.open = true;
+  box.scrollIntoView({ block: "start" });
+  box.querySelector("summary").focus({ preventScroll: true });
+}
+
+async function copyLines(button, lines) {
+  const text = [...lines.querySelectorAll("code")].map((one) => one.textContent).join("\n");
+  const { done, failed } = button.dataset;
+  try {
+    await navigator.clipboard.writeText(`${text}\n`);
+    button.textContent = done;
+  } catch {
+    getSelection().selectAllChildren(lines); // the page is not served by HTTPS, or the browser forbids it
+    button.textContent = failed;
+  }
+}
+
+function saveFile(name, text) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type: "application/json" }));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}

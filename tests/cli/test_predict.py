@@ -1,0 +1,46 @@
+"""``qosforge predict``: verdicts on what no box has yet."""
+
+from __future__ import annotations
+
+import json
+
+from app.resources import root
+
+from .conftest import Command
+
+POLICY = root() / "examples" / "policies" / "remote-control.yaml"
+NETWORK = root() / "inventories" / "infn-fnal"
+
+
+def test_a_prediction_is_printed_as_a_measurement_is(qosforge: Command) -> None:
+    ended = qosforge("predict", POLICY, "-n", NETWORK)
+    assert ended.code == 0, ended.stderr
+    assert "Verdicts (evidence: predicted)" in ended.stdout
+    assert ended.stdout.splitlines()[1].split()[:3] == ["class", "traffic", "packets"]
+    assert "robin" in ended.stdout
+    assert "simulated of" not in ended.stdout
+
+
+def test_the_exit_code_is_the_verdict_and_the_document_says_it(qosforge: Command) -> None:
+    ended = qosforge("predict", POLICY, "-n", NETWORK, "--set", "p99=10 ms", "--json")
+    assert ended.code == 1
+    told = json.loads(ended.stdout)
+    assert told["outcome"] == "broken"
+    (verdict,) = told["verdicts"]
+    assert (verdict["traffic_class"], verdict["verdict"]["evidence"]) == ("robin", "predicted")
+    short = qosforge("predict", POLICY, "-n", NETWORK, "--at-most", "1")
+    assert short.code == 1
+    assert "one-way: 1 s simulated of 10 s" in short.stdout
+
+
+def test_a_policy_that_verifies_nothing_is_wrong_input(qosforge: Command) -> None:
+    ended = qosforge("predict", root() / "policies" / "infn-fnal-pq.yaml", "-n", NETWORK)
+    assert (ended.code, ended.stdout) == (2, "")
+    assert "nothing to predict" in ended.stderr
+
+
+def test_error_findings_are_told_and_nothing_is_predicted(qosforge: Command) -> None:
+    ended = qosforge("predict", root() / "policies" / "rfc4594-12.yaml", "--json")
+    assert ended.code == 1
+    told = json.loads(ended.stdout)
+    assert {finding["severity"] for finding in told["findings"]} == {"error"}

@@ -1,0 +1,198 @@
+"""What a form is told of a policy's text, right or wrong."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.intent.fragments import fragment_size, written_fragment
+from app.intent.reading import Problem, Reading, read_policy
+from app.intent.written import Written, shipped_policies
+from tests.properties.budget import tried
+
+LIBRARY = """\
+classes:
+  - name: video
+    match: {any: [{dscp: [af41]}]}
+    treatment: {bandwidth: {remaining_percent: "${video_share}"}}
+  - name: data
+    match: {any: [{dscp: [af21]}]}
+"""
+POLICY = """\
+version: 1
+intent: campus
+include: [library.yaml]
+parameters: {video_share: 40, voice_share: 30}
+classes:
+  - name: voice
+    match: {any: [{dscp: [ef]}]}
+    treatment: {priority: {percent: "${voice_share}"}}
+  - name: data
+    match: {any: [{dscp: [af22]}]}
+    treatment:
+      bandwidth: {remaining_percent: 50}
+      children:
+        - name: mail
+          match: {any: [{dscp: [af22]}]}
+          treatment: {bandwidth: {percent: 60}}
+        - {name: default, treatment: {bandwidth: {percent: 50}}}
+apply:
+  - {interfaces: wan, direction: output}
+"""
+
+
+def read(text: str = POLICY, library: str = LIBRARY) -> Reading:
+    return read_policy(Written(text, included={"library.yaml": library}))
+
+
+def only(reading: Reading) -> Problem:
+    (problem,) = reading.problems
+    return problem
+
+
+@pytest.mark.parametrize("name", sorted(shipped_policies()))
+def test_shipped_policies(name: str) -> None:
+    reading = read_policy(Written(shipped_policies()[name]))
+
+    assert not reading.problems
+    assert reading.loaded is not None
+    assert reading.merged is not None
+    assert len(reading.merged["classes"]) == len(reading.loaded.intent.classes)
+
+
+def test_where_the_parts_of_a_policy_stand() -> None:
+    reading = read(POLICY.replace("percent: 50}}}", "percent: 40}}}"))
+
+    assert not reading.problems
+    assert reading.data["parameters"] == {"video_share": 40, "voice_share": 30}
+    assert [entry["name"] for entry in reading.merged["classes"]] == ["video", "data", "voice"]
+    assert reading.merged["classes"][2]["treatment"] == {"priority": {"percent": 30}}
+    assert reading.origin(("classes", 0, "match")) == ("library.yaml", None)
+    assert reading.origin(("classes", 1, "match")) == ("policy.yaml", ("classes", 1, "match"))
+    assert reading.origin(("classes", 2)) == ("policy.yaml", ("classes", 0))
+    assert reading.origin(("apply", 0, "direction")) == ("policy.yaml", ("apply", 0, "direction"))
+
+
+def test_sums_of_every_level_also_where_they_are_too_many() -> None:
+    reading = read()
+
+    outer, inner = reading.sums
+    assert (outer.path, outer.asked.priority_percent, outer.asked.remaining_percent) == (("classes",), 30, 90)
+    assert (outer.left, outer.remaining_left, outer.wrong) == (70, 10, ())
+    assert inner.path == ("classes", 1, "treatment", "children")
+    assert (inner.asked.bandwidth_percent, inner.left) == (110, -10)
+    problem = only(reading)
+    assert problem.path == ("classes", 1, "treatment", "children")
+    assert "sum to 110" in problem.message
+
+
+def test_sums_leave_out_what_is_wrong() -> None:
+    outer, _ = read(POLICY.replace('"${voice_share}"', "many")).sums
+
+    assert (outer.asked.priority_percent, outer.asked.remaining_percent, outer.wrong) == (0, 90, (2,))
+
+
+@pytest.mark.parametrize(
+    ("written", "instead", "path"),
+    [
+        ("dscp: [ef]", "dscp: [eff]", ("classes", 0, "match", "any", 0, "dscp", 0)),
+        ("dscp: [ef]", "dcsp: [ef]", ("classes", 0, "match", "any", 0, "dcsp")),
+        ("- name: voice", "- nam: voice", ("classes", 0, "nam")),
+        ("- name: voice\n    match", "- name: default\n    match", ("classes", 0)),
+        ("direction: output", "direction: out", ("apply", 0, "direction")),
+        ("wan, direction: output", "wan", ("apply", 0)),
+        ("apply:\n  - {interfaces: wan, direction: output}\n", "", ()),
+        ("version: 1", "version: 2", ("version",)),
+        ('"${voice_share}"', '"${voice}"', ("classes", 0, "treatment", "priority", "percent")),
+        ("voice_share: 30", "voice_share: 300", ("classes", 0, "treatment", "priority", "percent")),
+        ("[library.yaml]", "[library.yaml, other.yaml]", ("include", 1)),
+        ("- name: voice", "- name: mail", ("classes", 1, "treatment", "children", 0, "name")),
+    ],
+)
+def test_problems_stand_at_their_paths(written: str, instead: str, path: tuple[str | int, ...]) -> None:
+    sound = POLICY.replace("percent: 50}}}", "percent: 40}}}")
+
+    reading = read(sound.replace(written, instead))
+
+    assert reading.loaded is None
+    assert path in [problem.path for problem in reading.problems]
+    assert all(problem.file == "policy.yaml" and problem.line and problem.message for problem in reading.problems)
+    assert reading.data is not None
+    assert reading.merged is not None
+
+
+def test_a_problem_of_a_library_has_no_path_in_the_policy() -> None:
+    problem = only(read(POLICY.replace("percent: 50}}}", "percent: 40}}}"), LIBRARY.replace("af41", "af4x")))
+
+    assert (problem.path, problem.file, problem.line) == (None, "library.yaml", 3)
+
+
+@pytest.mark.parametrize("text", ["", "a: [", "a: 1\n---\nb: 1", "a: 1\na: 2", "\x00", "&a [*a]", "!x 1"])
+def test_what_is_no_yaml_says_its_line(text: str) -> None:
+    reading = read_policy(Written(text))
+
+    assert (reading.data, reading.loaded, reading.merged, reading.sums) == (None, None, None, ())
+    assert only(reading).line is not None
+    assert reading.origin(("classes", 0)) == ("policy.yaml", None)
+
+
+def test_names_that_no_file_may_have() -> None:
+    reading = read_policy(Written(POLICY, file="../x", included={"library.yaml": LIBRARY}))
+
+    assert only(reading).path is None
+    assert reading.data is not None
+
+
+@tried(1)
+@given(st.sampled_from(sorted(shipped_policies())), st.integers(0, 10**9), st.text(max_size=3))
+def test_no_text_is_too_wrong(name: str, seed: int, fault: str) -> None:
+    random = Random(seed)
+    text = shipped_policies()[name]
+    at = random.randrange(len(text))
+    text = (
+        text[:at] + random.choice([fault, "- ", ": ", "{", "5", "[a, {b: c}]"]) + text[at + random.randint(0, 9) :]
+    )
+
+    reading = read_policy(Written(text))
+
+    assert (reading.loaded is None) == bool(reading.problems)
+    assert reading.sums or not (isinstance(reading.merged, dict) and reading.merged.get("classes"))
+
+
+@pytest.mark.parametrize(
+    ("rate", "written", "size", "formula"),
+    [
+        (512_000, {"blocking_delay": "16 ms"}, 1024, ("512 kb/s × 16 ms / 8 = 1,024 bytes",)),
+        (
+            56_000,
+            {"packetisation": "20 ms"},
+            112,
+            ("0.8 × 20 ms = 16 ms", "56 kb/s × 16 ms / 8 = 112 bytes"),
+        ),
+        (
+            64_000,
+            {"blocking_delay": "9.7 ms"},
+            77,
+            ("64 kb/s × 9.7 ms / 8 = 77.6 bytes", "rounded down: 77 bytes"),
+        ),
+        (64_000, {"size": "80 B"}, 80, ()),
+    ],
+)
+def test_fragments_are_never_rounded_up(
+    rate: int, written: dict[str, str], size: int, formula: tuple[str, ...]
+) -> None:
+    fragment = written_fragment(written)
+    assert fragment is not None
+
+    found = fragment_size(rate, fragment)
+
+    assert (found.bytes, found.formula) == (size, formula)
+    assert found.takes == pytest.approx(size * 8 / rate)
+
+
+def test_a_wrong_fragment_is_none() -> None:
+    assert written_fragment({"size": 80}) is None
+    assert written_fragment("16 ms") is None

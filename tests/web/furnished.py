@@ -1,0 +1,115 @@
+"""A service with something on every page, and an address for each: names, texts and box lines hold markup."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from fastapi import FastAPI
+from fastapi.routing import APIRoute, iter_route_contexts
+
+from app.access.calls import Call
+from app.access.roles import Role
+from app.access.tokens import create_token
+from app.access.users import find_user
+from app.api.backend import Backend
+from app.intent.written import load_written
+from app.runs.desk import Order
+from app.runs.held import keep_readings
+from app.runs.tables import RunStatus
+from tests.web.people import Persons
+
+MARKUP = "<img src=x onerror=alert(1)>'\"&lt;"
+"""What would run, or would be seen as markup, where it is not escaped."""
+
+NETWORK = "campus"
+POLICY = "campus-collaboration"
+ADMIN = "root"
+
+SAMPLES = {
+    "/": "/",
+    "/login": "/login?because=ended",
+    "/account": "/account",
+    "/users": "/users",
+    "/users/{name}": "/users/ann",
+    "/calls": "/calls?who=ann",
+    "/experiments": "/experiments",
+    "/experiments/{name}": "/experiments/cern-wrr",
+    "/experiments/{name}/outcome": "/experiments/cern-wrr/outcome",
+    "/experiments/{name}/outcome.json": "/experiments/cern-wrr/outcome.json",
+    "/experiments/{name}/plots": "/experiments/cern-wrr/plots",
+    "/networks": "/networks",
+    "/networks/{network}": f"/networks/{NETWORK}",
+    "/networks/{network}/devices/{device}": f"/networks/{NETWORK}/devices/r1",
+    "/policies": "/policies",
+    "/policies/new": f"/policies/new?from={POLICY}&name=another",
+    "/policies/{name}": f"/policies/{POLICY}",
+    "/policies/{name}/difference": f"/policies/{POLICY}/difference?before=1&after=2",
+    "/policies/{name}/edit": f"/policies/{POLICY}/edit?network={NETWORK}",
+    "/runs": "/runs",
+    "/runs/new": f"/runs/new?policy={POLICY}&network={NETWORK}",
+    "/runs/{run_id}": "/runs/{run}",
+    "/runs/{run_id}/everything.zip": "/runs/{run}/everything.zip",
+    "/runs/{run_id}/figures": "/runs/{run}/figures",
+    "/runs/{run_id}/progress": "/runs/{run}/progress",
+    "/runs/{run_id}/standing": "/runs/{run}/standing",
+}
+"""An address for every page, and for every part of a page that is fetched by itself."""
+
+FRAGMENTS = frozenset(
+    {
+        "/experiments/{name}/outcome",
+        "/experiments/{name}/plots",
+        "/policies/{name}/difference",
+        "/runs/{run_id}/figures",
+        "/runs/{run_id}/progress",
+        "/runs/{run_id}/standing",
+    }
+)
+"""Parts of pages: no page of their own."""
+
+NOT_THERE_YET = frozenset({"/experiments/{name}/outcome.json", "/experiments/{name}/plots"})
+"""What comes of an experiment, which takes too long to be run for this."""
+
+DOWNLOADS = frozenset({"/experiments/{name}/outcome.json", "/runs/{run_id}/everything.zip"})
+
+
+def page_routes(app: FastAPI) -> set[tuple[str, str]]:
+    """Method and path of every route of the pages."""
+    return {
+        (method, str(one.path_format))
+        for one in iter_route_contexts(app.routes)
+        if isinstance(one.original_route, APIRoute) and not str(one.path_format).startswith("/api/")
+        for method in one.methods or ()
+    }
+
+
+def furnish(backend: Backend) -> dict[str, str]:
+    """Fill a service; returns what stands for the parts of sample addresses."""
+    now = datetime.now(UTC)
+    persons = Persons(backend)
+    persons.add(ADMIN, Role.ADMIN)
+    persons.add("ann", Role.APPROVER, NETWORK)
+    life = {"at": now, "life": timedelta(days=9)}
+    for owner in (ADMIN, "ann"):
+        backend.database.transact(
+            lambda connection, owner=owner: create_token(
+                connection, find_user(connection, owner), MARKUP, Role.VIEWER, None, **life
+            )
+        )
+    backend.access.record(Call("POST /api/v1/runs", 202, actor="ann", resource=MARKUP, detail={"why": MARKUP}))
+    written = backend.policies.get(POLICY).written()
+    for number in (1, 2):
+        text = f"# {number} {MARKUP}\n{written.text}"
+        backend.policies.store(POLICY, replace(written, text=text), "ann", comment=MARKUP)
+    network = backend.networks.network(NETWORK)
+    order = Order(network, load_written(backend.policies.get(POLICY).written()), ticket=MARKUP)
+    run = backend.desk.place(order, "ann")[0].id
+    store = backend.desk.store
+    lines = f"interface Serial0/0\n description {MARKUP}\n"
+    candidate = backend.artifacts.put_json({"version": 1, "devices": {"r1": lines}})
+    with store.stage(run, "prepare") as summary:
+        summary |= {"candidate": candidate, "devices": {}}
+    store.set_status(run, RunStatus.NEEDS_APPROVAL, waits_for="the approval of an approver")
+    keep_readings(store, backend.artifacts, network, {"r1": f"{lines}!\n"}, now)
+    return {"run": run}

@@ -1,0 +1,75 @@
+"""The drawing of a network: always the same, and nothing on top of anything else."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.inventory.loader import load_network
+from app.resources import root
+from app.web.views.networks import NetworkView
+from app.web.views.topology import Drawing, Rectangle, drawing
+
+
+def _everything(made: Drawing) -> list[Rectangle]:
+    spots = [spot for line in made.lines for spot in (*line.badges, line.label) if spot is not None]
+    return [*made.cards, *spots]
+
+
+def _require_clear(made: Drawing) -> None:
+    for one, other in combinations(_everything(made), 2):
+        assert not one.overlaps(other), (one, other)
+    for spot in _everything(made):
+        assert spot.x >= 0
+        assert spot.y >= 0
+        assert spot.x + spot.width <= made.width
+        assert spot.y + spot.height <= made.height
+
+
+@st.composite
+def networks(draw: st.DrawFn) -> tuple[tuple[int, ...], tuple[tuple[int, int], ...]]:
+    """A campus: a tree of up to 40 devices with a few links more, some of them beside others."""
+    count = draw(st.integers(1, 40))
+    hosts = draw(st.lists(st.integers(0, 7), min_size=count, max_size=count))
+    links = [(draw(st.integers(max(0, n - 6), n - 1)), n) for n in range(1, count) if draw(st.integers(0, 19))]
+    if count > 1:
+        some = st.tuples(st.integers(0, count - 1), st.integers(0, count - 1)).filter(
+            lambda pair: pair[0] != pair[1]
+        )
+        links += draw(st.lists(some, max_size=4))
+    return tuple(hosts), tuple(links)
+
+
+@settings(max_examples=12, deadline=None)
+@given(networks())
+def test_nothing_lies_on_anything_else(network: tuple[tuple[int, ...], tuple[tuple[int, int], ...]]) -> None:
+    _require_clear(drawing(*network))
+
+
+@settings(max_examples=3, deadline=None)
+@given(networks())
+def test_the_same_network_is_drawn_the_same(network: tuple[tuple[int, ...], tuple[tuple[int, int], ...]]) -> None:
+    drawing.cache_clear()
+    first = drawing(*network)
+    drawing.cache_clear()
+    assert drawing(*network) == first
+
+
+@pytest.mark.parametrize("name", ["campus", "itesm", "itesm-wan", "infn-fnal"])
+def test_shipped_networks_are_drawn_with_every_label(name: str) -> None:
+    view = NetworkView(load_network(root() / "inventories" / name), {}, {})
+    _require_clear(view.drawing)
+    assert all(joint.line.label is not None for joint in view.joints)
+
+
+def test_the_campus_is_a_row_of_boxes_with_its_branches_beside() -> None:
+    view = NetworkView(load_network(root() / "inventories" / "campus"), {}, {})
+    middles = {card.device.name: card.place.middle for card in view.cards}
+    row = ["s2970", "s2950", "r1", "r2", "r3", "e300", "ers5510"]
+    assert len({middles[name][1] for name in row}) == 1
+    across = [middles[name][0] for name in row]
+    assert across in (sorted(across), sorted(across, reverse=True))
+    assert middles["b256"][0] == middles["b56"][0] == middles["r2"][0]
