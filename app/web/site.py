@@ -40,7 +40,6 @@ ROUTERS: tuple[APIRouter, ...] = (
     run_orders.router,
     run.router,
     run_actions.router,
-    run_downloads.router,
     editor.router,  # before the policies: /policies/new is an editor
     policies.router,
     preview.router,
