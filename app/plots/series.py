@@ -128,7 +128,7 @@ def _bars(axes: Axes, panel: Panel) -> None:
             facecolor="none" if series.dashed else colour,
             edgecolor=colour if series.dashed else INK,
             linewidth=1.1 if series.dashed else 0.5,
-            hatch=None if series.dashed else ("", "//", "..", "\\\\", "xx")[number % 5],
+            hatch=None if series.dashed else ("", "//", "||", "\\\\", "xx")[number % 5],
         )
     axes.set_xticks(range(len(groups)), groups, rotation=0 if len(groups) < 6 else 30)
 
