@@ -256,9 +256,10 @@ def test_what_cannot_be_met_is_rolled_back_to_what_was_kept(
     assert campus.all_running() == holding
     assert {name: campus.startup(name) for name in campus.names} == holding
     assert campus.timers() == []
-    page = tmp_path / "run.html"
-    assert campus.command("show", document["run"], "--html", page).code == 0
+    page, paper = tmp_path / "run.html", tmp_path / "new" / "run.pdf"
+    assert campus.command("show", document["run"], "--html", page, "--pdf", paper).code == 0
     assert page.read_text() == Path(document["report"]).read_text()
+    assert paper.read_bytes().startswith(b"%PDF-")
 
 
 def test_what_cannot_be_met_changes_nothing_where_there_is_nothing_to_change(
