@@ -36,7 +36,9 @@ def networks(draw: st.DrawFn) -> tuple[tuple[int, ...], tuple[tuple[int, int], .
     hosts = draw(st.lists(st.integers(0, 7), min_size=count, max_size=count))
     links = [(draw(st.integers(max(0, n - 6), n - 1)), n) for n in range(1, count) if draw(st.integers(0, 19))]
     if count > 1:
-        some = st.tuples(st.integers(0, count - 1), st.integers(0, count - 1)).filter(lambda pair: pair[0] != pair[1])
+        some = st.tuples(st.integers(0, count - 1), st.integers(0, count - 1)).filter(
+            lambda pair: pair[0] != pair[1]
+        )
         links += draw(st.lists(some, max_size=4))
     return tuple(hosts), tuple(links)
 

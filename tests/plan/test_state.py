@@ -1,0 +1,80 @@
+"""Whether a port tells classes apart, on boxes as delivered and as configured."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.compiler.compile import Compilation, compile_intent
+from app.intent.loader import load_intent
+from app.inventory.loader import load_network
+from app.inventory.models import Network
+from app.plan.description import port_facts
+from app.plan.model import Plan
+from app.plan.state import PortState, port_state
+from app.platforms.base import platform
+from app.resources import root
+
+
+@pytest.fixture(scope="module")
+def network() -> Network:
+    return load_network(root() / "inventories" / "campus")
+
+
+@pytest.fixture(scope="module")
+def compiled(network: Network) -> Compilation:
+    return compile_intent(load_intent(root() / "policies" / "campus-collaboration.yaml"), network)
+
+
+def _delivered(plan: Plan, network: Network) -> Plan:
+    return platform(plan.platform).parse("", plan.device, network.device(plan.device).image)
+
+
+def _states(plan: Plan, network: Network) -> dict[str, PortState]:
+    return {entry.name: port_state(plan, entry, _delivered(plan, network)) for entry in plan.interfaces}
+
+
+def test_boxes_as_delivered_have_no_policy_though_switches_have_queues(network: Network) -> None:
+    folder = root() / "inventories" / "campus"
+    for device in network.devices:
+        if device.name == "ers5510":
+            continue  # its startup configuration chooses a queue set
+        text = (folder / str(device.startup)).read_text()
+        plan = platform(device.platform).parse(text, device.name, device.image)
+        assert not any(state.by_class or state.marks for state in _states(plan, network).values()), device.name
+
+
+def test_a_policy_is_seen_where_it_is_applied(network: Network, compiled: Compilation) -> None:
+    states = {device.name: _states(device.plan, network) for device in compiled.devices}
+    serial = states["r1"]["Serial0/0"]
+    assert (serial.by_class, serial.queues, serial.shared, serial.marks) == (True, 3, False, False)
+    lan = states["r1"]["FastEthernet0/0"]
+    assert (lan.by_class, lan.queues, lan.marks) == (False, 1, True)
+    for switch in ("s2950", "s2970", "ers5510", "e300"):
+        assert all(state.by_class for state in states[switch].values()), switch
+    assert all(state.shared for state in states["s2950"].values())
+
+
+def test_a_port_is_told_in_words(compiled: Compilation) -> None:
+    plan = next(device.plan for device in compiled.devices if device.name == "b56")
+    facts = port_facts(plan.system, plan.interfaces[0])
+    assert facts["out, voice-video"].startswith("served first, at most 50 % of the link")
+    assert facts["out, web-and-file"] == "at least 70 % of what priority leaves"
+    assert "rtp-audio or rtp-video or DSCP EF, AF41" in facts["out, packets of voice-video"]
+    assert "precedence 0: from 20 packets on average" in facts["out, class-default, early drop"]
+    assert "link efficiency: cuts long packets into fragments of 112 bytes, 16 ms each" in facts
+
+
+def test_queues_of_one_name_are_told_apart(compiled: Compilation) -> None:
+    plan = next(device.plan for device in compiled.devices if device.name == "e300")
+    facts = port_facts(plan.system, plan.interfaces[0])
+    idle = [about for about in facts if about.startswith("out, QOSFORGE-IDLE") and "limits" not in about]
+    assert len(idle) == len(set(idle)) == 3
+
+
+def test_every_difference_between_two_compiled_boxes_is_told(compiled: Compilation) -> None:
+    for device in compiled.devices:
+        for entry in device.plan.interfaces:
+            facts = port_facts(device.plan.system, entry)
+            assert all(facts.values()), facts
+            bare = port_facts(device.plan.system, type(entry)(name=entry.name))
+            assert facts != bare or entry == type(entry)(name=entry.name)

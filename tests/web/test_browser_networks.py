@@ -1,0 +1,148 @@
+"""Networks, boxes and experiments in a browser, with two emulated routers that can be read and changed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from app.access.roles import Role
+from app.api.backend import open_backend
+from app.emulation import start_lab, state_folder
+from app.inventory.loader import load_network
+from app.lab import control
+from app.resources import root
+from app.runs.tables import RunStatus
+from tests.web.browser import PHONE, Tab
+from tests.web.conftest import PASSWORD, Site
+from tests.web.recorded import configured, record
+
+LAB = "infn-fnal"
+BOX = f"/networks/{LAB}/devices/router1"
+BY_HAND = (
+    "policy-map BY-HAND",
+    "class class-default",
+    "fair-queue",
+    "interface FastEthernet0/0",
+    "service-policy output BY-HAND",
+)
+
+
+@pytest.fixture(scope="module")
+def lab(var_dir: Path) -> Iterator[Path]:
+    """The state of a lab whose boxes the site can read."""
+    inventory = root() / "inventories" / LAB
+    state = state_folder(var_dir, LAB)
+    start_lab(load_network(inventory), inventory, state)
+    try:
+        yield state
+    finally:
+        control.stop(state)
+
+
+@pytest.fixture(scope="module")
+def kept(site: Site, lab: Path) -> str:
+    """A run that was kept on the lab as it is, and one on the campus."""
+    with open_backend(site.settings) as backend:
+        campus = backend.networks.network("campus")
+        texts = configured(campus, root() / "policies" / "campus-collaboration.yaml")
+        store, artifacts = backend.desk.store, backend.artifacts
+        record(store, artifacts, "campus", texts, RunStatus.KEPT)
+        running = control.request(lab, {"op": "running", "box": "router1"})["running"]
+        return record(store, artifacts, LAB, {"router1": str(running)}, RunStatus.KEPT)
+
+
+def test_a_box_is_read_and_its_drift_marked(site: Site, tab: Callable[..., Tab], lab: Path, kept: str) -> None:
+    ann = tab()
+    site.person("ann", Role.VIEWER)
+    ann.log_in("ann", PASSWORD)
+    ann.page.goto(f"/networks/{LAB}")
+    ann.page.get_by_role("link", name=re.compile("^router1, Cisco IOS")).click()
+    read = ann.page.get_by_role("button", name="Read now")
+    read.focus()
+    ann.page.keyboard.press("Enter")
+    expect(ann.page.get_by_text("Read just now")).to_be_visible()
+    expect(ann.page.get_by_role("status").filter(has_text="no drift")).to_have_count(1)
+    expect(read).to_be_focused()
+    ann.require_sound()
+
+    said = control.configure(lab, "router1", BY_HAND)
+    assert not any(line.startswith("%") for line in said), said
+    read.click()
+    drift = ann.page.locator("#port-2 .drift")
+    expect(drift).to_contain_text("out, policy: is new: BY-HAND")
+    expect(ann.page.locator("#drifted").get_by_role("link", name=kept[:13])).to_be_visible()
+    ann.require_sound()
+    ann.page.goto(f"/networks/{LAB}")
+    expect(ann.page.get_by_label(re.compile("^router3 ATM.*not known"))).to_be_visible()
+    boxes = ann.page.get_by_role("region", name="Drawing of the network")
+    assert boxes.locator("circle.qos-drifted").count() == 1
+
+
+def test_a_box_that_is_away_is_told_and_the_page_stands(
+    site: Site, tab: Callable[..., Tab], lab: Path, kept: str
+) -> None:
+    bob = tab(PHONE)
+    site.person("bob", Role.VIEWER)
+    bob.log_in("bob", PASSWORD)
+    bob.page.goto(BOX)
+    control.plant(lab, "router1", "refuse-login")
+    try:
+        bob.page.get_by_role("button", name="Read now").click()
+        expect(bob.page.get_by_text("The box could not be read now.").first).to_be_attached()
+    finally:
+        control.plant(lab, "router1", "clear")
+    expect(bob.page.get_by_role("heading", name="ATM1/0.108")).to_be_visible()
+    bob.require_sound()
+
+
+@pytest.mark.usefixtures("kept")
+def test_the_campus_is_drawn_readably(site: Site, tab: Callable[..., Tab]) -> None:
+    eve = tab()
+    site.person("eve", Role.VIEWER)
+    eve.log_in("eve", PASSWORD)
+    eve.page.goto("/networks/campus")
+    eve.require_sound()
+    wider = eve.page.evaluate(
+        """[...document.querySelectorAll('.topology a')].filter((a) => {
+          const box = a.querySelector('rect, circle').getBBox();
+          return [...a.querySelectorAll('text')].some((text) => {
+            const own = text.getBBox();
+            const right = own.x + own.width > box.x + box.width;
+            return own.x < box.x || right || own.y + own.height > box.y + box.height;
+          });
+        }).map((a) => a.getAttribute('aria-label'))"""
+    )
+    assert wider == [], "words that are wider than what they stand in"
+    eve.page.get_by_label(re.compile("^r2 Multilink2: 3 queues")).click()
+    expect(eve.page.locator("#port-4")).to_be_in_viewport()
+    phone = tab(PHONE)
+    phone.log_in("eve", PASSWORD)
+    for address in ("/networks", "/networks/campus", "/networks/campus/devices/e300"):
+        phone.page.goto(address)
+        phone.require_sound()
+
+
+def test_an_experiment_is_run_and_its_claims_shown(site: Site, tab: Callable[..., Tab]) -> None:
+    olga = tab()
+    site.person("olga", Role.OPERATOR)
+    olga.log_in("olga", PASSWORD)
+    olga.page.goto("/experiments")
+    olga.require_sound()
+    olga.page.get_by_role("link", name="Weighted round robin and frames of several sizes").click()
+    olga.page.get_by_role("button", name="Run it here").click()
+    expect(olga.page.get_by_text("It was run here (seed 1)")).to_be_visible(timeout=90_000)
+    expect(olga.page.get_by_role("link", name="Download as JSON")).to_be_focused()
+    claim = olga.page.locator("#claim-cern-mixed-packet-share-q0")
+    expect(claim).to_contain_text("0.248 (± 0.01)")
+    expect(claim).to_contain_text("✔ agrees")
+    expect(olga.page.locator("figure.plot svg[role=img]")).to_be_visible()
+    olga.require_sound()
+    phone = tab(PHONE)
+    phone.log_in("olga", PASSWORD)
+    for address in ("/experiments", "/experiments/cern-wrr-mixed"):
+        phone.page.goto(address)
+        phone.require_sound()

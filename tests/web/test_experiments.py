@@ -1,0 +1,137 @@
+"""Pages of the papers' experiments, in this process."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+
+import pytest
+from starlette.testclient import TestClient
+
+from app.access.roles import Role
+from app.api.backend import Backend, open_backend
+from app.api.background import Progress
+from app.api.experiment_job import Illustrated, compared
+from app.errors import ServiceError
+from app.experiments import experiment_names, load_experiment
+from app.settings import Settings
+from app.web.site import create_site
+from app.web.views.experiments import claim_views, outcome_key, tally
+from tests.web.people import Person, Persons
+
+SHORT = "cern-wrr-mixed"
+
+
+@pytest.fixture(scope="module")
+def backend(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Backend]:
+    settings = Settings(var_dir=tmp_path_factory.mktemp("experiments") / "var", compute_processes=1)
+    with open_backend(settings) as made:
+        yield made
+
+
+@pytest.fixture
+def site(backend: Backend) -> Iterator[TestClient]:
+    with TestClient(create_site(backend)) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def people(backend: Backend) -> dict[str, Person]:
+    made = Persons(backend)
+    return {"olga": made.add("olga", Role.OPERATOR, "campus"), "vera": made.add("vera", Role.VIEWER, "campus")}
+
+
+def test_experiments_stand_by_paper(site: TestClient, people: dict[str, Person]) -> None:
+    people["vera"].log_in(site)
+    page = site.get("/experiments").text
+    for name in experiment_names():
+        assert f'href="/experiments/{name}"' in page
+    assert page.count("<h2") == len({load_experiment(name).paper for name in experiment_names()})
+
+
+def test_every_experiment_tells_each_of_its_claims(site: TestClient, people: dict[str, Person]) -> None:
+    people["vera"].log_in(site)
+    for name in experiment_names():
+        answer = site.get(f"/experiments/{name}")
+        assert answer.status_code == 200, name
+        for claim in load_experiment(name).claims:
+            assert f'id="claim-{claim.id}"' in answer.text
+    assert site.get("/experiments/none").status_code == 404
+
+
+def test_a_viewer_runs_none(site: TestClient, people: dict[str, Person]) -> None:
+    viewer = people["vera"].log_in(site)
+    assert "Run it here" not in site.get(f"/experiments/{SHORT}").text
+    assert site.post(f"/experiments/{SHORT}/run", headers=viewer).status_code == 403
+    for part in ("plots", "outcome.json"):
+        assert site.get(f"/experiments/{SHORT}/{part}").status_code == 404, "nobody ran it yet"
+
+
+def test_an_operator_runs_one_and_everybody_sees_the_outcome(
+    site: TestClient, people: dict[str, Person], backend: Backend
+) -> None:
+    operator = people["olga"].log_in(site)
+    begun = site.post(f"/experiments/{SHORT}/run", headers=operator).text
+    assert 'hx-trigger="every 1s"' in begun
+    deadline = time.monotonic() + 120
+    while 'hx-trigger="every 1s"' in site.get(f"/experiments/{SHORT}/outcome", headers=operator).text:
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+    again = site.post(f"/experiments/{SHORT}/run", headers=operator).text
+    assert "It was run here" in again, "what is known is not run again"
+    people["vera"].log_in(site)
+    page = site.get(f"/experiments/{SHORT}").text
+    assert "0.248 (± 0.01)" in page
+    assert "0.2478" in page
+    assert "21 agree" in site.get("/experiments").text
+    plots = site.get(f"/experiments/{SHORT}/plots").text
+    assert "<desc" in plots
+    assert "style=" not in plots
+    downloaded = json.loads(site.get(f"/experiments/{SHORT}/outcome.json").text)
+    assert downloaded == json.loads(json.dumps(compared(SHORT, 1)))
+
+
+def test_a_failed_run_is_told_and_may_be_tried_again(
+    site: TestClient, people: dict[str, Person], backend: Backend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failed = Progress("failed", error=ServiceError("the twin <b>refuses</b> a case", mend="look at its data"))
+    monkeypatch.setattr(backend.background, "known", {outcome_key("infn-udp"): failed}.get)
+    people["olga"].log_in(site)
+    page = site.get("/experiments/infn-udp").text
+    assert "the twin &lt;b&gt;refuses&lt;/b&gt; a case" in page
+    assert "look at its data" in page
+    assert "Run it here" in page
+
+
+def test_claims_that_do_not_hold_have_their_reason(
+    site: TestClient, people: dict[str, Person], backend: Backend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    experiment = load_experiment("infn-udp")
+    comparisons = [
+        {
+            "id": claim.id,
+            "obtained": {"a": 1.5, "b": [None, 2.0]},
+            "holds": number > 1,
+            "reason": "physics" * (number == 0),
+        }
+        for number, claim in enumerate(experiment.claims)
+    ]
+    document = {"comparisons": comparisons, "rows": []}
+    counts = tally(claim_views(experiment, document))
+    assert counts == {"yes": len(comparisons) - 2, "explained": 1, "no": 1}
+    done = Progress("done", Illustrated(document, ""))
+    monkeypatch.setattr(backend.background, "known", {outcome_key("infn-udp"): done}.get)
+    people["vera"].log_in(site)
+    page = site.get("/experiments/infn-udp").text
+    assert "differs, explained" in page
+    assert "physics" in page
+    assert "✘ differs" in page
+    assert "a: 1.5" in page
+
+
+@pytest.mark.parametrize("name", experiment_names())
+def test_claims_are_told_in_words(name: str) -> None:
+    for view in claim_views(load_experiment(name), None):
+        assert view.published, view.claim.id
+        assert "{" not in view.published + view.about, view.claim.id

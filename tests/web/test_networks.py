@@ -1,0 +1,205 @@
+"""Pages of networks and boxes, in this process: who sees what, and what stored readings say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from app.access.roles import Role
+from app.api.backend import Backend, open_backend
+from app.resources import root
+from app.runs.tables import RunStatus
+from app.settings import Settings
+from app.web.site import create_site
+from tests.web.people import Persons
+from tests.web.recorded import configured, record, startups
+
+POLICY = root() / "policies" / "campus-collaboration.yaml"
+MARKUP = "<script>alert(1)</script>"
+
+
+@pytest.fixture
+def inventories(tmp_path: Path) -> Path:
+    """The campus and another network, with markup where an inventory takes free text."""
+    folder = tmp_path / "inventories"
+    for name in ("campus", "infn-fnal"):
+        copy = folder / name
+        copy.mkdir(parents=True)
+        for file in (root() / "inventories" / name).glob("*.yaml"):
+            text = file.read_text().replace("tags: [lan]", f'tags: [lan, "{MARKUP}"]')
+            (copy / file.name).write_text(text)
+        (copy / "startup").symlink_to(root() / "inventories" / name / "startup")
+    return folder
+
+
+@pytest.fixture
+def backend(tmp_path: Path, inventories: Path) -> Iterator[Backend]:
+    settings = Settings(var_dir=tmp_path / "var", compute_processes=1, inventories_dir=inventories)
+    with open_backend(settings) as made:
+        yield made
+
+
+@pytest.fixture
+def site(backend: Backend) -> Iterator[TestClient]:
+    with TestClient(create_site(backend)) as made:
+        yield made
+
+
+@pytest.fixture
+def ann(backend: Backend, site: TestClient) -> dict[str, str]:
+    """A viewer of the campus alone."""
+    return Persons(backend).add("ann", Role.VIEWER, "campus").log_in(site)
+
+
+def _kept(backend: Backend) -> dict[str, str]:
+    campus = backend.networks.network("campus")
+    texts = configured(campus, POLICY)
+    record(backend.desk.store, backend.artifacts, "campus", texts, RunStatus.KEPT)
+    return texts
+
+
+@pytest.mark.usefixtures("ann")
+def test_only_networks_of_the_caller_are_there(site: TestClient) -> None:
+    page = site.get("/networks").text
+    assert "/networks/campus" in page
+    assert "infn-fnal" not in page
+    assert "9 boxes, 8 links, 10 end hosts" in page
+    assert "Nortel BayStack 5510" in page
+    for address in ("/networks/infn-fnal", "/networks/infn-fnal/devices/router1", "/networks/nowhere"):
+        answer = site.get(address)
+        assert answer.status_code == 403, "whether there is such a network is nobody's business"
+        assert "router1" not in answer.text.replace(address, "")
+    assert site.get("/networks/campus/devices/nowhere").status_code == 404
+
+
+def test_who_is_not_logged_in_is_sent_to_log_in(site: TestClient) -> None:
+    for address in ("/networks", "/networks/campus", "/networks/campus/devices/r1", "/experiments"):
+        answer = site.get(address, follow_redirects=False)
+        assert answer.headers["location"].startswith("/login?to=%2F"), address
+
+
+@pytest.mark.usefixtures("ann")
+def test_boxes_that_were_never_read_are_said_to_be(site: TestClient) -> None:
+    page = site.get("/networks/campus").text
+    assert "No box of this network was read yet" in page
+    assert page.count("qos-unknown") > 16
+    assert "This box was not read yet" in site.get("/networks/campus/devices/r1").text
+
+
+@pytest.mark.usefixtures("ann")
+def test_the_drawing_and_the_table_say_the_same(site: TestClient, backend: Backend) -> None:
+    _kept(backend)
+    page = site.get("/networks/campus").text
+    drawing, _, table = page.partition("</svg>")[2].partition("</svg>")  # the brand's mark stands first
+    told = re.findall(r'<a class="end qos-(\w+)" [^>]*aria-label="([^"]*)"', drawing)
+    assert len(told) == 16
+    for _, words in told:
+        port, _, state = words.partition(": ")
+        device, _, name = port.partition(" ")
+        assert f'>{device}</a> <span class="faint">{name}</span>' in table, port
+        assert state in table
+    assert ("policy", "r1 Serial0/0: 3 queues, priority first, the others by their guaranteed shares") in told
+    assert "style=" not in drawing
+
+
+@pytest.mark.usefixtures("ann")
+def test_drift_is_marked_where_it_is_and_told_in_words(site: TestClient, backend: Backend) -> None:
+    texts = _kept(backend)
+    clean = site.get("/networks/campus/devices/r1").text
+    assert "No drift" in clean
+    assert 'id="drifted"' not in clean
+    changed = {**texts, "r1": texts["r1"].replace("priority percent 50", "priority percent 30")}
+    assert changed != texts
+    run = record(backend.desk.store, backend.artifacts, "campus", changed, RunStatus.FAILED)
+    page = site.get("/networks/campus").text
+    assert 'class="end qos-drifted" href="/networks/campus/devices/r1#port-1"' in page
+    assert page.count('class="end qos-drifted"') == 1
+    box = site.get("/networks/campus/devices/r1").text
+    assert f"/runs/{run}" in box, "the reading's run is linked"
+    words = box[box.index('id="drifted"') :]
+    assert re.search(
+        r"out, voice-video: was <del>served first, at most 50 %.*<ins>served first, at most 30 %", words
+    )
+
+
+@pytest.mark.usefixtures("ann")
+def test_a_switch_drifts_with_all_ports_that_share_its_queues(site: TestClient, backend: Backend) -> None:
+    texts = _kept(backend)
+    delivered = startups(backend.networks.network("campus"))
+    record(backend.desk.store, backend.artifacts, "campus", texts | {"s2950": delivered["s2950"]}, RunStatus.FAILED)
+    box = site.get("/networks/campus/devices/s2950").text
+    assert "The box as a whole" in box
+    assert "scheduler: was" in box
+    assert box.count("≠ drifted") == 4
+
+
+@pytest.mark.usefixtures("ann")
+def test_queues_are_drawn_with_their_shares(site: TestClient, backend: Backend) -> None:
+    _kept(backend)
+    box = site.get("/networks/campus/devices/r1").text
+    assert re.findall(r"</svg>([\d.]+) %", box) == ["50", "35", "15"]
+    assert "everything else" in box
+    assert "drops early, at random (RED)" in box
+    slow = site.get("/networks/campus/devices/b56").text
+    assert "cuts long packets into fragments" in slow
+    switch = site.get("/networks/campus/devices/s2970").text
+    assert "as much as comes" in switch, "nothing bounds that queue"
+
+
+@pytest.mark.usefixtures("ann")
+def test_markup_of_boxes_and_inventories_stays_text(site: TestClient, backend: Backend) -> None:
+    texts = startups(backend.networks.network("campus"))
+    texts["r1"] += f"\ninterface Serial0/0\n random-detect {MARKUP}\n description {MARKUP}\n"
+    record(backend.desk.store, backend.artifacts, "campus", texts, RunStatus.FAILED)
+    page = site.get("/networks/campus/devices/r1").text
+    assert "&lt;script&gt;alert(1)" in page[page.index('id="unknown"') :]
+    for address in ("/networks", "/networks/campus", "/networks/campus/devices/r1"):
+        assert "<script>alert" not in site.get(address).text, address
+
+
+def test_a_box_that_cannot_be_read_is_told_with_the_mend(
+    site: TestClient, backend: Backend, ann: dict[str, str]
+) -> None:
+    _kept(backend)
+    answer = site.post("/networks/campus/devices/r1/now", headers=ann)
+    assert answer.status_code == 200
+    assert "The box could not be read now" in answer.text
+    assert "start the lab" in answer.text
+    assert "No drift" in answer.text, "what is known stands beside it"
+    assert site.post("/networks/campus/devices/r1/now").status_code == 403, "no token of the page"
+    assert site.post("/networks/infn-fnal/devices/router1/now", headers=ann).status_code == 403
+
+
+@pytest.mark.usefixtures("ann")
+def test_an_inventory_that_is_broken_leaves_the_others(
+    site: TestClient, backend: Backend, inventories: Path
+) -> None:
+    Persons(backend).add("bea", Role.VIEWER).log_in(site)
+    (inventories / "infn-fnal" / "links.yaml").write_text("links: 7\n")
+    page = site.get("/networks").text
+    assert "the inventory of infn-fnal cannot be used" in page
+    assert "/networks/campus" in page
+
+
+@pytest.mark.usefixtures("ann")
+def test_rules_for_changes_are_told_in_words(site: TestClient, inventories: Path) -> None:
+    (inventories / "campus" / "changes.yaml").write_text(
+        "approval: four_eyes\nzone: Europe/Madrid\nticket: {pattern: 'CHG[0-9]+'}\n"
+        "windows: [{days: [sat, sun], from: '22:00', to: '04:00'}]\n"
+        f"freezes: [{{from: 2190-12-18, to: 2191-01-07, reason: 'end of term {MARKUP}'}}]\n"
+    )
+    page = site.get("/networks/campus").text
+    rules = page[page.index('id="rules"') :]
+    for words in (
+        "an approver other than who asked for it",
+        "CHG[0-9]+",
+        "time zone Europe/Madrid",
+        "Saturday, Sunday, 22:00 to 04:00 of the next day",
+        "2190-12-18 00:00 to 2191-01-08 00:00",
+        "end of term &lt;script&gt;",
+    ):
+        assert words in rules, words
