@@ -46,6 +46,8 @@ SAMPLES = {
     "/policies/{name}": f"/policies/{POLICY}",
     "/policies/{name}/difference": f"/policies/{POLICY}/difference?before=1&after=2",
     "/policies/{name}/edit": f"/policies/{POLICY}/edit?network={NETWORK}",
+    "/preview/prediction": f"/preview/prediction?network={NETWORK}&key={'0' * 64}",
+    "/preview/prediction/figures": f"/preview/prediction/figures?network={NETWORK}&key={'0' * 64}&scenario=none",
     "/runs": "/runs",
     "/runs/new": f"/runs/new?policy={POLICY}&network={NETWORK}",
     "/runs/{run_id}": "/runs/{run}",
@@ -60,7 +62,8 @@ FRAGMENTS = frozenset(
     {
         "/experiments/{name}/outcome",
         "/experiments/{name}/plots",
-        "/policies/{name}/difference",
+        "/preview/prediction",
+        "/preview/prediction/figures",
         "/runs/{run_id}/figures",
         "/runs/{run_id}/progress",
         "/runs/{run_id}/standing",
@@ -68,8 +71,10 @@ FRAGMENTS = frozenset(
 )
 """Parts of pages: no page of their own."""
 
-NOT_THERE_YET = frozenset({"/experiments/{name}/outcome.json", "/experiments/{name}/plots"})
-"""What comes of an experiment, which takes too long to be run for this."""
+NOT_THERE_YET = frozenset(
+    {"/experiments/{name}/outcome.json", "/experiments/{name}/plots", "/preview/prediction/figures"}
+)
+"""What comes of an experiment or a prediction, which take too long for this."""
 
 DOWNLOADS = frozenset({"/experiments/{name}/outcome.json", "/runs/{run_id}/everything.zip"})
 
