@@ -25,7 +25,6 @@ from app.web.routes import (
     run,
     run_actions,
     run_downloads,
-    run_downloads,
     run_orders,
     runs,
     users,
@@ -41,7 +40,6 @@ ROUTERS: tuple[APIRouter, ...] = (
     run_orders.router,
     run.router,
     run_actions.router,
-    run_downloads.router,
     editor.router,  # before the policies: /policies/new is an editor
     policies.router,
     preview.router,

@@ -54,7 +54,7 @@ def test_a_prediction_is_waited_for_and_shown_with_its_curves(client: TestClient
     assert begun.status_code == 200
     assert "No box is asked" in begun.text or "waits for its turn" in begun.text
     panel = predicted(client, session)
-    assert "Every bound would be met" in panel
+    assert "Every objective would be met" in panel
     assert "delay p99 ≤ 75 ms" in panel
     assert "infn→vme" in panel
     assert "✔ met" in panel
@@ -74,7 +74,7 @@ def test_what_is_broken_is_said_first_and_what_cannot_be_predicted_with_its_reas
 ) -> None:
     session = persons.add("bob", Role.VIEWER, NETWORK).log_in(client)
     broken = predicted(client, session, TEXT.replace("p99: 75 ms", "p99: 10 ms"))
-    assert "1 bound would be broken" in broken
+    assert "1 objective would be broken" in broken
     silent = predicted(client, session, TEXT[: TEXT.index("verify:")])
     assert "This cannot be predicted" in silent
     assert "there is nothing to predict" in silent

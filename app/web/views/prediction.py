@@ -64,9 +64,9 @@ class PredictionView:
         """The scenarios that were simulated for less time than the policy wants them measured."""
         return tuple(each for each in self.simulated if each.seconds < each.wanted)
 
-    def count(self, outcome: Outcome) -> int:
-        """How many bounds come out like this."""
-        return sum(row.sides["predicted"].outcome == outcome for row in self.rows)
+    def bounds(self, outcome: Outcome) -> tuple[VerdictRow, ...]:
+        """The bounds that come out like this."""
+        return tuple(row for row in self.rows if row.sides["predicted"].outcome == outcome)
 
 
 @dataclass(frozen=True)
