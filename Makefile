@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.stamps
 SOURCES_TWIN := twin/Cargo.toml twin/Cargo.lock twin/pyproject.toml $(shell find twin/src -name '*.rs')
 
-.PHONY: setup demo test lint lint-python lint-rust bench clean lock
+.PHONY: setup demo test lint lint-python lint-rust messages bench clean lock
 .DELETE_ON_ERROR:
 
 setup: $(STAMP)/app
@@ -56,6 +56,12 @@ lint-python: setup
 lint-rust: setup
 	@cargo fmt --manifest-path twin/Cargo.toml --check
 	@cargo clippy --quiet --manifest-path twin/Cargo.toml --all-targets -- -D warnings
+
+# The texts of the pages, for translators to begin from: docs/web.md says how a language is added.
+messages: setup
+	@mkdir -p app/web/locale
+	@$(BIN)/pybabel --quiet extract -F app/web/babel.cfg -k text -o app/web/locale/pages.pot app/web
+	@echo "app/web/locale/pages.pot"
 
 bench: setup
 	@$(BIN)/python -m benchmarks

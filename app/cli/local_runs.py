@@ -34,6 +34,7 @@ from app.cli.run_output import (
     tell,
 )
 from app.deploy.fleet import Fleet
+from app.reports.pdf import run_pdf
 from app.reports.run_report import render_run_report
 from app.runs import live
 from app.runs.artifacts import open_artifacts
@@ -131,7 +132,7 @@ def list_runs(limit: int, as_json: bool) -> None:
         print_runs(entries)
 
 
-def show(run_id: str, html: Path | None, reports: Reports, as_json: bool) -> None:
+def show(run_id: str, html: Path | None, pdf: Path | None, reports: Reports, as_json: bool) -> None:
     """One run of this machine's store."""
     settings = load_settings()
     settings.make_var_dir()
@@ -139,6 +140,9 @@ def show(run_id: str, html: Path | None, reports: Reports, as_json: bool) -> Non
         report = run_report(store, open_artifacts(settings, store.database), run_id)
     if html is not None:
         write_file(html, render_run_report(report))
+    if pdf is not None:
+        require_writable(pdf)
+        write_file(pdf, run_pdf(report))
     reports.run(report)
     if as_json:
         print_json(report.model_dump(mode="json") | expected_json(report.before, report.after))

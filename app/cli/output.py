@@ -83,7 +83,7 @@ def require_writable(path: Path) -> None:
             path.unlink()
 
 
-def write_file(path: Path, text: str) -> None:
+def write_file(path: Path, content: str | bytes) -> None:
     """Write a file that the user asked for, with the folders above it.
 
     Raises:
@@ -91,7 +91,7 @@ def write_file(path: Path, text: str) -> None:
     """
     with _writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
 
 
 @contextmanager

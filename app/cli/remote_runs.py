@@ -95,12 +95,15 @@ def list_runs(limit: int, as_json: bool) -> None:
         print_runs(entries)
 
 
-def show(run_id: str, html: Path | None, reports: Reports, as_json: bool) -> None:
+def show(run_id: str, html: Path | None, pdf: Path | None, reports: Reports, as_json: bool) -> None:
     """One run: findings, comparison, verdicts, boxes and stages."""
     with connect() as connection:
         report = report_of(connection, run_id)
         if html is not None:
             write_file(html, connection.text(f"{_path(run_id)}/report", {"format": "html"}))
+        if pdf is not None:
+            require_writable(pdf)
+            write_file(pdf, connection.data(f"{_path(run_id)}/report.pdf"))
     reports.run(report)
     if as_json:
         print_json(report.model_dump(mode="json") | expected_json(report.before, report.after))

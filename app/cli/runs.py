@@ -117,6 +117,9 @@ def runs(limit: Annotated[int, typer.Option(min=1, help="How many.")] = 20, as_j
 def show(
     run_id: RunId,
     html: Annotated[Path | None, typer.Option("--html", help="Write the HTML report here.")] = None,
+    pdf: Annotated[
+        Path | None, typer.Option("--pdf", metavar="FILE", help="Write the report as a PDF here.")
+    ] = None,
     sarif: Sarif = None,
     junit: Junit = None,
     markdown: Markdown = None,
@@ -126,9 +129,9 @@ def show(
     reports = Reports("policy.yaml", sarif, junit, markdown)
     with reports.told():
         if remote():
-            remote_runs.show(run_id, html, reports, as_json)
+            remote_runs.show(run_id, html, pdf, reports, as_json)
         else:
-            _local().show(run_id, html, reports, as_json)
+            _local().show(run_id, html, pdf, reports, as_json)
 
 
 def _local() -> ModuleType:

@@ -84,6 +84,10 @@ class Connection:
         """A text, such as a report. Raises as `get`."""
         return self._answer("GET", path, query=query)[0].decode("utf-8", errors="replace")
 
+    def data(self, path: str) -> bytes:
+        """Bytes as they are, such as a PDF. Raises as `get`."""
+        return self._answer("GET", path)[0]
+
     def post(self, path: str, body: Json = None, *, key: str | None = None) -> Json:
         """Send a document. With an idempotency ``key`` a connection that breaks is tried again. Raises as `get`."""
         return self._document(self._answer("POST", path, body=body, key=key))

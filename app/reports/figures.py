@@ -50,10 +50,13 @@ def class_figures(report: RunReport) -> tuple[Figure, ...]:
     return figures_of(measurements, (*report.verdicts_after, *report.verdicts_predicted, *report.verdicts_before))
 
 
-def figures_of(measurements: Sequence[Measurement], verdicts: Sequence[ClassVerdict]) -> tuple[Figure, ...]:
+def figures_of(
+    measurements: Sequence[Measurement], verdicts: Sequence[ClassVerdict], *, judged_only: bool = False
+) -> tuple[Figure, ...]:
     """The figures of measurements of the same scenarios, each with the objective that ``verdicts`` judge it by.
 
-    Of every scenario first what its classes got and lost, then ΔQ class by class.
+    Of every scenario first what its classes got and lost, then ΔQ class by class; with ``judged_only`` that of the
+    classes that have an objective.
     """
     titles = {scenario.name: scenario.title for each in measurements for scenario in each.scenarios}
     drawn: list[Figure] = []
@@ -65,6 +68,7 @@ def figures_of(measurements: Sequence[Measurement], verdicts: Sequence[ClassVerd
         drawn += [
             _delta_q(measurements, verdicts, scenario=name, title=title, traffic_class=traffic_class, path=path)
             for traffic_class, path in _distributions(measurements, name)
+            if not judged_only or _objective(verdicts, name, traffic_class, path)[0] is not None
         ]
     return tuple(replace(one, key=f"figure-{number}") for number, one in enumerate(drawn, start=1))
 

@@ -7,46 +7,27 @@ configurations from boxes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-from app.deltaq.objective import BoundVerdict
 from app.findings import Finding, Severity
 from app.reports.balance import accounts, in_words, side_texts, who_paid
 from app.reports.facts import run_facts
 from app.reports.figures import class_figures
 from app.reports.model import RunReport
 from app.reports.table import COLUMNS, Group, amount, comparison_table
+from app.reports.verdict_rows import verdict_rows
 from app.resources import read_text
+from app.tester.judging import ClassVerdict
 
 TEMPLATE = "app/reports/run.html.j2"
 """The page, a Jinja2 template."""
 
 _SYMBOLS = {"met": "✔", "broken": "✘", "inconclusive": "?"}
 _SEVERITIES = tuple(Severity)
-
-
-@dataclass(frozen=True, slots=True)
-class VerdictRow:
-    """One bound of one class in one scenario, before and after the push."""
-
-    scenario: str
-    traffic_class: str
-    path: str | None
-    before: BoundVerdict | None
-    after: BoundVerdict | None
-
-    @property
-    def either(self) -> BoundVerdict:
-        """Return the bound itself, which both sides share."""
-        bound = self.after or self.before
-        if bound is None:
-            raise ValueError("a row of the verdict table has at least one side")
-        return bound
 
 
 def render_run_report(report: RunReport) -> str:
@@ -61,12 +42,14 @@ def render_run_report(report: RunReport) -> str:
     environment.filters.update(
         amount=amount, moment=_moment, symbol=lambda outcome: _SYMBOLS.get(outcome, ""), change=_change
     )
-    verdicts = (*report.verdicts_before, *report.verdicts_after)
+    sides = _sides(report)
+    verdicts = [each for found in sides.values() for each in found]
     page = environment.get_template(TEMPLATE).render(
         report=report,
         facts=run_facts(report),
         columns=COLUMNS,
         scenarios=_by_scenario(comparison_table(report.before, report.after)),
+        sides=tuple(sides),
         rows=verdict_rows(report),
         confidences=sorted({f"{each.verdict.confidence * 100:g} %" for each in verdicts}),
         evidences=sorted({each.verdict.evidence for each in verdicts}),
@@ -80,17 +63,14 @@ def render_run_report(report: RunReport) -> str:
     return page.lstrip()
 
 
-def verdict_rows(report: RunReport) -> tuple[VerdictRow, ...]:
-    """Pair the bounds judged before and after by scenario, class, path and label, in the order of judging."""
-    sides: dict[tuple[str, str, str | None, str], dict[str, BoundVerdict]] = {}
-    for side, verdicts in (("before", report.verdicts_before), ("after", report.verdicts_after)):
-        for each in verdicts:
-            for bound in each.verdict.bounds:
-                key = (each.scenario, each.traffic_class, each.path, bound.label)
-                sides.setdefault(key, {})[side] = bound
-    return tuple(
-        VerdictRow(key[0], key[1], key[2], pair.get("before"), pair.get("after")) for key, pair in sides.items()
-    )
+def _sides(report: RunReport) -> dict[str, tuple[ClassVerdict, ...]]:
+    """The verdicts of every side of the push; a prediction only where there is one."""
+    sides = {
+        "before": report.verdicts_before,
+        "predicted": report.verdicts_predicted,
+        "after": report.verdicts_after,
+    }
+    return {name: found for name, found in sides.items() if found or name != "predicted"}
 
 
 def _by_scenario(groups: tuple[Group, ...]) -> list[list[Group]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from app.deltaq.objective import BoundVerdict
@@ -28,13 +28,15 @@ class VerdictRow:
 
 def verdict_rows(report: RunReport) -> tuple[VerdictRow, ...]:
     """The bounds by scenario, class, path and label, in the order of judging."""
-    judged: tuple[tuple[When, tuple[ClassVerdict, ...]], ...] = (
-        ("before", report.verdicts_before),
-        ("predicted", report.verdicts_predicted),
-        ("after", report.verdicts_after),
+    return rows_of(
+        {"before": report.verdicts_before, "predicted": report.verdicts_predicted, "after": report.verdicts_after}
     )
+
+
+def rows_of(judged: Mapping[When, Sequence[ClassVerdict]]) -> tuple[VerdictRow, ...]:
+    """The bounds of verdicts by side, in the order of judging."""
     found: dict[tuple[str, str, str | None, str], dict[When, BoundVerdict]] = {}
-    for side, verdicts in judged:
+    for side, verdicts in judged.items():
         for each in verdicts:
             for bound in each.verdict.bounds:
                 key = (each.scenario, each.traffic_class, each.path, bound.label)

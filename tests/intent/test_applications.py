@@ -32,7 +32,7 @@ def test_an_intent_may_name_applications_of_its_own() -> None:
     [
         ("{name: scada, protocol: tcp, ports: 502}", "scadda", "did you mean 'scada'"),
         ("{name: scada, protocol: icmp, ports: 502}", "scada", "'icmp' is not possible"),
-        ("{name: scada, protocol: tcp, ports: []}", "scada", "at least 1"),
+        ("{name: scada, protocol: tcp, ports: []}", "scada", "1 at least"),
         ("{name: scada, protocol: tcp, ports: 65536}", "scada", "no range of ports"),
         ('{name: "a b", protocol: tcp, ports: 1}', "http", "'a b' is not a name"),
     ],

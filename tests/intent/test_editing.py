@@ -74,9 +74,9 @@ def lines(before: str, after: str) -> tuple[list[str], list[str]]:
             ["    treatment: {priority: {percent: 25}}   # of the slowest link"],
         ),
         (
-            Set(("classes", 0, "match", "any", 1, "dscp", 1), "cs5"),  # it had quotes: it keeps them
+            Set(("classes", 0, "match", "any", 1, "dscp", 1), "cs5"),
             ['    match: {any: [{application: [rtp-audio]}, {dscp: [ef, "46"]}]}'],
-            ['    match: {any: [{application: [rtp-audio]}, {dscp: [ef, "cs5"]}]}'],
+            ['    match: {any: [{application: [rtp-audio]}, {dscp: [ef, cs5]}]}'],
         ),
         (
             Set(("classes", 0, "treatment", "police", "rate"), "768 kb/s"),
@@ -275,6 +275,28 @@ def test_values(value: Any, written: str) -> None:
         assert f"a: {written}" in after or (value is None and after == text)  # ~ is null too
         assert parse_document(after, "x").data["a"] == value
         assert ("# remark" in after) == ("# remark" in text)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [('"x"', '"z"'), ("'x'", "'z'"), ("'46'", "'z'"), ('"46"', "z"), ('"${x}"', "z"), ('""', "z")]
+)
+def test_quotes_stay_where_they_are_a_matter_of_taste(old: str, new: str) -> None:
+    assert (
+        change(Set(("a",), "z"), text=f"a: {old} # remark\nb: {{c: {old}}}")
+        == f"a: {new} # remark\nb: {{c: {old}}}"
+    )
+    assert change(Set(("b", "c"), "z"), text=f"b: {{c: {old}}}") == f"b: {{c: {new}}}"
+
+
+def test_what_stands_around_the_last_class_stays() -> None:
+    text = (
+        "classes:   # all of them\n  # Not yet:\n\n  # The first.\n  - name: a\n    mark: {cos: 1}\n"
+        "  # - name: b\napply: []\n"
+    )
+
+    after = change(Remove(("classes", 0)), text=text)
+
+    assert after == "classes: []   # all of them\n  # Not yet:\n\n  # - name: b\napply: []\n"
 
 
 @pytest.mark.parametrize("value", ["Operations, administration and management", "it's", 'say "a"', "a{b}[c]"])

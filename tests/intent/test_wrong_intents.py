@@ -98,7 +98,7 @@ CASES = {
         ("{any: [{application: [rtp-audio, rtp-video]}, {dscp: [ef, af41]}]}", "{any: []}"),
         5,
         "[]",
-        "at least 1",
+        "1 at least",
     ),
     "no match": (
         ("    match: {any: [{application: [http, ftp]}, {dscp: [af21]}]}\n", ""),
@@ -149,7 +149,7 @@ CASES = {
         "above zero",
     ),
     "verify with itself": (("to: vigo2", "to: vigo1"), 21, "'vigo1'", "two stations"),
-    "scope of nothing": (("role: [edge, middle]", "role: []"), 18, "[]", "at least 1"),
+    "scope of nothing": (("role: [edge, middle]", "role: []"), 18, "[]", "1 at least"),
     "one policy, two directions": (
         (
             "direction: output}\n  - {role: edge,",
@@ -191,7 +191,7 @@ CASES = {
         ("{any: [{application: [http, ftp]}, {dscp: [af21]}]}", "{none: []}"),
         10,
         "[]",
-        "at least 1",
+        "1 at least",
     ),
     "exclusive parts": (
         ("{any: [{application: [http, ftp]}, {dscp: [af21]}]}", "{all: [{dscp: 1}, {dscp: 2}]}"),

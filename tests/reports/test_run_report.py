@@ -13,8 +13,9 @@ from app.deltaq.verdict import judge
 from app.findings import Finding, Severity
 from app.reports.figures import class_figures, figures_of
 from app.reports.model import ClassVerdict, DeviceReport, RunReport, StageReport
-from app.reports.run_report import render_run_report, verdict_rows
+from app.reports.run_report import render_run_report
 from app.reports.table import amount
+from app.reports.verdict_rows import verdict_rows
 from app.tester.measurement import (
     FlowResult,
     Measurement,
@@ -233,8 +234,8 @@ def test_a_plot_says_when_nothing_tells_before_and_after_apart() -> None:
 
 def test_verdicts_are_paired_by_bound() -> None:
     rows = verdict_rows(report())
-    assert [row.either.label for row in rows] == ["delay p95", "delay p99", "loss"]
-    assert [(row.before and row.before.outcome, row.after and row.after.outcome) for row in rows] == [
+    assert [row.bound.label for row in rows] == ["delay p95", "delay p99", "loss"]
+    assert [(row.sides["before"].outcome, row.sides["after"].outcome) for row in rows] == [
         ("broken", "met"),
         ("broken", "met"),
         ("broken", "met"),

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Playwright, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Playwright, expect, sync_playwright
 
 DESKTOP = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
@@ -33,6 +33,7 @@ def chromium() -> Iterator[Browser]:
     found = shutil.which("chromium")
     if found is None:
         pytest.skip("missing: chromium (apt-get install chromium)")
+    expect.set_options(timeout=_PATIENCE_MS)
     playwright: Playwright
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=found, args=list(_FLAGS))

@@ -44,8 +44,10 @@ SAMPLES = {
     "/policies": "/policies",
     "/policies/new": f"/policies/new?from={POLICY}&name=another",
     "/policies/{name}": f"/policies/{POLICY}",
-    "/policies/{name}/difference": f"/policies/{POLICY}/difference?one=1&other=2",
+    "/policies/{name}/difference": f"/policies/{POLICY}/difference?before=1&after=2",
     "/policies/{name}/edit": f"/policies/{POLICY}/edit?network={NETWORK}",
+    "/preview/prediction": f"/preview/prediction?network={NETWORK}&key={'0' * 64}",
+    "/preview/prediction/figures": f"/preview/prediction/figures?network={NETWORK}&key={'0' * 64}&scenario=one",
     "/runs": "/runs",
     "/runs/new": f"/runs/new?policy={POLICY}&network={NETWORK}",
     "/runs/{run_id}": "/runs/{run}",
@@ -61,12 +63,19 @@ FRAGMENTS = frozenset(
         "/experiments/{name}/outcome",
         "/experiments/{name}/plots",
         "/policies/{name}/difference",
+        "/preview/prediction",
+        "/preview/prediction/figures",
         "/runs/{run_id}/figures",
         "/runs/{run_id}/progress",
         "/runs/{run_id}/standing",
     }
 )
 """Parts of pages: no page of their own."""
+
+NOT_THERE_YET = frozenset(
+    {"/experiments/{name}/outcome.json", "/experiments/{name}/plots", "/preview/prediction/figures"}
+)
+"""What comes of an experiment or a prediction, which take too long to be made for this."""
 
 DOWNLOADS = frozenset({"/experiments/{name}/outcome.json", "/runs/{run_id}/everything.zip"})
 

@@ -11,7 +11,8 @@ from fastapi import Path as InPath
 from fastapi.responses import HTMLResponse, Response
 from starlette.exceptions import HTTPException
 
-from app.access.roles import NotAllowed, Role
+from app.access.roles import NotAllowed, Principal, Role
+from app.api.backend import Backend
 from app.api.dependencies import Caller, TheBackend
 from app.api.run_models import (
     ARTIFACT_EXAMPLE,
@@ -26,6 +27,7 @@ from app.api.security import Needs
 from app.reports.junit import run_junit
 from app.reports.markdown import run_markdown
 from app.reports.model import RunReport
+from app.reports.pdf import run_pdf
 from app.reports.run_report import render_run_report
 from app.reports.sarif import sarif
 from app.runs.contents import Content, contents
@@ -116,15 +118,38 @@ def run_report(
     form: Annotated[Form, Query(alias="format", description="`sarif` and `junit` are for pipelines.")] = "html",
 ) -> Response:
     """The report of a run, as far as it came. A viewer's has no line of a box that the run did not change."""
-    run = backend.desk.run(run_id)
-    report = backend.desk.detail(run_id)
-    if not caller.may(Role.OPERATOR, run.network):
-        report = without_secrets(report)
+    report = _readable(caller, backend, run_id)
     if form == "html":
         # Its plots take seconds, which would hold up every other request in this process.
         page = backend.compute.call(render_run_report, report, timeout=backend.settings.request_seconds)
         return HTMLResponse(page, headers={"Content-Security-Policy": _PAGE_POLICY})
-    return Response(_rendered(report, form, run), media_type=_MEDIA_TYPES[form])
+    return Response(_rendered(report, form, backend.desk.run(run_id)), media_type=_MEDIA_TYPES[form])
+
+
+@router.get(
+    "/runs/{run_id}/report.pdf",
+    dependencies=[Depends(Needs(Role.VIEWER))],
+    response_class=Response,
+    responses={
+        200: {
+            "description": "The HTML report on sheets of A4.",
+            "content": {"application/pdf": {"schema": {"type": "string", "format": "binary"}}},
+        }
+    },
+)
+def run_report_pdf(caller: Caller, backend: TheBackend, run_id: str) -> Response:
+    """The report of a run as a PDF. A viewer's has no line of a box that the run did not change."""
+    report = _readable(caller, backend, run_id)
+    data = backend.compute.call(run_pdf, report, timeout=backend.settings.request_seconds)
+    named = {"Content-Disposition": f'inline; filename="{run_id}.pdf"'}
+    return Response(data, media_type="application/pdf", headers=named)
+
+
+def _readable(caller: Principal, backend: Backend, run_id: str) -> RunReport:
+    """The report with what the caller may read of it."""
+    report = backend.desk.detail(run_id)
+    operates = caller.may(Role.OPERATOR, backend.desk.run(run_id).network)
+    return report if operates else without_secrets(report)
 
 
 def _entry(run_id: str, content: Content) -> ArtifactEntry:

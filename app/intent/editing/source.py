@@ -57,6 +57,19 @@ class Source:
         self._alone(node, path)
         return node
 
+    def entry(self, path: Path_) -> Entry:
+        """The entry whose value is at a path.
+
+        Raises:
+            NotEditable: as `node` and `entries`.
+        """
+        parent = self.node(path[:-1])
+        return self.entries(parent)[self.position(parent, path[-1])]
+
+    def cut(self, start: int, end: int, put: str = "") -> str:
+        """The text with something else in the place of a part of it."""
+        return self.text[:start] + put + self.text[end:]
+
     def position(self, node: Node, part: str | int) -> int:
         """The position of an entry among those of its collection."""
         return part if isinstance(part, int) else self.keys(node).index(part)

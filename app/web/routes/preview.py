@@ -97,6 +97,6 @@ def _view(backend: Backend, network: Network, form: PreviewForm, unread: Mapping
         file=written.file,
         held=held,
         seconds=time.perf_counter() - began,
-        editable=form.text is not None,
+        editable=form.is_edited,
         unread=unread,
     )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from app.intent.editing import Change, Insert, Move, Remove, Set
 from app.intent.models import RESERVED_CLASS
@@ -34,12 +34,18 @@ class Gesture(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     op: Literal["set", "choose", "amount", "insert", "move", "remove", "override"]
-    path: Annotated[tuple[Part, ...], Field(max_length=64)]
+    path: Annotated[tuple[Part, ...], Field(min_length=1, max_length=64)]
     value: Text | list[Text] | bool = ""
     kind: Kind = "text"
     what: Annotated[str, Field(max_length=64)] = ""
     index: Annotated[int, Field(ge=0)] = 0
     target: Annotated[int, Field(ge=0)] = 0
+
+    @model_validator(mode="after")
+    def _known(self) -> Self:
+        if self.op in ("choose", "amount") and self.what not in WAYS:
+            raise ValueError(f"there are no ways for {self.what!r}")
+        return self
 
 
 KEPT = "kept"

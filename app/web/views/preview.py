@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby
 from typing import Annotated
 
 from fastapi import Form
@@ -33,17 +32,22 @@ _Name = Annotated[str, Form(max_length=128)]
 
 @dataclass(frozen=True)
 class PreviewForm:
-    """Whose preview is asked for: of a ``text``, which messages call ``name`` and which has the includes of version
-    ``number`` of policy ``begun``; or of a stored ``policy``.
+    """Whose preview is asked for: of a stored ``policy``; without one of a ``text``, which messages call ``name``
+    and which has the includes of version ``number`` of policy ``begun``.
     """
 
     network: _Name
-    text: Annotated[str | None, Form()] = None
+    text: Annotated[str, Form()] = ""
     name: Annotated[str, Form(max_length=LONGEST_FILE)] = "policy.yaml"
     begun: _Name = ""
     number: Annotated[int, Form()] = LIBRARY_VERSION
     policy: _Name = ""
     version: Annotated[str, Form(pattern=r"^(latest|[0-9]{1,9})$")] = LATEST
+
+    @property
+    def is_edited(self) -> bool:
+        """Whether it is a text that is being edited."""
+        return not self.policy
 
     def written(self, backend: Backend) -> Written:
         """The policy that is meant, unchecked.
@@ -51,7 +55,7 @@ class PreviewForm:
         Raises:
             PolicyUnknown: there is no such policy, or not this version.
         """
-        if self.text is None:
+        if self.policy:
             number = LATEST if self.version == LATEST else int(self.version)
             return backend.policies.get(self.policy, number).written()
         included = backend.policies.get(self.begun, self.number).included if self.begun else {}
@@ -203,16 +207,15 @@ class PreviewView:
 
     @property
     def groups(self) -> tuple[tuple[Class | None, tuple[Gathered, ...]], ...]:
-        """The findings by the class that they are about, in the order of the policy; those of none last."""
-        order = {name: position for position, name in enumerate(self.classes)}
-
-        def place(entry: Gathered) -> int:
-            return order.get(entry.finding.traffic_class or "", len(order))
-
-        return tuple(
-            (self.classes.get(next(iter(found := tuple(entries))).finding.traffic_class or ""), found)
-            for _, entries in groupby(sorted(self.gathered, key=place), key=place)
-        )
+        """The findings by the class that they are about: the gravest first, else in the order of the policy; those
+        of no class last.
+        """
+        found: dict[str, list[Gathered]] = {name: [] for name in (*self.classes, "")}
+        for entry in self.gathered:
+            name = entry.finding.traffic_class or ""
+            found[name if name in found else ""].append(entry)
+        groups = [(self.classes.get(name), tuple(entries)) for name, entries in found.items() if entries]
+        return tuple(sorted(groups, key=lambda group: group[1][0].finding.severity is not Severity.ERROR))
 
     def line_of(self, finding: FindingDocument) -> int | None:
         """The line of the edited text that a finding is about."""

@@ -1,0 +1,72 @@
+"""The PDF report: sheets with the same content, made without a look at anything outside."""
+
+from __future__ import annotations
+
+import re
+import sys
+import zlib
+
+import pytest
+
+from app.errors import ServiceError
+from app.reports import paper
+from app.reports.pdf import run_pdf
+from tests.reports.test_run_report import NASTY, report
+
+
+def contents(pdf: bytes) -> bytes:
+    """All streams of a PDF, unpacked where they are packed."""
+    found = re.findall(rb"stream\r?\n(.*?)\r?\nendstream", pdf, flags=re.DOTALL)
+    parts = []
+    for stream in found:
+        try:
+            parts.append(zlib.decompress(stream))
+        except zlib.error:
+            parts.append(stream)
+    return b"\n".join([pdf, *parts])
+
+
+def pages(pdf: bytes) -> int:
+    return len(re.findall(rb"/Type /Page\b(?!s)", contents(pdf)))
+
+
+def test_it_has_sheets_of_a4_with_pictures() -> None:
+    pdf = run_pdf(report())
+    assert pdf.startswith(b"%PDF-")
+    assert 2 <= pages(pdf) < 12
+    assert re.search(rb"/MediaBox \[0 0 595\.\d+ 841\.\d+\]", contents(pdf))
+    # Two pictures of each figure: their curves are strokes with dashes.
+    assert contents(pdf).count(b" d\n") > 4
+
+
+def test_a_long_configuration_goes_on_over_the_sheets() -> None:
+    run = report()
+    device = run.devices[0].model_copy(update={"configuration": "interface Serial1/0\n" * 600})
+    longer = run_pdf(run.model_copy(update={"devices": (device,)}))
+    assert pages(longer) > pages(run_pdf(run)) + 3
+
+
+def test_nothing_is_loaded_from_anywhere(capfd: pytest.CaptureFixture[str], tmp_path: object) -> None:
+    secret = '<img src="file:///etc/hostname"><img src="http://127.0.0.1:9/x.png">'
+    pdf = paper.printed(f"<html><head></head><body>{secret}<p>text</p></body></html>")
+    assert pdf.startswith(b"%PDF-")
+    assert b"/Subtype /Image" not in contents(pdf)
+
+
+def test_names_are_never_markup() -> None:
+    assert run_pdf(report(name=NASTY, text=NASTY)).startswith(b"%PDF-")
+
+
+def test_without_pango_the_mend_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Missing:
+        """As Python finds WeasyPrint where the library that it loads is missing."""
+
+        def find_spec(self, name: str, *_: object) -> None:
+            if name == "app.reports.paper":
+                raise OSError("cannot load library 'libpango-1.0-0'")
+
+    monkeypatch.delitem(sys.modules, "app.reports.paper")
+    monkeypatch.setattr(sys, "meta_path", [Missing(), *sys.meta_path])
+    with pytest.raises(ServiceError, match="needs the library Pango: cannot load") as caught:
+        run_pdf(report())
+    assert "libpangoft2-1.0-0" in caught.value.mend

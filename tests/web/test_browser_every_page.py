@@ -1,0 +1,61 @@
+"""Every page there is, looked at by axe: on a desktop and on a phone, in the light and in the dark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser
+
+from app.api.backend import open_backend
+from app.settings import Settings
+from app.web.site import create_site
+from tests.api.served import serving
+from tests.web.browser import DESKTOP, PHONE, Tab
+from tests.web.conftest import PASSWORD, Site
+from tests.web.furnished import ADMIN, DOWNLOADS, FRAGMENTS, NOT_THERE_YET, SAMPLES, furnish, page_routes
+
+PAGES = sorted(set(SAMPLES) - FRAGMENTS - DOWNLOADS - NOT_THERE_YET)
+
+
+@pytest.fixture(scope="module")
+def places(var_dir: Path) -> dict[str, str]:
+    """Something to see on every page, before the service begins: it would carry the run out."""
+    with open_backend(Settings(var_dir=var_dir, compute_processes=1)) as backend:
+        assert {path for method, path in page_routes(create_site(backend)) if method == "GET"} == set(SAMPLES)
+        return furnish(backend)
+
+
+@pytest.fixture(scope="module")
+def site(var_dir: Path, places: dict[str, str]) -> Iterator[Site]:
+    """The service with all that."""
+    with serving(var_dir) as served:
+        yield Site(served, Settings(var_dir=var_dir))
+
+
+@pytest.mark.parametrize(("size", "scheme"), [(DESKTOP, "light"), (PHONE, "dark")], ids=["desktop", "phone"])
+def test_every_page_is_sound(
+    site: Site, browser: Browser, places: dict[str, str], size: dict[str, int], scheme: str
+) -> None:
+    other = "dark" if scheme == "light" else "light"
+    root = Tab.of(browser, site.url, size, color_scheme=scheme)
+    root.page.goto("/login")
+    root.require_sound()
+    root.log_in(ADMIN, PASSWORD)
+    wrong, titles = [], {}
+    for path in PAGES:
+        root.page.goto(SAMPLES[path].format(**places))
+        for scheme_now in (scheme, other):
+            root.page.emulate_media(color_scheme=scheme_now)  # type: ignore[arg-type]
+            try:
+                root.require_sound()
+            except AssertionError as error:
+                wrong.append(f"{path} ({scheme_now}): {error}")
+            root.complaints.clear()
+        titles[path] = root.page.title()
+        assert root.page.locator("h1").count() == 1, path
+    root.context.close()
+    assert not wrong, "\n".join(wrong)
+    assert all(title.endswith(" – qosforge") and len(title) > len(" – qosforge") for title in titles.values())
+    assert len(set(titles.values())) == len(titles), titles

@@ -1,0 +1,165 @@
+"""A run as administrators see it, in browsers at a real service with a lab of two routers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from app.access.roles import Role
+from app.emulation import start_lab, state_folder
+from app.intent.written import Written
+from app.inventory.loader import load_network
+from app.lab import control
+from app.runs.artifacts import open_artifacts
+from app.runs.policies import Policies
+from app.runs.store import RunStore
+from app.settings import Settings
+from tests.api.served import serving
+from tests.web.browser import PHONE, Tab
+from tests.web.conftest import Site
+from tests.web.people import PASSWORD
+
+ROOT = Path(__file__).parents[2]
+INVENTORY = ROOT / "inventories" / "infn-fnal"
+GOOD = (ROOT / "examples/policies/remote-control.yaml").read_text()
+TOO_MUCH = GOOD.replace("intent: remote-control", "intent: too-much").replace("75 ms", "62 ms")
+
+
+LONG_MS = 60_000
+"""A run's own time on a busy machine."""
+
+Open = Callable[..., Tab]
+
+
+@pytest.fixture(scope="module")
+def site(var_dir: Path) -> Iterator[Site]:
+    """A service where four eyes are asked for, the lab's two routers, two policies and four people."""
+    lab = state_folder(var_dir, "infn-fnal")
+    settings = Settings(var_dir=var_dir)
+    start_lab(load_network(INVENTORY), INVENTORY, lab)
+    try:
+        with serving(var_dir, four_eyes="true") as served:
+            made = Site(served, settings)
+            for name, role in (("ann", Role.OPERATOR), ("bob", Role.APPROVER), ("vic", Role.VIEWER)):
+                made.person(name, role)
+            with RunStore(settings.database_url) as store:
+                policies = Policies(store.database, open_artifacts(settings, store.database))
+                for name, text in (("remote-control", GOOD), ("too-much", TOO_MUCH)):
+                    policies.store(name, Written(text, f"{name}.yaml"), "ann")
+            yield made
+    finally:
+        control.stop(lab)
+
+
+def order(page: Page, policy: str, ticket: str = "") -> None:
+    """Order a run by the form, and come to its page."""
+    page.goto("/runs/new")
+    page.locator("#network").select_option("infn-fnal")
+    page.locator("#policy").select_option(policy)
+    expect(page.get_by_text("Rules of network infn-fnal")).to_be_visible()
+    expect(page.locator("#version option")).to_have_count(2)
+    page.get_by_label("Ticket").fill(ticket)
+    page.get_by_role("button", name="Order the run").dblclick()
+    page.wait_for_url(re.compile(r"/runs/[0-9a-f-]{36}$"))
+
+
+def status(page: Page, word: str) -> None:
+    """Wait until the run's page tells a status."""
+    expect(page.locator("#state .headline")).to_contain_text(word, timeout=LONG_MS)
+
+
+def test_a_run_is_ordered_approved_by_another_watched_judged_and_rolled_back(site: Site, tab: Open) -> None:
+    ann, bob = tab(), tab(PHONE, color_scheme="dark")
+    ann.log_in("ann", PASSWORD)
+    order(ann.page, "remote-control", "CHG-7")
+    status(ann.page, "needs approval")
+    expect(ann.page.get_by_text("an approver other than ann")).to_be_visible()
+    ann.require_sound()
+
+    bob.log_in("bob", PASSWORD)
+    bob.page.get_by_role("link", name="remote-control on infn-fnal").click()
+    bob.page.get_by_label("Comment").fill("looked at both routers")
+    expect(bob.page.get_by_text("+ policy-map QOSFORGE-OUT").first).to_be_visible()
+    bob.require_sound()
+    bob.page.get_by_role("button", name="Approve exactly this").click()
+
+    # Both see it go on without touching anything, to the verdict.
+    for each in (ann.page, bob.page):
+        status(each, "kept")
+        expect(each.locator("table.matrix tbody tr")).to_have_count(2)
+        expect(each.locator("table.matrix").get_by_text("✔ kept")).to_have_count(2)
+        expect(each.get_by_text("“looked at both routers”")).to_be_visible()
+        expect(each.locator("table.verdicts").get_by_text("✔ met")).not_to_have_count(0)
+    assert ann.page.locator("#now").text_content() == "kept"
+    ann.page.locator(".figures").scroll_into_view_if_needed()
+    expect(ann.page.locator("figure svg").first).to_be_visible(timeout=LONG_MS)
+    with ann.page.expect_download() as download:
+        ann.page.get_by_role("link", name="Everything").click()
+    assert download.value.suggested_filename.endswith(".zip")
+    ann.require_sound()
+    bob.require_sound()
+
+    ann.page.get_by_role("button", name="Roll back").click()
+    dialog = ann.page.get_by_role("dialog")
+    expect(dialog).to_contain_text("router1")
+    expect(dialog.get_by_role("button", name="Leave it as it is")).to_be_focused()
+    ann.require_sound()
+    dialog.get_by_role("button", name="Roll back").click()
+    expect(ann.page.get_by_role("heading", name="Way back of remote-control")).to_be_visible()
+    status(ann.page, "kept")
+
+
+def test_a_change_that_breaks_its_objective_is_taken_back_and_told_after_an_outage(site: Site, tab: Open) -> None:
+    ann, bob = tab(), tab()
+    ann.log_in("ann", PASSWORD)
+    bob.log_in("bob", PASSWORD)
+    order(ann.page, "too-much")
+    status(ann.page, "needs approval")
+    # The connection is gone while the run goes on: the page says so, and catches up by itself.
+    ann.context.set_offline(True)
+    expect(ann.page.locator("#connection")).to_be_visible()
+    bob.page.goto(ann.page.url)
+    bob.page.get_by_role("button", name="Approve exactly this").click()
+    status(bob.page, "rolled back")
+    status(ann.page, "needs approval")
+    ann.context.set_offline(False)
+    status(ann.page, "rolled back")
+    expect(ann.page.locator("#connection")).to_be_hidden()
+    expect(ann.page.locator("#state .because")).to_contain_text("delay p99 is")
+    expect(ann.page.locator("table.matrix").get_by_text("↩ taken back")).to_have_count(2)
+    expect(ann.page.get_by_role("button", name="Try again")).to_be_visible()
+    bob.require_sound()
+
+
+def test_a_viewer_looks_on_and_the_list_keeps_itself_up_to_date(site: Site, tab: Open) -> None:
+    vic, ann = tab(PHONE), tab()
+    vic.log_in("vic", PASSWORD)
+    vic.page.goto("/runs?network=infn-fnal")
+    rows = vic.page.locator("table.runs tbody tr")
+    before = rows.count()
+    ann.log_in("ann", PASSWORD)
+    order(ann.page, "remote-control")
+    status(ann.page, "needs approval")
+    expect(rows).to_have_count(before + 1)
+    expect(rows.first).to_contain_text("needs approval")
+    vic.require_sound()
+    rows.first.get_by_role("link").click()
+    expect(vic.page.get_by_text("You may look at this run")).to_be_visible()
+    assert vic.page.locator("main form, main dialog").count() == 0
+    ann.page.get_by_role("button", name="Cancel the run").click()
+    ann.page.get_by_role("dialog").get_by_role("button", name="Cancel the run").click()
+    for each in (ann.page, vic.page):
+        status(each, "cancelled")
+    vic.require_sound()
+    ann.require_sound()
+    vic.page.goto("/")
+    vic.require_sound()
+    ann.page.goto("/runs/new?network=infn-fnal&policy=remote-control")
+    ann.page.get_by_text("When, and how strict").click()
+    ann.require_sound()
+    ann.page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    ann.require_sound()

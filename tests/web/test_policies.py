@@ -1,0 +1,65 @@
+"""Pages of policies: their list, their versions and what these have other than each other."""
+
+from __future__ import annotations
+
+import pytest
+from starlette.testclient import TestClient
+
+from app.access.roles import Role
+from app.api.backend import Backend
+from app.intent.written import Written
+from tests.web.people import Persons
+
+GOLD = """version: 1
+intent: gold
+include: [classes/rfc4594-4.yaml]
+apply: [{interfaces: wan, direction: output}]
+"""
+
+
+@pytest.fixture
+def gold(backend: Backend) -> None:
+    """A policy in two versions, with markup where people may write."""
+    backend.policies.store("gold", Written(GOLD), "ann", "<script>alert(1)</script>")
+    slow = (
+        "link_efficiency: [{when: {rate_below: 768 kb/s}, fragment: {blocking_delay: 16 ms}}]\ntolerance: 4 %\n"
+        "classes: [{name: voice, match: {any: [{dscp: ef}]}}]  # <b>\n"
+    )
+    backend.policies.store("gold", Written(GOLD + slow), "<img src=x>", "slow links")
+
+
+def test_policies_are_listed_with_their_newest_versions(client: TestClient, persons: Persons, gold: None) -> None:
+    persons.add("ann", Role.OPERATOR).log_in(client)
+    page = client.get("/policies").text
+    assert "slow links" in page
+    assert "&lt;img src=x&gt;" in page
+    assert 'href="/policies/gold/edit"' in page
+    assert '<option value="rfc4594-8">' in page
+    persons.add("vic", Role.VIEWER).log_in(client)
+    assert "New policy" not in client.get("/policies").text
+
+
+def test_a_policy_has_its_versions_and_ways_on(client: TestClient, persons: Persons, gold: None) -> None:
+    persons.add("ann", Role.OPERATOR).log_in(client)
+    page = client.get("/policies/gold").text
+    assert "&lt;script&gt;alert(1)" in page
+    assert "<script>alert" not in page
+    assert "/policies/gold/difference?before=1&amp;after=2" in page
+    assert 'href="/runs/new?policy=gold&amp;version=2"' in page
+    assert client.get("/policies/none").status_code == 404
+    library = client.get("/policies/rfc4594-8").text
+    assert "/runs/new" not in library
+
+
+def test_a_difference_is_told_in_words_and_lines(client: TestClient, persons: Persons, gold: None) -> None:
+    persons.add("vic", Role.VIEWER).log_in(client)
+    page = client.get("/policies/gold/difference", params={"before": 1, "after": 2}).text
+    assert "tolerance" in page
+    assert "classes › voice" in page
+    assert "dscp: [ef]" in page
+    assert "768 kb/s" in page
+    assert "+classes: [{name: voice, match: {any: [{dscp: ef}]}}]  # &lt;b&gt;" in page
+    same = client.get("/policies/gold/difference", params={"before": 2, "after": 2}).text
+    assert "Both mean the same." in same
+    assert client.get("/policies/gold/difference", params={"before": 1, "after": 9}).status_code == 404
+    assert client.get("/policies/gold/difference", params={"before": "x"}).status_code == 422

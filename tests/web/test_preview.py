@@ -1,0 +1,258 @@
+"""The preview of a policy: each box at a glance, findings with numbers, what would be entered, and who sees it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from app.access.roles import Role
+from app.api.backend import Backend, open_backend
+from app.deploy.fleet import Fleet
+from app.errors import DeviceError, Place
+from app.intent.written import Written
+from app.inventory.loader import load_network
+from app.resources import root
+from app.runs.held import keep_readings
+from app.settings import Settings
+from app.web.site import create_site
+from tests.web.people import Persons
+
+CAMPUS = (root() / "policies" / "campus-collaboration.yaml").read_text(encoding="utf-8")
+READ_AT = datetime.now(UTC) - timedelta(hours=1)
+Form = dict[str, str]
+
+
+@pytest.fixture(scope="module")
+def inventories(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The campus, and copies of it under other names."""
+    folder = tmp_path_factory.mktemp("inventories")
+    for name in ("campus", "other", "unread"):
+        shutil.copytree(root() / "inventories" / "campus", folder / name)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def backend(tmp_path_factory: pytest.TempPathFactory, inventories: Path) -> Iterator[Backend]:
+    """One for the module: a computing process takes a while to begin."""
+    settings = Settings(
+        var_dir=tmp_path_factory.mktemp("preview") / "var", inventories_dir=inventories, compute_processes=1
+    )
+    with open_backend(settings) as made:
+        texts = {d.name: _startup(d.name) for d in load_network(inventories / "campus").devices if d.name != "e300"}
+        network = made.networks.network("campus")
+        keep_readings(made.desk.store, made.artifacts, network, texts, READ_AT)
+        yield made
+
+
+@pytest.fixture(scope="module")
+def client(backend: Backend) -> Iterator[TestClient]:
+    with TestClient(create_site(backend)) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def viewer(backend: Backend, client: TestClient) -> dict[str, str]:
+    """Headers of who may look at the campus and at what nobody read."""
+    person = Persons(backend).add("ana", Role.VIEWER)
+    return person.log_in(client)
+
+
+def _startup(device: str) -> str:
+    return (root() / "inventories" / "campus" / "startup" / f"{device}.cfg").read_text(encoding="utf-8")
+
+
+def _form(text: str = CAMPUS, **more: str) -> Form:
+    return {"network": "campus", "text": text, "name": "campus.yaml", **more}
+
+
+def _plain(html: str) -> str:
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", html))
+
+
+def _preview(client: TestClient, viewer: dict[str, str], form: Form, path: str = "/preview") -> str:
+    answer = client.post(path, data=form, headers=viewer)
+    assert answer.status_code == 200, answer.text
+    return answer.text
+
+
+def test_the_whole_campus_at_a_glance(client: TestClient, viewer: dict[str, str]) -> None:
+    page = _preview(client, viewer, _form())
+    told = _plain(page)
+    assert "Nothing stands against it" in told
+    assert "Compiled for 9 boxes" in told
+    assert "voice-video on r1: as asked" in told
+    assert "web-and-file on ers5510: not exactly as asked" in told
+    assert "asked 35 %, will be 35.7 % (+0.7 points of the link rate)" in told
+
+
+def test_findings_have_their_numbers_places_and_mends(client: TestClient, viewer: dict[str, str]) -> None:
+    page = _preview(client, viewer, _form())
+    told = _plain(page)
+    assert "asked 50 %, will be 100 %" in told
+    assert "s2950 output, s2970 output, ers5510 output, e300 output" in told
+    assert "bound the class before this box" in told
+    line = CAMPUS.splitlines().index("  - name: voice-video") + 1
+    assert f'data-line="{line}"' in page
+    assert told.index("7 warnings") < told.index("23 notes")
+
+
+def test_a_stored_policy_has_no_lines_to_go_to(client: TestClient, viewer: dict[str, str]) -> None:
+    page = _preview(client, viewer, {"network": "campus", "policy": "campus-collaboration", "version": "latest"})
+    assert "Nothing stands against it" in page
+    assert "data-line" not in page
+    assert "#class-" not in page
+
+
+def test_a_box_is_compared_with_what_it_was_last_known_to_hold(client: TestClient, viewer: dict[str, str]) -> None:
+    page = _preview(client, viewer, _form(device="r2"), "/preview/device")
+    entered = [_plain(line).strip() for line in re.findall(r'<span class="(?:more|less)">.*?</code>', page)]
+    assert "+ class-map match-any voice-video" in entered
+    assert "− no service-policy output QOSFORGE-OUT" in entered
+    assert READ_AT.strftime("%Y-%m-%d %H:%M:%S UTC") in page
+    assert 'class="line class-1" data-number="1"' in page
+    assert '<span class="tag">voice-video</span>' in page
+    assert "&#34;device&#34;: &#34;r2&#34;" in page
+
+
+def test_settings_that_are_said_with_no_take_nothing_away(
+    client: TestClient, backend: Backend, viewer: dict[str, str]
+) -> None:
+    held = _startup("s2950").replace(
+        "interface FastEthernet0/1\n", "interface FastEthernet0/1\n mls qos trust cos\n"
+    )
+    network = backend.networks.network("other")
+    keep_readings(backend.desk.store, backend.artifacts, network, {"s2950": held}, READ_AT)
+    page = _preview(client, viewer, _form(device="s2950") | {"network": "other"}, "/preview/device")
+    entered, _, undone = page.partition("What would undo it")
+    assert "no mls qos trust" in entered
+    assert 'class="less"' not in entered
+    assert 'class="less"' in undone
+
+
+def test_a_box_that_was_never_read_says_so(client: TestClient, viewer: dict[str, str]) -> None:
+    page = _preview(client, viewer, _form(device="e300"), "/preview/device")
+    assert "This box was never read" in page
+    assert "bandwidth-percentage 50" in page
+    overview = _plain(_preview(client, viewer, _form()))
+    assert "1 box was never read." in overview
+    assert "e300 Force10 E300 never read" in overview
+    nobody = _plain(_preview(client, viewer, _form() | {"network": "unread"}))
+    assert "No box has been read yet" in nobody
+
+
+def test_a_box_that_holds_it_has_nothing_to_do(
+    client: TestClient, backend: Backend, viewer: dict[str, str]
+) -> None:
+    page = _preview(client, viewer, _form(device="r1"), "/preview/device")
+    lines = re.findall(r'<span class="line[^>]*><code>(.*?)</code>', page)
+    network = backend.networks.network("other")
+    text = _startup("r1").replace("\nend", "") + "\n".join(line for line in lines if line != "!") + "\nend\n"
+    keep_readings(backend.desk.store, backend.artifacts, network, {"r1": text}, READ_AT)
+    held = _preview(client, viewer, _form(device="r1") | {"network": "other"}, "/preview/device")
+    assert "Nothing: it holds all of it already." in held
+    assert "nothing to do" in _preview(client, viewer, _form() | {"network": "other"})
+
+
+def test_what_stands_against_it_is_counted(client: TestClient, viewer: dict[str, str]) -> None:
+    told = _plain(_preview(client, viewer, _form(CAMPUS.replace("wred: {prefer: true}", "wred: {prefer: false}"))))
+    assert "2 errors stand against it" in told
+    assert told.index("✘ error the box drops at the tail") < told.index("! warning")
+
+
+def test_a_wrong_text_is_told_with_its_lines_and_keeps_the_last_preview(
+    client: TestClient, viewer: dict[str, str]
+) -> None:
+    answer = client.post("/preview", data=_form(CAMPUS.replace("percent: 50", "percent: 150")), headers=viewer)
+    assert answer.status_code == 200
+    assert answer.headers["x-preview"] == "refused"
+    assert "This cannot be compiled: 1 problem" in _plain(answer.text)
+    assert 'data-line="' in answer.text
+    assert "preview-good" not in answer.text
+    broken = client.post("/preview", data=_form("version: 1\n  intent: ["), headers=viewer)
+    assert broken.headers["x-preview"] == "refused"
+    assert client.post("/preview", data=_form(""), headers=viewer).headers["x-preview"] == "refused"
+
+
+def test_what_a_version_includes_is_known(client: TestClient, backend: Backend, viewer: dict[str, str]) -> None:
+    library = "version: 1\nclasses:\n  - name: gold\n    match: {any: [{dscp: ef}]}\n"
+    text = (
+        "version: 1\nintent: sums\ninclude: own.yaml\nclasses:\n  - name: default\n"
+        "apply:\n  - {role: edge, interfaces: wan, direction: output}\n"
+    )
+    backend.policies.store("sums", Written(text, "sums.yaml", {"own.yaml": library}), "ana")
+    page = _preview(client, viewer, _form(text, name="sums.yaml", begun="sums", number="1"))
+    assert "gold" in page
+    assert client.post("/preview", data=_form(text), headers=viewer).headers["x-preview"] == "refused"
+
+
+def test_names_are_told_as_text(client: TestClient, viewer: dict[str, str]) -> None:
+    evil = "<img src=x onerror=alert(1)>"
+    for form in (
+        _form(CAMPUS.replace("name: web-and-file", f'name: "{evil}"')),
+        _form(f'version: 1\nintent: "{evil}"\n'),
+        _form(f"<script>{evil}</script>: ["),
+        _form(CAMPUS, name=evil),
+    ):
+        answer = client.post("/preview", data=form, headers=viewer)
+        assert "<img" not in answer.text
+        assert "<script>" not in answer.text
+    for form in (_form(CAMPUS, device=evil), _form() | {"network": evil}):
+        answer = client.post("/preview/device", data=form, headers=viewer)
+        assert answer.status_code in (403, 404, 422)
+        assert "<img" not in answer.text
+
+
+def test_what_a_box_holds_is_told_as_text(client: TestClient, backend: Backend, viewer: dict[str, str]) -> None:
+    held = _startup("r3").replace("hostname", "banner motd ^<script>alert(1)</script>^\nhostname", 1)
+    held += "policy-map QOSFORGE-OUT\n class <script>x</script>\n"
+    network = backend.networks.network("other")
+    keep_readings(backend.desk.store, backend.artifacts, network, {"r3": held}, READ_AT)
+    for path, form in (("/preview", _form()), ("/preview/device", _form(device="r3"))):
+        assert "<script>" not in _preview(client, viewer, form | {"network": "other"}, path)
+
+
+def test_boxes_are_read_when_asked(
+    client: TestClient, viewer: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What they say counts from then on; one that does not answer is told, and compared as before."""
+
+    def read(fleet: Fleet, devices: object = ()) -> object:
+        error = DeviceError("the box does not answer", Place(device="r1"), "look at its management address")
+        return {"e300": _startup("e300")}, {"r1": error}
+
+    monkeypatch.setattr("app.api.previews.read_each", read)
+    page = _plain(_preview(client, viewer, _form(live="true")))
+    assert "1 box could not be read just now: r1: the box does not answer" in page
+    assert "never read" not in page
+    assert "lines to enter" in _plain(_preview(client, viewer, _form()))
+
+
+def test_only_who_may_look_sees_it(client: TestClient, backend: Backend) -> None:
+    other = Persons(backend).add("eve", Role.ADMIN, "other")
+    with TestClient(client.app) as another:
+        headers = other.log_in(another)
+        assert another.post("/preview", data=_form() | {"network": "other"}, headers=headers).status_code == 200
+        for path, form in (("/preview", _form()), ("/preview", _form(live="true")), ("/preview/device", _form())):
+            refused = another.post(path, data={**form, "device": "r1"}, headers=headers)
+            assert refused.status_code == 403
+            assert "voice-video" not in refused.text
+    with TestClient(client.app) as nobody:
+        assert nobody.post("/preview", data=_form(), headers={"HX-Request": "true"}).status_code == 401
+
+
+def test_without_the_token_of_the_session_nothing_is_answered(client: TestClient, viewer: dict[str, str]) -> None:
+    assert client.post("/preview", data=_form(), headers={"HX-Request": "true"}).status_code == 403
+
+
+def test_unknown_policies_and_boxes_are_told(client: TestClient, viewer: dict[str, str]) -> None:
+    for form in ({"policy": "nothing"}, {"policy": "campus-collaboration", "version": "7"}):
+        answer = client.post("/preview", data={"network": "campus", **form}, headers=viewer)
+        assert answer.status_code == 404
+        assert answer.headers["hx-retarget"] == "#messages"
+    assert client.post("/preview/device", data=_form(device="nothing"), headers=viewer).status_code == 404
