@@ -10,6 +10,7 @@ said.setAttribute("role", "status");
 section.before(said);
 
 let kept = null;
+let stale = []; // parts of boxes that show what the preview before said
 
 section.addEventListener("htmx:beforeSwap", (event) => {
   if (event.detail.target !== section || event.detail.xhr.status >= 400) return;
@@ -37,12 +38,19 @@ section.addEventListener("htmx:afterSwap", (event) => {
   announce();
 });
 
+// Only now do the new parts listen.
+section.addEventListener("htmx:afterSettle", () => {
+  for (const body of stale.splice(0)) htmx.trigger(body, "renew");
+});
+
 function restore({ open, bodies, ticks, focus }) {
   kept = null;
   for (const [id, nodes] of bodies) {
     const body = document.getElementById(id);
-    body?.replaceChildren(...nodes); // until its new content comes
-    body?.setAttribute("aria-busy", "true");
+    if (!body) continue;
+    body.replaceChildren(...nodes); // until its new content comes
+    body.setAttribute("aria-busy", "true");
+    stale.push(body);
   }
   for (const id of open) {
     const found = document.getElementById(id);

@@ -1,0 +1,109 @@
+"""The preview in a browser: four makers, numbers by keyboard, an old preview that stays, boxes read over SSH."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from app.access.roles import Role
+from app.emulation import start_lab, state_folder
+from app.inventory.loader import load_network
+from app.lab import control
+from app.resources import root
+from tests.web.browser import PHONE, Tab
+from tests.web.conftest import PASSWORD, Site
+
+LAB = "infn-fnal"
+LONG_MS = 60_000
+"""Reading boxes, and the first compilation of a service, on a busy machine."""
+
+
+@pytest.fixture(scope="module")
+def ann(site: Site) -> str:
+    return site.person("ann", Role.OPERATOR)
+
+
+@pytest.fixture(scope="module")
+def lab(var_dir: Path) -> Iterator[None]:
+    """Two routers that can be read."""
+    folder, state = root() / "inventories" / LAB, state_folder(var_dir, LAB)
+    start_lab(load_network(folder), folder, state)
+    try:
+        yield
+    finally:
+        control.stop(state)
+
+
+def _unfolded(page: Page, box: str) -> str:
+    """The whole configuration of a box, as its part of the preview shows it."""
+    page.locator(f"#box-{box} > summary").click()
+    lines = page.get_by_role("region", name=f"Configuration of {box}").locator("code")
+    expect(lines.first).to_be_visible()
+    return "\n".join(lines.all_text_contents())
+
+
+def test_four_makers_are_previewed_beside_the_editor(site: Site, tab: Callable[..., Tab], ann: str) -> None:
+    one = tab()
+    one.log_in(ann, PASSWORD)
+    page = one.page
+    page.goto("/policies/campus-collaboration/edit?network=campus")
+    preview = page.locator("#preview")
+    expect(preview).to_contain_text("Nothing stands against it", timeout=LONG_MS)
+    expect(preview).to_contain_text("Compiled for 9 boxes")
+
+    assert "bandwidth remaining percent 70" in _unfolded(page, "r1")
+    assert "wrr-queue bandwidth 30 70 3 0" in _unfolded(page, "s2950")
+    assert "qos queue-set-assignment queue-set 4 1p 5 queue 1" in _unfolded(page, "ers5510")
+    assert "strict-priority unicast 4" in _unfolded(page, "e300")
+
+    field = page.get_by_role("button", name="web-and-file on ers5510: not exactly as asked")
+    field.focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("asked 35 %, will be 35.7 % (+0.7 points of the link rate)")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(field).to_be_focused()
+
+    note = preview.get_by_text("recognised by transport ports only").first
+    expect(note).to_be_hidden()
+    page.get_by_role("checkbox", name="notes").check()
+    expect(note).to_be_visible()
+    one.require_sound()
+
+    # What was folded out and chosen stays while one types; a text that cannot be compiled keeps the old preview.
+    page.get_by_role("tab", name="YAML").click()
+    text = page.locator("#policy-text")
+    text.fill(text.input_value().replace("remaining_percent: 70", "remaining_percent: 60"))
+    r1 = page.get_by_role("region", name="Configuration of r1")
+    expect(r1).to_contain_text("bandwidth remaining percent 60", timeout=LONG_MS)
+    expect(note).to_be_visible()
+    text.fill(text.input_value().replace("percent: 50", "percent: 500"))
+    expect(preview).to_contain_text("This cannot be compiled: 1 problem", timeout=LONG_MS)
+    expect(preview).to_contain_text("the last text that could be compiled")
+    expect(r1).to_contain_text("bandwidth remaining percent 60")
+    one.require_sound()
+    preview.get_by_role("link", name="line", exact=False).first.click()
+    expect(text).to_be_focused()
+    text.fill(text.input_value().replace("percent: 500", "percent: 40"))
+    expect(r1).to_contain_text("priority percent 40", timeout=LONG_MS)
+    expect(preview).not_to_contain_text("This cannot be compiled")
+
+
+def test_boxes_are_read_from_a_phone(site: Site, tab: Callable[..., Tab], ann: str, lab: None) -> None:
+    one = tab(PHONE, color_scheme="dark")
+    one.log_in(ann, PASSWORD)
+    page = one.page
+    page.goto(f"/runs/new?network={LAB}&policy=infn-fnal-pq")
+    preview = page.locator("#preview")
+    expect(preview).to_contain_text("No box has been read yet", timeout=LONG_MS)
+    page.get_by_role("button", name="Read the boxes now").click()
+    expect(preview).to_contain_text("Compared with what each box said when it was last read", timeout=LONG_MS)
+    first = load_network(root() / "inventories" / LAB).devices[0].name
+    page.locator(f"#box-{first} > summary").click()
+    entered = page.get_by_role("region", name=f"Lines entered into {first}")
+    expect(entered).to_contain_text("+", timeout=LONG_MS)
+    one.require_sound()
+    page.reload()
+    expect(preview).to_contain_text("Compared with what each box said", timeout=LONG_MS)
