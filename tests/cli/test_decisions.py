@@ -53,15 +53,6 @@ def test_what_its_state_does_not_allow_is_told(
     assert says in ended.stderr
 
 
-def test_a_run_is_reported_as_a_page_and_on_paper(qosforge: Command, run: Run, tmp_path: Path) -> None:
-    page, paper = tmp_path / "new" / "run.html", tmp_path / "new" / "run.pdf"
-    assert qosforge("show", run.id, "--html", page, "--pdf", paper).code == 0
-    assert page.read_text().startswith("<!DOCTYPE html>")
-    assert paper.read_bytes().startswith(b"%PDF-")
-    refused = qosforge("show", run.id, "--pdf", tmp_path)
-    assert (refused.code, str(tmp_path) in refused.stderr) == (2, True)
-
-
 @pytest.mark.parametrize("command", ["approve", "refuse", "cancel", "retry", "roll-back", "show"])
 def test_a_run_that_is_not_there_is_told(qosforge: Command, command: str) -> None:
     ended = qosforge(command, "abc")
