@@ -30,6 +30,9 @@ _EXPECTED = {
 }
 """Pydantic's error types with what is expected and how it is written."""
 
+_BOUNDS = {"less_than_equal": ("le", "at most"), "greater_than_equal": ("ge", "at least")}
+"""Pydantic's error types about bounds: the name of the bound, and how it is told."""
+
 
 def as_problem(
     document: Document, details: ErrorDetails, model: type[BaseModel], base: Path_ = (), inside: Path_ = ()
@@ -53,6 +56,10 @@ def as_problem(
     if kind == "too_short":
         message = f"{shortened(details['input'])} has too few entries"
         return InputError(message, document.place(path), f"give {details['ctx']['min_length']} at least")
+    if kind in _BOUNDS:
+        bound, words = _BOUNDS[kind]
+        message = f"{shortened(details['input'])} is not possible here"
+        return InputError(message, document.place(path), f"give {words} {details['ctx'][bound]}")
     if kind == "missing":
         return InputError(f"missing key {str(loc[-1])!r}", document.place(path), "add it")
     if kind == "value_error":

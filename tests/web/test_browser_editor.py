@@ -76,7 +76,8 @@ def test_the_campus_policy_is_built_from_nothing(site: Site, tab: Callable[..., 
     voice.get_by_label("Service").select_option("priority.percent")
     voice.get_by_label("% of the link").fill("120")
     expect(voice.get_by_label("% of the link")).to_have_attribute("aria-invalid", "true")
-    expect(voice).to_contain_text("120 is not possible here")
+    expect(voice).to_contain_text("120 is not possible here give at most 100")
+    expect(page.locator("#sums")).to_contain_text("Not counted, because its service is wrong: voice-video")
     voice.get_by_label("% of the link").fill("50")
     expect(voice).not_to_contain_text("not possible here")
     voice.get_by_label("95 % within").fill("50 ms")
@@ -188,7 +189,10 @@ def test_form_and_text_stay_in_step(tab: Callable[..., Tab], ann: str) -> None:
     expect(rest.get_by_label("% of the link")).to_have_value("45")
     page.get_by_role("button", name="Undo").click()
     expect(page.locator("#problem-list")).to_contain_text("is not YAML")
-    assert page.evaluate("onbeforeunload === null")
+    with page.expect_event("dialog") as asked:  # what is not stored is not left without a word
+        page.close(run_before_unload=True)
+    assert asked.value.type == "beforeunload"
+    asked.value.accept()
 
 
 def test_two_tabs_lose_nothing(tab: Callable[..., Tab], ann: str, site: Site) -> None:

@@ -1,17 +1,10 @@
-// What was not stored yet, kept in this browser: by user and policy, one draft for each tab.
-
-function tab() {
-  try {
-    return (sessionStorage.tab ??= crypto.getRandomValues(new Uint32Array(2)).join("-"));
-  } catch {
-    return "here";
-  }
-}
+// What was not stored yet, kept in this browser: by user and policy, one draft for each time that an editor is opened,
+// so that no draft takes the place of another one.
 
 export class Drafts {
   constructor(user, policy) {
     this.key = `draft:${user}:${policy}`;
-    this.tab = tab();
+    this.own = crypto.getRandomValues(new Uint32Array(2)).join("-");
   }
 
   all() {
@@ -24,11 +17,11 @@ export class Drafts {
 
   // Says whether it could be kept.
   keep(draft) {
-    return this.write({ ...this.all(), [this.tab]: { ...draft, at: new Date().toISOString() } });
+    return this.write({ ...this.all(), [this.own]: { ...draft, at: new Date().toISOString() } });
   }
 
-  drop(tab = this.tab) {
-    const { [tab]: _, ...others } = this.all();
+  drop(id = this.own) {
+    const { [id]: _, ...others } = this.all();
     this.write(others);
   }
 

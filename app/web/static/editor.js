@@ -88,7 +88,7 @@ async function exchange() {
     const order = { name, text: before, begun, number: Number(number), network: network.value, gestures: sent };
     const answer = await call("/editor/change", JSON.stringify(order), { "Content-Type": "application/json" });
     if (answer.ok) take(await answer.json(), sent, before);
-    else await refusedBy(answer, sent);
+    else if (await passes(answer, sent)) return;
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     stale = true;
@@ -121,16 +121,22 @@ function take(answer, sent, before) {
   if (last && ["insert", "move", "remove"].includes(last.op)) goOn(last, answer.focus);
 }
 
-async function refusedBy(answer, sent) {
-  element("messages").innerHTML = await answer.text();
-  if (answer.status >= 500 || [401, 403, 429].includes(answer.status)) {
-    stale = true;
-    soon(RETRY_MS * 3);
-    busy = true; // no other attempt until then
-    setTimeout(() => (busy = false), RETRY_MS);
-  } else {
+// Whether a refusal may pass by itself, or by a new login: then it is tried again. Else what was sent is given up.
+async function passes(answer, sent) {
+  await complain(answer);
+  if (answer.status < 500 && ![401, 403, 429].includes(answer.status)) {
     queue = queue.slice(sent.length);
+    return false;
   }
+  stale = true;
+  soon(RETRY_MS * 3);
+  return true;
+}
+
+async function complain(answer) {
+  element("messages").innerHTML = await answer.text();
+  const detail = { xhr: { status: answer.status } }; // as htmx tells it: the page then looks for a new session
+  document.body.dispatchEvent(new CustomEvent("htmx:responseError", { detail }));
 }
 
 function refuse(told) {
@@ -222,7 +228,6 @@ function pick(button) {
 
 // Where somebody goes on after an entry of a list came, moved or went.
 function goOn(done, id) {
-  if (![document.body, null].includes(document.activeElement) && !document.activeElement.disabled && done.op !== "insert" && done.op !== "move") return;
   const card = element(id);
   let next = card;
   if (done.op === "insert") next = card?.querySelector("input:not([disabled]), select:not([disabled])") ?? card;
@@ -357,7 +362,7 @@ function replaceText(to) {
 
 function offer() {
   const { textDraft, textRestore, textDrop } = editor.dataset;
-  for (const [tab, draft] of Object.entries(drafts.all())) {
+  for (const [id, draft] of Object.entries(drafts.all())) {
     if (draft.text === text && !draft.queue?.length) continue;
     const line = document.createElement("p");
     line.className = "message warning";
@@ -367,12 +372,12 @@ function offer() {
       const gestures = draft.queue ?? [];
       replaceText(draft.text);
       queue = gestures;
-      if (tab !== drafts.tab) drafts.drop(tab);
+      drafts.drop(id);
       line.remove();
       area.focus();
     });
     const drop = button(textDrop, () => {
-      drafts.drop(tab);
+      drafts.drop(id);
       line.remove();
     });
     line.append(`${textDraft} ${time}. `, restore, " ", drop);
@@ -395,13 +400,21 @@ addEventListener("online", () => soon(0));
 
 // --- storing
 
+let storing = false;
+
 async function store(andRun) {
-  clearTimeout(timer);
-  await exchange();
-  if (queue.length || busy) {
-    setTimeout(() => store(andRun), TYPING_MS);
-    return;
+  if (storing) return;
+  storing = true;
+  try {
+    await exchange();
+    while (queue.length || busy) await new Promise((go) => setTimeout(go, TYPING_MS));
+    await send(andRun);
+  } finally {
+    storing = false;
   }
+}
+
+async function send(andRun) {
   const sent = text;
   const body = new URLSearchParams({ text: sent, base, comment: element("comment").value, begun, number });
   let answer;
@@ -428,7 +441,7 @@ async function store(andRun) {
   } else if (answer.headers.get("content-type").startsWith("application/json")) {
     conflict(await answer.json());
   } else {
-    element("messages").innerHTML = await answer.text();
+    await complain(answer);
   }
 }
 

@@ -40,11 +40,12 @@ class Bar:
 
 @dataclass(frozen=True)
 class LevelSums:
-    """The sums of classes that share one link, or one class (then ``name`` is that)."""
+    """The sums of classes that share one link, or one class (then ``name`` is that); without those in ``wrong``."""
 
     name: str
     bars: tuple[Bar, ...]
     rates: str
+    wrong: tuple[str, ...]
 
 
 def level_sums(merged: Any, cards: Sequence[ClassCard]) -> Iterator[LevelSums]:
@@ -55,8 +56,9 @@ def level_sums(merged: Any, cards: Sequence[ClassCard]) -> Iterator[LevelSums]:
         treatments = [at(entry, ("treatment",)) for entry in (entries if isinstance(entries, list) else ())]
         bars = tuple(_bars(level, treatments, siblings))
         rate = level.asked.priority_rate + level.asked.bandwidth_rate
-        if bars or rate:
-            yield LevelSums(name, bars, format_rate(rate) if rate else "")
+        wrong = tuple(siblings[at].name for at in level.wrong if at < len(siblings))
+        if bars or rate or wrong:
+            yield LevelSums(name, bars, format_rate(rate) if rate else "", wrong)
 
 
 def _bars(level: Sums, treatments: Sequence[Any], cards: Sequence[ClassCard]) -> Iterator[Bar]:
