@@ -50,6 +50,14 @@ def undone_by(store: RunStore, run: Run) -> list[Run]:
     return [other for other in later if other.params.get("undo_of") == run.id]
 
 
+def taken_back_by(store: RunStore, run: Run) -> Run | None:
+    """The run that took a kept one back, if that still holds: it was kept, and not taken back itself."""
+    for other in undone_by(store, run):
+        if other.status is RunStatus.KEPT:
+            return None if taken_back_by(store, other) else other
+    return None
+
+
 def require_last(store: RunStore, run: Run) -> None:
     """Make sure that a kept run's change is the last one on its boxes, and that what they held is known.
 

@@ -344,6 +344,13 @@ def test_a_kept_run_says_what_a_way_back_does(client: TestClient, enter: Enter, 
     assert [answer.headers["hx-redirect"] for answer in answers] == [back, back]
     assert f"Takes back {run[:13]}" in told(client.get(back))
     assert "Taken back by" in told(client.get(f"/runs/{run}"))
+    store.set_status(back.rpartition("/")[2], RunStatus.KEPT)
+    page = told(client.get(f"/runs/{run}"))
+    assert "The change was kept, and taken back later" in page
+    assert "Roll back" not in page
+    again = client.post(f"{back}/roll-back", data={"key": "redo"}, headers=ann).headers["hx-redirect"]
+    store.set_status(again.rpartition("/")[2], RunStatus.KEPT)
+    assert "taken back later" not in told(client.get(f"/runs/{run}"))
     later = place(client, ann)
     store.journal.append(later, "router1", JournalAction.TOUCHING, before=held)
     store.journal.append(later, "router1", JournalAction.CONFIRMED)

@@ -23,7 +23,7 @@ from app.runs.reasons import reasons
 from app.runs.stages import Stage
 from app.runs.store import Run
 from app.runs.tables import RunStatus
-from app.runs.undo import undone_by
+from app.runs.undo import taken_back_by, undone_by
 from app.tester.measurement import Side, When
 
 SIDES: tuple[When, ...] = ("before", "predicted", "after")
@@ -59,7 +59,8 @@ class RunView:
     def key(self) -> str:
         """Changes with what the page shows beside the progress."""
         ended = sum(_gives(stage) for stage in self.progress.stages)
-        return f"{self.run.attempt}.{ended}.{self.run.updated.timestamp()}"
+        back = self.taken_back_by
+        return f"{self.run.attempt}.{ended}.{self.run.updated.timestamp()}.{back.id if back else ''}"
 
     @cached_property
     def report(self) -> RunReport:
@@ -146,6 +147,12 @@ class RunView:
     def undone_by(self) -> list[Run]:
         """The runs that were asked for to take this one back."""
         return undone_by(self.backend.desk.store, self.run)
+
+    @cached_property
+    def taken_back_by(self) -> Run | None:
+        """The run that took this one's change back, where it is gone by now."""
+        kept = self.run.status is RunStatus.KEPT
+        return taken_back_by(self.backend.desk.store, self.run) if kept else None
 
     @property
     def given_up(self) -> bool:
