@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Playwright, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Playwright, expect, sync_playwright
 
 DESKTOP = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
@@ -24,6 +24,7 @@ _FLAGS = (
     "--no-first-run",
 )
 _PATIENCE_MS = 15_000
+expect.set_options(timeout=_PATIENCE_MS)
 _SERIOUS = frozenset({"serious", "critical"})
 
 
