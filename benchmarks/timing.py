@@ -59,6 +59,32 @@ class Median:
 
 
 @dataclass(frozen=True)
+class Percentiles:
+    """Milliseconds of a request, in the median, which has the bound, and of all but one in twenty."""
+
+    name: str
+    ms: float
+    p95: float
+    at_most: float | None = None
+
+    def __str__(self) -> str:
+        told = _told(self.at_most, "at most", self.ms, below=True)
+        return f"{self.name}: median {self.ms:.1f} ms{told}, p95 {self.p95:.1f} ms"
+
+
+@dataclass(frozen=True)
+class Size:
+    """Kilobytes (of 1000 bytes) that are sent."""
+
+    name: str
+    kilobytes: float
+    at_most: float | None = None
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.kilobytes:.0f} kB" + _told(self.at_most, "at most", self.kilobytes, below=True)
+
+
+@dataclass(frozen=True)
 class Throughput:
     """Requests a second."""
 
@@ -114,9 +140,19 @@ def peak() -> float:
 
 def median(work: Callable[[], object], repeats: int = ALONE) -> float:
     """Milliseconds on the clock that the work takes in the median."""
+    return statistics.median(_clocked(work, repeats)) * 1e3
+
+
+def percentiles(work: Callable[[], object], repeats: int = 3 * ALONE) -> tuple[float, float]:
+    """Milliseconds on the clock that the work takes in the median, and in 95 of 100 cases at most."""
+    times = _clocked(work, repeats)
+    return statistics.median(times) * 1e3, statistics.quantiles(times, n=20)[-1] * 1e3
+
+
+def _clocked(work: Callable[[], object], repeats: int) -> list[float]:
     times = []
     for _ in range(repeats):
         started = time.perf_counter()
         work()
         times.append(time.perf_counter() - started)
-    return statistics.median(times) * 1e3
+    return times

@@ -11,10 +11,10 @@ from app.experiments.compare import compare
 
 @dataclass(frozen=True)
 class Illustrated:
-    """The outcome of an experiment as a document, and its plots as one ``<svg>``, empty where it has none."""
+    """The outcome of an experiment as a document, and its plots, an ``<svg>`` each."""
 
     document: dict[str, Any]
-    plots: str
+    plots: tuple[str, ...]
 
 
 def compared(name: str, seed: int) -> dict[str, Any]:
@@ -32,10 +32,10 @@ def illustrated(name: str, seed: int) -> Illustrated:
     Raises:
         ServiceError: the twin refuses a case.
     """
-    from app.experiments.pictures import picture  # noqa: PLC0415 - matplotlib takes a second to load
+    from app.experiments.pictures import pictures  # noqa: PLC0415 - matplotlib takes a second to load
 
     outcome, found = _compared(name, seed)
-    return Illustrated(found, picture(outcome) if outcome.experiment.plots else "")
+    return Illustrated(found, pictures(outcome))
 
 
 def _compared(name: str, seed: int) -> tuple[Outcome, dict[str, Any]]:

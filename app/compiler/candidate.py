@@ -12,6 +12,7 @@ from app.compiler.compile import CompiledDevice
 from app.configtree import Gap, as_text, gaps, merge, transition
 from app.plan.model import Egress, Ingress, InterfacePlan, Plan, System
 from app.platforms.base import platform
+from app.platforms.held import held_plan
 
 LONGEST = 160
 """Characters of one side of a difference; the read-back itself is kept whole."""
@@ -66,8 +67,8 @@ def undo(platform_id: str, running: str, original: str) -> tuple[str, ...]:
 
 def unlike(device: CompiledDevice, running: str) -> tuple[str, ...]:
     """Where a running configuration is not the device's plan, in words."""
-    box = platform(device.request.platform, device.name)
-    return differences(device.plan, box.parse(running, device.name, device.request.image))
+    request = device.request
+    return differences(device.plan, held_plan(request.platform, running, device.name, request.image))
 
 
 def differences(plan: Plan, held: Plan) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from app.inventory.models import Network
 from app.plan.model import Plan
 from app.plan.request import DeviceRequest
 from app.platforms.base import Block, ClassFidelity, platform
+from app.platforms.held import held_plan
 
 SHAPES = 128
 """How many shapes (devices that differ in more than their names) are kept for others like them."""
@@ -135,7 +136,7 @@ class Compiler:
 
     def _lowered(self, request: DeviceRequest, running: str | None) -> CompiledDevice:
         box = platform(request.platform, request.device)
-        held = box.parse(running, request.device, request.image) if running is not None else None
+        held = held_plan(request.platform, running, request.device, request.image) if running is not None else None
         refused = tuple(refusals(request, box.features))
         request = within(request, box.features)
         lowered = box.lower(request, held)

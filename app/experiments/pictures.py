@@ -37,6 +37,12 @@ def picture(outcome: Outcome) -> str:
     return series_plot(panels, title=f"{experiment.title} ({experiment.paper.cited})")
 
 
+def pictures(outcome: Outcome) -> tuple[str, ...]:
+    """The plots of an experiment, an ``<svg>`` element each: pages set them side by side where there is room."""
+    plots = outcome.experiment.plots
+    return tuple(series_plot((_panel(outcome, plot),), title=plot.title) for plot in plots)
+
+
 def _panel(outcome: Outcome, plot: Plot) -> Panel:
     series: list[Series] = []
     for subject in plot.subjects:

@@ -112,6 +112,16 @@ def rule_words(rule: Rule) -> tuple[str, str]:
     return matches, "; ".join(_done(rule)) or "nothing"
 
 
+def map_words(system: System, queue: int) -> tuple[str, ...]:
+    """Which marks a switch sends through a queue, by its own maps."""
+    words = []
+    if cos := [mark for mark, to in enumerate(system.cos_to_queue or ()) if to == queue]:
+        words.append(f"CoS {_listed(cos)}")
+    if dscp := [mark for mark, to in enumerate(system.dscp_to_queue or ()) if to == queue]:
+        words.append(f"DSCP {_dscps(dscp)}")
+    return tuple(words)
+
+
 def term_words(term: Term) -> str:
     """One alternative of a classifier."""
     words: list[str] = []

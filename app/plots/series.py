@@ -16,6 +16,8 @@ from app.plots.style import COLOURS, INK, MARKERS, drawing, svg
 
 _PER_ROW = 2
 _FEW_DECADES = 2.5
+_SHORT_LABEL = 18
+"""Characters of a label of which a panel is wide enough for three."""
 _DASHES: tuple[Any, ...] = ("-", (0, (4, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)))
 
 
@@ -100,7 +102,8 @@ def _panel(axes: Axes, panel: Panel) -> None:
     axes.grid(visible=True, which="major", axis="y" if named else "both", color=INK, alpha=0.15, linewidth=0.6)
     axes.spines[["top", "right"]].set_visible(False)
     # Below the axes: inside, it would cover a line sooner or later.
-    axes.legend(frameon=False, fontsize=7.5, ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.17))
+    columns = 3 if max(len(series.label) for series in panel.series) <= _SHORT_LABEL else 2
+    axes.legend(frameon=False, fontsize=7.5, ncols=columns, loc="upper center", bbox_to_anchor=(0.5, -0.17))
 
 
 def _decades(panel: Panel) -> float:

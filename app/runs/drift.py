@@ -113,11 +113,14 @@ def _only(plan: Plan, port: str) -> Plan:
 
 
 def _changes(before: Mapping[str, str], now: Mapping[str, str]) -> tuple[Change, ...]:
-    return tuple(
+    found = [
         Change(about, before.get(about, ""), now.get(about, ""))
         for about in dict.fromkeys((*before, *now))
         if before.get(about) != now.get(about)
-    )
+    ]
+    # That a queue went, or came, says it of its limits, too.
+    whole = {(bool(one.was), bool(one.now), one.about) for one in found if not (one.was and one.now)}
+    return tuple(one for one in found if (bool(one.was), bool(one.now), one.about.rpartition(", ")[0]) not in whole)
 
 
 def _settled(connection: sa.Connection, network: Network) -> dict[str, tuple[str, str]]:

@@ -10,7 +10,8 @@ from app.compiler.compile import Compilation, CompiledDevice
 from app.inventory.models import Device, Port
 from app.plan.model import InterfacePlan, Plan, Scheduler
 from app.plan.request import InterfaceRequest
-from app.platforms.base import installed, platform
+from app.platforms.base import installed
+from app.platforms.held import held_plan
 
 
 @dataclass(frozen=True)
@@ -69,4 +70,4 @@ class Known:
 
 
 def _parsed(device: Device, text: str) -> Plan:
-    return platform(device.platform, device.name).parse(text, device.name, device.image)
+    return held_plan(device.platform, text, device.name, device.image)

@@ -18,8 +18,10 @@ from app.validation.tree_text import tree_text
 def check_rendering(known: Known) -> Iterator[Finding]:
     """``round-trip`` and ``dangling-reference`` of every compiled device."""
     for device in known.compilation.devices:
-        yield from _round_trip(device, known.running.get(device.name))
-        yield from _references(device, known.running.get(device.name))
+        running = known.running.get(device.name)
+        tree = merged_tree(device, running)
+        yield from _round_trip(device, tree, alone=running is None)
+        yield from _references(device, tree)
 
 
 def merged_tree(device: CompiledDevice, running: str | None) -> Tree:
@@ -29,11 +31,11 @@ def merged_tree(device: CompiledDevice, running: str | None) -> Tree:
     return desired if running is None else merge(grammar.parse(running), desired, grammar)
 
 
-def _round_trip(device: CompiledDevice, running: str | None) -> Iterator[Finding]:
+def _round_trip(device: CompiledDevice, tree: Tree, *, alone: bool) -> Iterator[Finding]:
     box = platform(device.request.platform, device.name)
-    text = tree_text(merged_tree(device, running), box.grammar)
+    text = tree_text(tree, box.grammar)
     held = box.parse(text, device.name, device.request.image)
-    meant = _comparable(device.plan, held, alone=running is None)
+    meant = _comparable(device.plan, held, alone=alone)
     if found := differences(meant, held):
         more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
         yield Finding(
@@ -92,9 +94,9 @@ class _Reference:
     context: str
 
 
-def _references(device: CompiledDevice, running: str | None) -> Iterator[Finding]:
+def _references(device: CompiledDevice, tree: Tree) -> Iterator[Finding]:
     grammar = platform(device.request.platform, device.name).grammar
-    defined = set(_defined(merged_tree(device, running), grammar))
+    defined = set(_defined(tree, grammar))
     # What is never ours as a whole may be the box's own: predefined, and printed nowhere.
     ours = {_kind(rule.defines) for rule in grammar.rules if rule.owned and rule.defines}
     for block in device.blocks:

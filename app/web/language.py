@@ -26,10 +26,11 @@ def chosen_language(accepted: str, wished: str = "") -> str:
     known = available()
     if wished in known:
         return wished
+    by_tag = {name.replace("_", "-").lower(): name for name in known}  # catalogues: pt_BR, browsers: pt-BR
     for tag in _preferred(accepted):
         for candidate in (tag, tag.partition("-")[0]):
-            if candidate in known:
-                return candidate
+            if candidate in by_tag:
+                return by_tag[candidate]
     return ENGLISH
 
 

@@ -152,6 +152,15 @@ def test_the_report_comes_as_a_page_that_loads_nothing(kept: Kept) -> None:
     assert "Nothing to change" not in answer.text
 
 
+def test_the_report_comes_on_paper(kept: Kept) -> None:
+    full, bare = (kept.get("/report.pdf", by=who) for who in (kept.operator, kept.viewer))
+    assert (full.status_code, bare.status_code) == (200, 200)
+    assert bare.headers["content-type"] == "application/pdf"
+    assert bare.headers["content-disposition"] == f'inline; filename="{kept.run_id}.pdf"'
+    assert bare.content.startswith(b"%PDF-")
+    assert len(full.content) > len(bare.content)
+
+
 def test_the_report_comes_in_the_forms_of_pipelines(kept: Kept) -> None:
     junit = kept.get("/report?format=junit")
     assert junit.headers["content-type"] == "application/xml"

@@ -200,7 +200,7 @@ def test_runs_lists_and_show_tells_every_stage(campus: Campus, kept: Json) -> No
     shown = json.loads(campus.command("show", kept["run"][:13], "--json").stdout)
     assert shown["id"] == kept["run"]
     assert [stage["name"] for stage in shown["stages"]] == [
-        "read", "compile", "validate", "prepare", "measure-before", "push", "read-back", "counters",
+        "read", "compile", "validate", "prepare", "predict", "measure-before", "push", "read-back", "counters",
         "measure-after", "keep",
     ]  # fmt: skip
     assert {stage["outcome"] for stage in shown["stages"]} == {"done"}
@@ -210,6 +210,22 @@ def test_runs_lists_and_show_tells_every_stage(campus: Campus, kept: Json) -> No
     boxes = prepared.summary["devices"]
     assert boxes.keys() == set(campus.names)
     assert [name for name, box in boxes.items() if box["gaps"] != []] == []
+
+
+def test_what_was_predicted_is_what_the_boxes_then_did(kept: Json) -> None:
+    predicted, after = (
+        {(v["scenario"], v["traffic_class"], v["path"]): v["verdict"] for v in kept["verdicts"][side]}
+        for side in ("predicted", "after")
+    )
+    assert predicted.keys() == after.keys()
+    decided = 0
+    for key, verdict in predicted.items():
+        assert (verdict["evidence"], after[key]["evidence"]) == ("predicted", "emulated")
+        for before_push, after_push in zip(verdict["bounds"], after[key]["bounds"], strict=True):
+            if "inconclusive" not in (before_push["outcome"], after_push["outcome"]):
+                decided += 1
+                assert before_push["outcome"] == after_push["outcome"], (key, before_push["label"])
+    assert decided >= 20
 
 
 def test_the_report_holds_configurations_diffs_findings_and_the_plots(campus: Campus, kept: Json) -> None:
@@ -240,9 +256,10 @@ def test_what_cannot_be_met_is_rolled_back_to_what_was_kept(
     assert campus.all_running() == holding
     assert {name: campus.startup(name) for name in campus.names} == holding
     assert campus.timers() == []
-    page = tmp_path / "run.html"
-    assert campus.command("show", document["run"], "--html", page).code == 0
+    page, paper = tmp_path / "run.html", tmp_path / "new" / "run.pdf"
+    assert campus.command("show", document["run"], "--html", page, "--pdf", paper).code == 0
     assert page.read_text() == Path(document["report"]).read_text()
+    assert paper.read_bytes().startswith(b"%PDF-")
 
 
 def test_what_cannot_be_met_changes_nothing_where_there_is_nothing_to_change(

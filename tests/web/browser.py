@@ -34,6 +34,7 @@ def chromium() -> Iterator[Browser]:
     found = shutil.which("chromium")
     if found is None:
         pytest.skip("missing: chromium (apt-get install chromium)")
+    expect.set_options(timeout=_PATIENCE_MS)
     playwright: Playwright
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=found, args=list(_FLAGS))

@@ -15,7 +15,6 @@ from app.access.users import find_user
 from app.api.backend import Backend
 from app.intent.written import load_written
 from app.runs.desk import Order
-from app.runs.held import keep_readings
 from app.runs.tables import RunStatus
 from tests.web.people import Persons
 
@@ -46,6 +45,8 @@ SAMPLES = {
     "/policies/{name}": f"/policies/{POLICY}",
     "/policies/{name}/difference": f"/policies/{POLICY}/difference?before=1&after=2",
     "/policies/{name}/edit": f"/policies/{POLICY}/edit?network={NETWORK}",
+    "/preview/prediction": f"/preview/prediction?network={NETWORK}&key={'0' * 64}",
+    "/preview/prediction/figures": f"/preview/prediction/figures?network={NETWORK}&key={'0' * 64}&scenario=one",
     "/runs": "/runs",
     "/runs/new": f"/runs/new?policy={POLICY}&network={NETWORK}",
     "/runs/{run_id}": "/runs/{run}",
@@ -60,7 +61,8 @@ FRAGMENTS = frozenset(
     {
         "/experiments/{name}/outcome",
         "/experiments/{name}/plots",
-        "/policies/{name}/difference",
+        "/preview/prediction",
+        "/preview/prediction/figures",
         "/runs/{run_id}/figures",
         "/runs/{run_id}/progress",
         "/runs/{run_id}/standing",
@@ -68,8 +70,10 @@ FRAGMENTS = frozenset(
 )
 """Parts of pages: no page of their own."""
 
-NOT_THERE_YET = frozenset({"/experiments/{name}/outcome.json", "/experiments/{name}/plots"})
-"""What comes of an experiment, which takes too long to be run for this."""
+NOT_THERE_YET = frozenset(
+    {"/experiments/{name}/outcome.json", "/experiments/{name}/plots", "/preview/prediction/figures"}
+)
+"""What comes of an experiment or a prediction, which take too long to be made for this."""
 
 DOWNLOADS = frozenset({"/experiments/{name}/outcome.json", "/runs/{run_id}/everything.zip"})
 
@@ -106,10 +110,14 @@ def furnish(backend: Backend) -> dict[str, str]:
     order = Order(network, load_written(backend.policies.get(POLICY).written()), ticket=MARKUP)
     run = backend.desk.place(order, "ann")[0].id
     store = backend.desk.store
-    lines = f"interface Serial0/0\n description {MARKUP}\n"
+    lines = f"class-map match-any voice\n match {MARKUP}\n"
+    texts = {
+        what: backend.artifacts.put_text(f"{lines}! {what}\n") for what in ("delta", "inverse", "configuration")
+    }
+    with store.stage(run, "read") as summary:
+        summary |= {"running": {"r1": backend.artifacts.put_text(lines)}, "errors": []}
     candidate = backend.artifacts.put_json({"version": 1, "devices": {"r1": lines}})
     with store.stage(run, "prepare") as summary:
-        summary |= {"candidate": candidate, "devices": {}}
+        summary |= {"candidate": candidate, "devices": {"r1": {**texts, "empty": False}}}
     store.set_status(run, RunStatus.NEEDS_APPROVAL, waits_for="the approval of an approver")
-    keep_readings(store, backend.artifacts, network, {"r1": f"{lines}!\n"}, now)
     return {"run": run}

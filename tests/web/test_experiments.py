@@ -120,7 +120,7 @@ def test_claims_that_do_not_hold_have_their_reason(
     document = {"comparisons": comparisons, "rows": []}
     counts = tally(claim_views(experiment, document))
     assert counts == {"yes": len(comparisons) - 2, "explained": 1, "no": 1}
-    done = Progress("done", Illustrated(document, ""))
+    done = Progress("done", Illustrated(document, ()))
     monkeypatch.setattr(backend.background, "known", {outcome_key("infn-udp"): done}.get)
     people["vera"].log_in(site)
     page = site.get("/experiments/infn-udp").text

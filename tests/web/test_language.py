@@ -144,10 +144,11 @@ def pseudo(messages: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
             text = f"⟦{one}⟧"
             catalogue.add(message.id, text if isinstance(message.id, str) else (text, text))
     catalogue.add("English", "Latina")
-    folder = tmp_path / "locale" / "la" / "LC_MESSAGES"
-    folder.mkdir(parents=True)
-    with (folder / "pages.mo").open("wb") as file:
-        write_mo(file, catalogue)
+    for name in ("la", "pt_BR"):
+        folder = tmp_path / "locale" / name / "LC_MESSAGES"
+        folder.mkdir(parents=True)
+        with (folder / "pages.mo").open("wb") as file:
+            write_mo(file, catalogue)
     monkeypatch.setattr(language, "_FOLDER", tmp_path / "locale")
     caches = (language.available, language.translations, pages._environment)
     for cache in caches:
@@ -196,6 +197,8 @@ def test_where_there_is_english_alone_nothing_is_to_be_chosen(tmp_path: Path) ->
         ("en;q=0.5, la-VA;q=0.8", "", "la"),
         ("de, la;q=0", "", "en"),
         ("la;q=x, en", "", "en"),
+        ("pt-br, en", "", "pt_BR"),
+        ("pt, en", "", "en"),
         ("en", "la", "la"),
         ("en", "tlh", "en"),
     ],

@@ -148,6 +148,7 @@ def test_queues_are_drawn_with_their_shares(site: TestClient, backend: Backend) 
     assert "cuts long packets into fragments" in slow
     switch = site.get("/networks/campus/devices/s2970").text
     assert "as much as comes" in switch, "nothing bounds that queue"
+    assert "CoS 5" in switch, "which marks take a queue of a switch"
 
 
 @pytest.mark.usefixtures("ann")

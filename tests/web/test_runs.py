@@ -418,3 +418,17 @@ def test_everything_comes_in_one_file_without_what_a_viewer_may_not_read(
     enter("vic", Role.VIEWER)
     assert whole - names() == {"artifacts/running/router1.txt"}
     assert "it may hold passwords" in told(client.get(f"/runs/{run}"))
+
+
+def test_a_run_of_long_ago_shows_what_is_left(client: TestClient, enter: Enter, backend: Backend) -> None:
+    ann = enter("ann", Role.OPERATOR)
+    run = place(client, ann)
+    wait_for_approval(backend, run)
+    client.post(f"/runs/{run}/cancel", headers=ann)
+    with backend.desk.store.stage(run, "retention"):
+        pass
+    page = client.get(f"/runs/{run}")
+    assert "given up after its time" in told(page)
+    assert "gave up what it had read" in told(page)  # why it cannot be tried again
+    with zipfile.ZipFile(io.BytesIO(client.get(f"/runs/{run}/everything.zip").content)) as archive:
+        assert not [name for name in archive.namelist() if name.startswith("artifacts/")]

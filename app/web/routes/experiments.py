@@ -59,7 +59,7 @@ def plots(page: ThePage, backend: TheBackend, name: str) -> Response:
     """The plots of an experiment that was run."""
     experiment = _known(name)
     found = _require_result(backend, experiment)
-    return page.answer("experiments/plots.html.j2", experiment=experiment, svg=found.plots)
+    return page.answer("experiments/plots.html.j2", experiment=experiment, svgs=found.plots)
 
 
 @router.get(f"{_EXPERIMENT}/outcome.json", dependencies=sees(Role.VIEWER))

@@ -13,7 +13,7 @@ from fastapi.responses import StreamingResponse
 from app.access.roles import Role
 from app.api.dependencies import Caller, TheBackend
 from app.api.run_models import report_document, without_secrets
-from app.reports.balance import accounts, in_words, side_texts, who_paid
+from app.reports.balance import accounts, side_texts, who_paid
 from app.reports.bundle import Entry, zipped
 from app.reports.figures import class_figures
 from app.reports.junit import run_junit
@@ -35,7 +35,7 @@ def figures(page: ThePage, backend: TheBackend, run_id: str) -> Response:
         "runs/figures.html.j2",
         figures=drawn,
         accounts=accounts(report.before, report.after),
-        balances=[in_words(balance) for balance in who_paid(report.before, report.after)],
+        balances=who_paid(report.before, report.after),
         side_texts=side_texts,
     )
 

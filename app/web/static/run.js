@@ -6,13 +6,15 @@ const connection = document.getElementById("connection");
 const now = document.getElementById("now");
 
 const PAUSE_MS = 250; // events come in bursts
-const AGAIN_MS = 2000;
+const AGAIN_MS = 2000; // after a connection broke; twice as long each time it cannot be made
+const LATEST_MS = 30_000;
 const KINDS = ["status", "stage", "progress", "device", "decision", "cancel", "measurement"];
 
 let source = null;
 let seen = Number(state().dataset.seq);
 let asked = 0;
 let reopening = 0;
+let pause = AGAIN_MS;
 
 function state() {
   return document.getElementById("state");
@@ -36,13 +38,12 @@ function open() {
   source = new EventSource(`${progress.dataset.events}?after=${seen}`);
   const mine = source;
   mine.onopen = () => {
+    pause = AGAIN_MS;
     connection.hidden = true;
   };
   // The stream is closed and opened by us, so that it goes on after the last event whatever broke it.
   mine.onerror = () => {
-    if (mine !== source) return;
-    close();
-    reopening = setTimeout(again, AGAIN_MS);
+    if (mine === source) later();
   };
   for (const kind of KINDS) {
     mine.addEventListener(kind, (event) => {
@@ -54,6 +55,12 @@ function open() {
     close();
     refresh();
   });
+}
+
+function later() {
+  close();
+  reopening = setTimeout(again, pause);
+  pause = Math.min(2 * pause, LATEST_MS);
 }
 
 // Asks for the page's own part first: it tells by its answer whether the service, the session or the run is gone.
@@ -80,10 +87,7 @@ progress.addEventListener("htmx:afterSettle", () => {
   settle();
 });
 for (const trouble of ["htmx:sendError", "htmx:responseError"]) {
-  progress.addEventListener(trouble, () => {
-    close();
-    reopening = setTimeout(again, AGAIN_MS);
-  });
+  progress.addEventListener(trouble, later);
 }
 
 document.addEventListener("visibilitychange", () => {

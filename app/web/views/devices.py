@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from app.inventory.models import Device, Interface, Network
@@ -13,13 +13,14 @@ from app.plan.description import (
     early_drop_words,
     efficiency_words,
     limit_words,
+    map_words,
     queue_names,
     rule_words,
     sending_words,
     service_words,
     trust_words,
 )
-from app.plan.model import Discipline, Egress, Rule, Scheduler
+from app.plan.model import Discipline, Egress, Rule, Scheduler, System
 from app.plan.shares import expected_shares
 from app.runs.qos_state import Held, Port
 from app.units import format_rate
@@ -31,6 +32,7 @@ class QueueView:
     own; ``None`` where it gets as much as comes, or what those before it leave.
     """
 
+    number: int
     name: str
     first: bool
     share: float | None
@@ -52,6 +54,7 @@ class PortView:
     interface: Interface | None
     far: tuple[str, ...]
     port: Port | None
+    system: System
 
     @property
     def anchor(self) -> str:
@@ -91,7 +94,8 @@ class PortView:
             return ()
         dividing = self.egress.dividing
         rate = min(self.interface.usable, self.egress.shape_rate or self.interface.usable)
-        return _queues(self.scheduler, dividing.rules, dividing.default_queue, rate)
+        views = _queues(self.scheduler, dividing.rules, dividing.default_queue, rate)
+        return tuple(replace(view, takes=view.takes or map_words(self.system, view.number)) for view in views)
 
     @property
     def rules(self) -> tuple[tuple[str, str, str], ...]:
@@ -125,13 +129,17 @@ class PortView:
 def port_views(network: Network, device: Device, held: Held | None) -> tuple[PortView, ...]:
     """The ports of the inventory; after them those that drifted and are not in it."""
     ports = held.ports if held else {}
+    system = held.plan.system if held else System()
     known = [
-        PortView(number, entry.name, entry, _far(network, device.name, entry.name), ports.get(entry.name))
+        PortView(number, entry.name, entry, _far(network, device.name, entry.name), ports.get(entry.name), system)
         for number, entry in enumerate(device.interfaces, 1)
     ]
     names = {entry.name for entry in device.interfaces}
     others = [port for name, port in ports.items() if name not in names]
-    return (*known, *(PortView(len(known) + n, port.name, None, (), port) for n, port in enumerate(others, 1)))
+    return (
+        *known,
+        *(PortView(len(known) + n, port.name, None, (), port, system) for n, port in enumerate(others, 1)),
+    )
 
 
 def _far(network: Network, device: str, port: str) -> tuple[str, ...]:
@@ -151,6 +159,7 @@ def _queues(scheduler: Scheduler, rules: Sequence[Rule], default: int | None, ra
         below = inside.scheduler if inside else None
         views.append(
             QueueView(
+                number=queue.number,
                 name=name,
                 first=queue.priority,
                 share=share,

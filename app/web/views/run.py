@@ -15,6 +15,7 @@ from app.reports.model import DeviceReport, RunReport
 from app.reports.table import amount
 from app.reports.verdict_rows import VerdictRow, verdict_rows
 from app.runs.contents import Content, contents
+from app.runs.given_up import RETENTION_STAGE
 from app.runs.outside import awaited
 from app.runs.possible import Possible, possible
 from app.runs.progress import Progress, progress
@@ -124,7 +125,7 @@ class RunView:
     def measured(self) -> str:
         """Changes with what there is to draw; empty where that is nothing."""
         given = [s.summary["measurement"] for s in self.progress.stages if "measurement" in s.summary]
-        return hashlib.sha256(" ".join(given).encode()).hexdigest()[:16] if given else ""
+        return hashlib.sha256(" ".join(given).encode()).hexdigest()[:16] if given and not self.given_up else ""
 
     @property
     def because(self) -> tuple[str, ...]:
@@ -146,7 +147,13 @@ class RunView:
         """The runs that were asked for to take this one back."""
         return undone_by(self.backend.desk.store, self.run)
 
+    @property
+    def given_up(self) -> bool:
+        """Whether a retention took what it had read and made."""
+        seen = self.progress
+        return any(stage.name == RETENTION_STAGE for stage in (*seen.earlier, *seen.stages))
+
     @cached_property
     def contents(self) -> tuple[Content, ...]:
-        """Its artifacts."""
-        return contents(self.backend.desk.store, self.run.id)
+        """Its artifacts, as far as they are there."""
+        return () if self.given_up else contents(self.backend.desk.store, self.run.id)

@@ -200,7 +200,9 @@ class _Grid:
         if before <= len(self._own[node]):
             return False  # every link leads to the next cell, and none is in another's way
         near = {self.cells[other] for edge in self._own[node] for other in edge}
-        wanted = {(c + i, r + j) for c, r in (home, *near) for i, j in product((-1, 0, 1), (-1, 0, 1))} - {home}
+        # A card that hides a link, or is behind one, may have to go further.
+        steps = range(-2, 3) if before > _THROUGH else range(-1, 2)
+        wanted = {(c + i, r + j) for c, r in (home, *near) for i, j in product(steps, steps)} - {home}
         owners = {cell: other for other, cell in self.cells.items()}
         best: tuple[float, Cell] | None = None
         for cell in sorted(wanted):

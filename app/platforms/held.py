@@ -1,0 +1,17 @@
+"""What a box holds, as a plan: read from its configuration once, however often that is asked."""
+
+from __future__ import annotations
+
+from app.plan.model import Plan
+from app.platforms.base import platform
+from app.sharing import shared
+
+
+@shared
+def held_plan(platform_id: str, text: str, device: str, image: str) -> Plan:
+    """The plan that a running configuration of a device amounts to, defaults that it does not print included.
+
+    Raises:
+        InputError: the platform is not installed.
+    """
+    return platform(platform_id, device).parse(text, device, image)

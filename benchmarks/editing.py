@@ -1,0 +1,112 @@
+"""The policy editor over HTTP: its preview of texts that nobody has seen yet, and the bytes of pages."""
+
+from __future__ import annotations
+
+import http.client
+import itertools
+import json
+import re
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from urllib.parse import urlencode
+
+from app.inventory.loader import load_network
+from app.resources import root
+from app.runs.artifacts import open_artifacts
+from app.runs.held import keep_readings
+from app.runs.store import RunStore
+from app.settings import Settings
+from benchmarks.serving import served, viewer_token
+from benchmarks.timing import Percentiles, Ratio, Size, percentiles
+
+NETWORK = "campus"
+MOST_MS = 200.0
+MOST_KB = 150.0
+
+_POLICY = (root() / "policies" / "campus-collaboration.yaml").read_text(encoding="utf-8")
+_LOADED = re.compile(r'<(?:script|link)[^>]*? (?:src|href)="(/[^"]+)"')
+_ASKED = ("GET", "/login", b"", "text/html")
+
+Ask = Callable[[str, str, bytes, str], bytes]
+
+
+def measure() -> Iterator[Percentiles | Ratio | Size]:
+    """The preview of nine boxes against what they held, each time of another text, by one client."""
+    with tempfile.TemporaryDirectory() as scratch:
+        settings = Settings(var_dir=Path(scratch) / "var")
+        settings.make_var_dir()
+        _read_once(settings)
+        with served(settings, Path(scratch) / "log") as port:
+            ask = _asking(port, viewer_token(settings))
+            fresh = _texts()
+            for _ in range(8):  # both processes have read data and templates
+                _preview(ask, next(fresh))
+                _compile(ask, next(fresh))
+            empty = percentiles(lambda: ask(*_ASKED))
+            yield Percentiles("baseline: GET /login", *empty)
+            compiled = percentiles(lambda: _compile(ask, next(fresh)))
+            yield Percentiles("baseline: POST /api/v1/compile, a text never seen", *compiled)
+            shown = percentiles(lambda: _preview(ask, next(fresh)))
+            yield Percentiles("editor: preview of a text never seen", *shown, MOST_MS)
+            yield Ratio("editor: preview / compile", shown[0] / 1e3, compiled[0] / 1e3)
+            for name, path, most in (
+                ("login", "/login", MOST_KB),
+                ("first page", "/", MOST_KB),
+                ("editor", "/policies/campus-collaboration/edit?network=campus", None),
+            ):
+                yield Size(f"{name} with all that it loads", _transferred(ask, path) / 1e3, most)
+
+
+def _read_once(settings: Settings) -> None:
+    """Let the boxes have been read as they start."""
+    folder = root() / "inventories" / NETWORK
+    network = load_network(folder)
+    texts = {d.name: (folder / "startup" / f"{d.name}.cfg").read_text(encoding="utf-8") for d in network.devices}
+    with closing(RunStore(settings.database_url)) as store:
+        keep_readings(store, open_artifacts(settings, store.database), network, texts, datetime.now(UTC))
+
+
+def _texts() -> Iterator[str]:
+    """The campus policy with other shares each time."""
+    for priority, remaining in itertools.product(range(20, 50), range(10, 60)):
+        text = _POLICY.replace("percent: 50", f"percent: {priority}", 1)
+        yield text.replace("remaining_percent: 70", f"remaining_percent: {remaining}")
+
+
+def _preview(ask: Ask, text: str) -> None:
+    form = {"network": NETWORK, "text": text, "name": "campus.yaml"}
+    page = ask("POST", "/preview", urlencode(form).encode(), "application/x-www-form-urlencoded")
+    if b'id="preview-good"' not in page:
+        raise RuntimeError(f"the text cannot be compiled: {page[:500]!r}")
+
+
+def _compile(ask: Ask, text: str) -> None:
+    order = {"network": NETWORK, "policy": {"text": text}}
+    ask("POST", "/api/v1/compile", json.dumps(order).encode(), "application/json")
+
+
+def _transferred(ask: Ask, path: str) -> int:
+    """Bytes of the bodies of a page and of what it loads, as they are sent."""
+    page = ask("GET", path, b"", "text/html")
+    loaded = dict.fromkeys(_LOADED.findall(page.decode()))
+    imported = [(name, ask("GET", name, b"", "text/html")) for name in loaded if name.startswith("/static/")]
+    return len(page) + sum(len(body) for _, body in imported)
+
+
+def _asking(port: int, token: str) -> Ask:
+    """Asks over one connection."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    headers = {"Authorization": f"Bearer {token}", "HX-Request": "true", "Accept-Encoding": "gzip"}
+
+    def ask(method: str, path: str, body: bytes, kind: str) -> bytes:
+        connection.request(method, path, body, {**headers, "Content-Type": kind})
+        answer = connection.getresponse()
+        said = answer.read()
+        if answer.status != 200:
+            raise RuntimeError(f"{path}: {answer.status}: {said[:500]!r}")
+        return said
+
+    return ask

@@ -1,0 +1,128 @@
+"""How far a run came, box by box, from what its stores say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from app.runs.progress import Progress, State, Step, progress
+from app.runs.store import Run, RunStore
+from app.runs.tables import JournalAction, RunStatus, StageOutcome
+
+READ = {"running": {"r1": "0" * 64, "r2": "0" * 64}, "errors": []}
+PREPARED = {"devices": {"r1": {"empty": False}, "r2": {"empty": True}}}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[RunStore]:
+    with RunStore(f"sqlite:///{tmp_path / 'runs.sqlite'}") as made:
+        yield made
+
+
+@pytest.fixture
+def run(store: RunStore) -> Run:
+    made = store.create_run("campus", "policy", "0" * 64, {})
+    store.begin_attempt(made.id, 1)
+    return made
+
+
+def stage(store: RunStore, run: Run, name: str, summary: dict[str, object]) -> None:
+    store.end_stage(store.begin_stage(run.id, name), StageOutcome.DONE, summary)
+
+
+def states(seen: Progress, device: str) -> dict[Step, State]:
+    """The steps of a box that were begun."""
+    (found,) = (one for one in seen.devices if one.device == device)
+    return {step: mark.state for step, mark in found.steps.items() if mark.state is not State.OPEN}
+
+
+def test_a_box_shows_as_soon_as_it_was_read(store: RunStore, run: Run) -> None:
+    assert progress(store, run).devices == ()
+    reading = store.begin_stage(run.id, "read")
+    store.events.device(run.id, "r2", "read")
+    seen = progress(store, run)
+    assert states(seen, "r2") == {Step.READ: State.DONE}
+    assert [one.device for one in seen.devices] == ["r2"]
+    assert seen.under_way == reading
+
+
+def test_a_box_that_cannot_be_read_says_why(store: RunStore, run: Run) -> None:
+    error = {"device": "r1", "message": "the box refuses the credentials", "mend": "check the password"}
+    stage(store, run, "read", {"running": {"r2": "0" * 64}, "errors": [error]})
+    (first, second) = progress(store, run).devices
+    assert first.steps[Step.READ].state is State.FAILED
+    assert first.steps[Step.READ].note == "the box refuses the credentials (check the password)"
+    assert second.steps[Step.READ].state is State.DONE
+
+
+def test_every_touch_shows_when_it_is_written(store: RunStore, run: Run) -> None:
+    stage(store, run, "read", READ)
+    stage(store, run, "prepare", PREPARED)
+    before = {Step.READ: State.DONE, Step.PREPARE: State.DONE}
+    assert states(progress(store, run), "r1") == before
+    assert states(progress(store, run), "r2") == before | {Step.PREPARE: State.NOTHING}
+    expected = [
+        (JournalAction.TOUCHING, Step.PUSH, State.BUSY),
+        (JournalAction.TOUCHED, Step.PUSH, State.DONE),
+        (JournalAction.READ_BACK, Step.READ_BACK, State.DONE),
+        (JournalAction.CONFIRMED, Step.KEEP, State.DONE),
+    ]
+    for action, step, state in expected:
+        store.journal.append(run.id, "r1", action)
+        assert states(progress(store, run), "r1")[step] is state
+
+
+def test_a_refused_line_is_the_pushes_failure_and_is_undone(store: RunStore, run: Run) -> None:
+    stage(store, run, "read", READ)
+    store.journal.append(run.id, "r1", JournalAction.TOUCHING)
+    store.journal.append(run.id, "r1", JournalAction.FAILED, note="% Bad line")
+    store.journal.append(run.id, "r1", JournalAction.UNDOING)
+    assert states(progress(store, run), "r1")[Step.ROLL_BACK] is State.BUSY
+    store.journal.append(run.id, "r1", JournalAction.UNDONE)
+    (first, _) = progress(store, run).devices
+    assert (first.steps[Step.PUSH].state, first.steps[Step.PUSH].note) == (State.FAILED, "% Bad line")
+    assert first.steps[Step.ROLL_BACK].state is State.DONE
+
+
+@pytest.mark.parametrize(
+    ("stages", "failed"),
+    [((), Step.READ_BACK), (("read-back",), Step.KEEP), (("read-back", "counters"), Step.COUNTERS)],
+)
+def test_what_fails_after_the_push_is_told_at_its_step(
+    store: RunStore, run: Run, stages: tuple[str, ...], failed: Step
+) -> None:
+    stage(store, run, "read", READ)
+    store.journal.append(run.id, "r1", JournalAction.TOUCHING)
+    store.journal.append(run.id, "r1", JournalAction.TOUCHED)
+    for name in stages:
+        error = {"device": "r1", "message": "counts otherwise", "mend": ""}
+        stage(store, run, name, {"running": {"r1": "0" * 64}, "errors": [error] if name == "counters" else []})
+    store.journal.append(run.id, "r1", JournalAction.FAILED, note="wrong")
+    assert states(progress(store, run), "r1")[failed] is State.FAILED
+
+
+def test_another_attempt_begins_with_a_clean_board(store: RunStore, run: Run) -> None:
+    stage(store, run, "read", READ)
+    store.journal.append(run.id, "r1", JournalAction.TOUCHING)
+    store.journal.append(run.id, "r1", JournalAction.UNDONE)
+    store.set_status(run.id, RunStatus.ROLLED_BACK)
+    assert store.next_attempt(store.get_run(run.id))
+    store.begin_attempt(run.id, 2)
+    stage(store, run, "read", READ)
+    seen = progress(store, store.get_run(run.id))
+    assert seen.attempt == 2
+    assert states(seen, "r1") == {Step.READ: State.DONE}
+    assert [one.name for one in seen.earlier] == ["read"]
+
+
+def test_touches_are_told_to_who_watches(store: RunStore, run: Run) -> None:
+    store.events.device(run.id, "r1", "read")
+    store.journal.append(run.id, "r1", JournalAction.FAILED, note="no answer")
+    told = [event.data for event in store.events.after(run.id) if event.kind == "device"]
+    assert told == [
+        {"device": "r1", "action": "read"},
+        {"device": "r1", "action": "failed", "note": "no answer"},
+    ]
+    assert store.events.last(run.id) == store.events.after(run.id)[-1].seq
