@@ -24,6 +24,7 @@ _FLAGS = (
     "--no-first-run",
 )
 _PATIENCE_MS = 15_000
+expect.set_options(timeout=_PATIENCE_MS)
 _SERIOUS = frozenset({"serious", "critical"})
 
 

@@ -2,8 +2,10 @@
 // gestures, which answers with the text after them and the form that belongs to it.
 
 import { Drafts } from "./drafts.js";
-import { gestureOf, replaces, samePath, shifted, ticked } from "./gestures.js";
+import { gestureOf, replaces, samePath, shifted } from "./gestures.js";
 import { morph } from "./morph.js";
+import { numberLines } from "./panes.js";
+import { pick } from "./pick.js";
 
 const TYPING_MS = 300;
 const RETRY_MS = 2000;
@@ -209,23 +211,6 @@ form.addEventListener("click", (event) => {
   }
 });
 
-function pick(button) {
-  const dialog = element(button.dataset.pick);
-  const input = element(button.dataset.into);
-  const given = input.value.split(",").map((part) => part.trim()).filter(Boolean);
-  const boxes = [...dialog.querySelectorAll("input[type=checkbox]")];
-  for (const box of boxes) box.checked = given.includes(box.value);
-  dialog.returnValue = "";
-  dialog.onclose = () => {
-    if (dialog.returnValue !== "take") return;
-    const offered = new Set(boxes.map((box) => box.value));
-    input.value = [...given.filter((one) => !offered.has(one)), ...ticked(dialog)].join(", ");
-    input.dispatchEvent(new Event("input", { bubbles: true }));
-    soon(0);
-  };
-  dialog.showModal();
-}
-
 // Where somebody goes on after an entry of a list came, moved or went.
 function goOn(done, id) {
   const card = element(id);
@@ -248,71 +233,6 @@ area.addEventListener("input", () => {
   state();
   soon();
 });
-area.addEventListener("scroll", () => (element("line-numbers").scrollTop = area.scrollTop));
-
-function numberLines() {
-  const lines = area.value.split("\n").length;
-  const numbers = element("line-numbers");
-  if (Number(numbers.dataset.lines) === lines) return;
-  numbers.dataset.lines = lines;
-  numbers.textContent = Array.from({ length: lines }, (_, at) => at + 1).join("\n");
-}
-
-function showLine(line) {
-  open("yaml");
-  const lines = area.value.split("\n");
-  const begin = lines.slice(0, line - 1).reduce((sum, one) => sum + one.length + 1, 0);
-  area.focus();
-  area.setSelectionRange(begin, begin + (lines[line - 1] ?? "").length);
-  area.scrollTop = Math.max(0, (line - 5) * (area.scrollHeight / lines.length));
-}
-
-// --- tabs, and ways to a field or a line
-
-const tabs = [element("tab-form"), element("tab-yaml")];
-
-function open(which) {
-  for (const tab of tabs) {
-    const chosen = tab.id === `tab-${which}`;
-    tab.setAttribute("aria-selected", chosen);
-    tab.tabIndex = chosen ? 0 : -1;
-    element(tab.getAttribute("aria-controls")).hidden = !chosen;
-  }
-  numberLines();
-}
-
-for (const tab of tabs) {
-  tab.addEventListener("click", () => open(tab.id.slice(4)));
-  tab.addEventListener("keydown", (event) => {
-    if (!["ArrowLeft", "ArrowRight"].includes(event.key)) return;
-    const other = tabs[1 - tabs.indexOf(tab)];
-    open(other.id.slice(4));
-    other.focus();
-  });
-}
-
-document.addEventListener("click", (event) => {
-  const link = event.target.closest("[data-line], [data-goto], a[href^='#class-']");
-  if (!link || link.dataset.op) return;
-  const { line, goto } = link.dataset;
-  if (goto) show(element(goto), event);
-  else if (line && link.closest("a, button")) {
-    event.preventDefault();
-    showLine(Number(line));
-  } else if (link.hash) {
-    const wanted = decodeURIComponent(link.hash.slice("#class-".length));
-    show([...form.querySelectorAll("[data-class]")].find((card) => card.dataset.class === wanted), event);
-  }
-});
-
-function show(target, event) {
-  if (!target) return;
-  event.preventDefault();
-  open("form");
-  for (let around = target.parentElement; around; around = around.parentElement) if (around.nodeName === "DETAILS") around.open = true;
-  target.scrollIntoView({ block: "center" });
-  (target.matches("fieldset") ? target.querySelector("input") : target).focus();
-}
 
 // --- network
 
@@ -366,7 +286,7 @@ function offer() {
     if (draft.text === text && !draft.queue?.length) continue;
     const line = document.createElement("p");
     line.className = "message warning";
-    const time = new Date(draft.at).toLocaleString(document.documentElement.lang, { dateStyle: "medium", timeStyle: "short" });
+    const time = new Date(draft.at).toLocaleString(navigator.language, { dateStyle: "medium", timeStyle: "short" });
     const restore = button(textRestore, () => {
       base = draft.base;
       const gestures = draft.queue ?? [];
@@ -448,7 +368,7 @@ async function send(andRun) {
 function conflict({ panel, newest, theirs }) {
   const outcome = element("outcome");
   outcome.innerHTML = panel;
-  window.htmx?.process(outcome);
+  document.body.dispatchEvent(new CustomEvent("htmx:load", { detail: { elt: outcome } })); // for its times
   const { textOnto, textMine } = editor.dataset;
   const choose = {
     keep: () => say(textOnto),

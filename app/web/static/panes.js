@@ -1,0 +1,69 @@
+// The two views of a policy, form and YAML, and the ways from a problem to its field or line.
+
+const element = (id) => document.getElementById(id);
+const form = element("pane-form");
+const area = element("policy-text");
+
+area.addEventListener("scroll", () => (element("line-numbers").scrollTop = area.scrollTop));
+
+export function numberLines() {
+  const lines = area.value.split("\n").length;
+  const numbers = element("line-numbers");
+  if (Number(numbers.dataset.lines) === lines) return;
+  numbers.dataset.lines = lines;
+  numbers.textContent = Array.from({ length: lines }, (_, at) => at + 1).join("\n");
+}
+
+function showLine(line) {
+  open("yaml");
+  const lines = area.value.split("\n");
+  const begin = lines.slice(0, line - 1).reduce((sum, one) => sum + one.length + 1, 0);
+  area.focus();
+  area.setSelectionRange(begin, begin + (lines[line - 1] ?? "").length);
+  area.scrollTop = Math.max(0, (line - 5) * (area.scrollHeight / lines.length));
+}
+
+const tabs = [element("tab-form"), element("tab-yaml")];
+
+function open(which) {
+  for (const tab of tabs) {
+    const chosen = tab.id === `tab-${which}`;
+    tab.setAttribute("aria-selected", chosen);
+    tab.tabIndex = chosen ? 0 : -1;
+    element(tab.getAttribute("aria-controls")).hidden = !chosen;
+  }
+  numberLines();
+}
+
+for (const tab of tabs) {
+  tab.addEventListener("click", () => open(tab.id.slice(4)));
+  tab.addEventListener("keydown", (event) => {
+    if (!["ArrowLeft", "ArrowRight"].includes(event.key)) return;
+    const other = tabs[1 - tabs.indexOf(tab)];
+    open(other.id.slice(4));
+    other.focus();
+  });
+}
+
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("[data-line], [data-goto], a[href^='#class-']");
+  if (!link || link.dataset.op) return;
+  const { line, goto } = link.dataset;
+  if (goto) show(element(goto), event);
+  else if (line && link.closest("a, button")) {
+    event.preventDefault();
+    showLine(Number(line));
+  } else if (link.hash) {
+    const wanted = decodeURIComponent(link.hash.slice("#class-".length));
+    show([...form.querySelectorAll("[data-class]")].find((card) => card.dataset.class === wanted), event);
+  }
+});
+
+function show(target, event) {
+  if (!target) return;
+  event.preventDefault();
+  open("form");
+  for (let around = target.parentElement; around; around = around.parentElement) if (around.nodeName === "DETAILS") around.open = true;
+  target.scrollIntoView({ block: "center" });
+  (target.matches("fieldset") ? target.querySelector("input") : target).focus();
+}
