@@ -25,8 +25,9 @@ from app.telemetry.metrics import Metrics
 PATIENCE_SECONDS = 5.0
 """How long a request waits for a database that is away; then its caller is told to come again."""
 
+SHORT_SECONDS = 120.0
 LONG_SECONDS = 600.0
-"""How long a computation that pages wait for, such as a whole experiment, may take."""
+"""How long a computation that pages wait for may take, such as a prediction, and such as a whole experiment."""
 
 _PRELOAD = ("app.api.preview_job",)
 """What computing processes import before their first call."""
@@ -67,7 +68,7 @@ def open_backend(settings: Settings) -> Iterator[Backend]:
         artifacts = open_artifacts(settings, database)
         compute = opened.enter_context(closing(Compute(settings.compute_processes, _PRELOAD)))
         networks = Networks(settings.inventories_dir)
-        background = opened.enter_context(closing(Background(LONG_SECONDS)))
+        background = opened.enter_context(closing(Background(SHORT_SECONDS, LONG_SECONDS)))
         previews = Previews(settings, networks, compute)
         metrics = Metrics()
         metrics.registry.register(Gauges(database, compute, previews))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
 
@@ -28,7 +29,7 @@ def broken() -> None:
 
 @pytest.fixture
 def made() -> Iterator[Background]:
-    background_ = Background(timeout=20)
+    background_ = Background(short=20, long=60)
     yield background_
     background_.close()
 
@@ -43,52 +44,75 @@ def ended(made: Background, key: str) -> Progress:
     raise AssertionError(f"{key} did not end")
 
 
+def begun(made: Background, key: str) -> None:
+    deadline = time.monotonic() + 20
+    while made.known(key) == Progress("waiting"):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
 def test_a_computation_is_begun_once_and_its_result_kept(made: Background) -> None:
-    assert made.ask("a", slow, 0.2, "done").state == "waiting"
-    assert made.ask("a", slow, 0.0, "another").state in ("waiting", "computing")
+    assert made.ask("a", slow, 0.2, "done", person="eve").state == "waiting"
+    assert made.ask("a", slow, 0.0, "another", person="bob").state in ("waiting", "computing")
     assert ended(made, "a").result == "done"
-    assert made.ask("a", slow, 0.0, "another").result == "done"
-    made.forget("a")
-    made.ask("a", slow, 0.0, "another")
-    assert ended(made, "a").result == "another"
+    assert made.ask("a", slow, 0.0, "another", person="eve").result == "done"
 
 
 def test_errors_are_told_and_what_nobody_expected_tells_no_secret(made: Background) -> None:
-    made.ask("wrong", wrong)
-    made.ask("broken", broken)
+    made.ask("wrong", wrong, person="eve")
+    made.ask("broken", broken, person="eve")
+    made.ask("unsendable", slow, threading.Lock(), person="eve")
     told = ended(made, "wrong").error
     assert isinstance(told, InputError)
     assert told.mend == "name another"
     assert "secret" not in str(ended(made, "broken").error)
+    assert ended(made, "unsendable").state == "failed"
+    assert made.ask("broken", slow, 0.0, "well", person="eve").state == "waiting", (
+        "asked for again, it begins again"
+    )
+    assert ended(made, "broken").result == "well"
 
 
 def test_a_topic_gives_up_what_waits_for_it_but_not_what_is_computed(made: Background) -> None:
-    made.ask("first", slow, 0.5, "first", topic="page")
-    deadline = time.monotonic() + 20
-    while made.known("first") == Progress("waiting"):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    made.ask("second", slow, 0.0, "second", topic="page")
-    made.ask("third", slow, 0.0, "third", topic="page")
+    made.ask("first", slow, 0.5, "first", person="eve", topic="page")
+    begun(made, "first")
+    for key in ("second", "shared", "third"):
+        made.ask(key, slow, 0.0, key, person="eve", topic="page")
+        if key == "shared":
+            made.ask(key, slow, 0.0, key, person="bob", topic="page")
+    made.ask("of bob", slow, 0.0, "of bob", person="bob", topic="page")
     assert made.known("second") is None
-    assert ended(made, "third").result == "third"
-    assert ended(made, "first").result == "first"
+    for key in ("third", "first", "shared", "of bob"):
+        assert ended(made, key).result == key
 
 
-def test_so_many_wait_and_no_more(made: Background, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(background, "MOST_WAITING", 2)
+def test_what_is_short_does_not_wait_behind_what_is_long(made: Background) -> None:
+    made.ask("long", slow, 30.0, "", person="eve", lane="long")
+    begun(made, "long")
+    made.ask("short", slow, 0.0, "short", person="eve")
+    assert ended(made, "short").result == "short"
+    assert made.known("long") == Progress("computing")
+
+
+def test_many_of_one_person_hold_up_nobody_elses(made: Background, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(background, "MOST_WAITING", 3)
+    made.ask("first", slow, 1.0, "", person="eve")
+    begun(made, "first")
     for number in range(3):
-        made.ask(str(number), slow, 5.0, "")
-        if number == 0:
-            while made.known("0") == Progress("waiting"):
-                time.sleep(0.01)
+        made.ask(str(number), slow, 30.0 * (number > 0), "", person="eve")
     with pytest.raises(TooBusy):
-        made.ask("3", slow, 0.0, "")
+        made.ask("3", slow, 0.0, "", person="eve")
+    made.ask("of bob", slow, 0.0, "of bob", person="bob")
+    assert ended(made, "of bob").result == "of bob"
+    assert made.known("2") == Progress("waiting")
 
 
-def test_the_oldest_ended_are_given_up(made: Background, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(background, "KEPT", 2)
+@pytest.mark.parametrize(("limit", "most"), [("KEPT", 2), ("KEPT_BYTES", 2500)])
+def test_the_oldest_ended_are_given_up(
+    made: Background, monkeypatch: pytest.MonkeyPatch, limit: str, most: int
+) -> None:
+    monkeypatch.setattr(background, limit, most)
     for number in range(4):
-        made.ask(str(number), slow, 0.0, "")
+        made.ask(str(number), slow, 0.0, "x" * 1000, person="eve")
         ended(made, str(number))
     assert [made.known(str(number)) is not None for number in range(4)] == [False, False, True, True]

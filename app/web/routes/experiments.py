@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 
 from app.access.roles import Role
 from app.api.backend import Backend
-from app.api.dependencies import TheBackend
+from app.api.dependencies import Caller, TheBackend
 from app.api.experiment_job import Illustrated
 from app.experiments import experiment_names, load_experiment
 from app.experiments.model import Experiment
@@ -47,10 +47,10 @@ def outcome(page: ThePage, backend: TheBackend, name: str) -> Response:
 
 
 @router.post(f"{_EXPERIMENT}/run", dependencies=sees(Role.OPERATOR, recorded=False))
-def run_experiment(page: ThePage, backend: TheBackend, name: str) -> Response:
+def run_experiment(page: ThePage, caller: Caller, backend: TheBackend, name: str) -> Response:
     """Run the experiment on the twin, beside what requests wait for."""
     experiment = _known(name)
-    begin(backend, experiment.name)
+    begin(backend, experiment.name, person=caller.name)
     return _outcome(page, backend, experiment, "experiments/outcome.html.j2")
 
 

@@ -25,10 +25,10 @@ _Key = Annotated[str, Query(pattern=r"^[0-9a-f]{64}$")]
 def predict(
     *, page: ThePage, caller: Caller, backend: TheBackend, form: Annotated[PreviewForm, Depends()]
 ) -> Response:
-    """Begin the prediction of what the preview shows; of one person only the newest waits for its turn."""
+    """Begin the prediction of what the preview shows."""
     caller.require(Role.VIEWER, form.network)
     network = backend.networks.network(form.network)
-    asked = ask(backend, network, form.written(backend), topic=f"prediction {caller.name}")
+    asked = ask(backend, network, form.written(backend), person=caller.name)
     return _state(page, network.name, asked.key, asked.progress)
 
 

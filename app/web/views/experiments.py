@@ -54,9 +54,13 @@ def outcome_key(name: str) -> str:
     return f"experiment {name} {SEED}"
 
 
-def begin(backend: Backend, name: str) -> Progress:
-    """Run an experiment, unless that is under way or done."""
-    return backend.background.ask(outcome_key(name), illustrated, name, SEED)
+def begin(backend: Backend, name: str, *, person: str) -> Progress:
+    """Run an experiment, unless that is under way or done.
+
+    Raises:
+        TooBusy: too many experiments of this person wait.
+    """
+    return backend.background.ask(outcome_key(name), illustrated, name, SEED, person=person, lane="long")
 
 
 def known(backend: Backend, name: str) -> Progress | None:

@@ -77,11 +77,13 @@ class Asked:
     progress: Progress
 
 
-def ask(backend: Backend, network: Network, written: Written, *, topic: str) -> Asked:
+def ask(backend: Backend, network: Network, written: Written, *, person: str) -> Asked:
     """Begin a prediction against what the boxes were last known to hold, unless it is under way or done.
 
+    Of one person only the newest waits for its turn.
+
     Raises:
-        TooBusy: too many computations wait.
+        TooBusy: too many computations of this person wait.
         StoreError: an artifact is missing or damaged.
     """
     store = backend.desk.store
@@ -94,9 +96,11 @@ def ask(backend: Backend, network: Network, written: Written, *, topic: str) -> 
     key = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
     name = name_of(network.name, key)
     progress = backend.background.known(name)
-    if progress is None:
+    if progress is None or progress.state == "failed":
         measured = backend.artifacts.get_text(last.artifact) if last else ""
-        progress = backend.background.ask(name, predicted, written, network, known, last, measured, topic=topic)
+        progress = backend.background.ask(
+            name, predicted, written, network, known, last, measured, person=person, topic="prediction"
+        )
     return Asked(key, progress)
 
 
