@@ -23,6 +23,9 @@ _LOG = structlog.get_logger(__name__)
 _BROWSERS_COME_HERE = "/api/v1/login/oidc"
 """Of the interface, what people's browsers are led to."""
 
+_AMONG_MESSAGES = {"HX-Retarget": "#messages", "HX-Reswap": "innerHTML", "HX-Reselect": "unset"}
+"""Whatever part of the page asked, and whatever it would have picked from the answer: the message is shown."""
+
 
 class ProblemPages:
     """Of every answer outside ``/api`` that is a problem it makes what a person can read.
@@ -73,7 +76,8 @@ def _told(scope: Scope, start: Message, problem: dict[str, Any]) -> Response:
         answer = _answer(Page(Request(scope)), headers, problem)
     except Exception:  # noqa: BLE001  whatever it is, it must not hide the problem itself
         _LOG.exception("the page of a problem cannot be made", path=scope["path"], status=problem["status"])
-        answer = PlainTextResponse(f"{problem['title']}\n\n{problem['instance']}\n", problem["status"])
+        text = f"{problem['title']}\n\n{problem['instance']}\n"
+        answer = PlainTextResponse(text, problem["status"], headers=_AMONG_MESSAGES)
     for name, value in headers.items():
         if name not in ("content-type", "content-length"):
             answer.headers.setdefault(name, value)
@@ -90,7 +94,6 @@ def _answer(page: Page, headers: Headers, problem: dict[str, Any]) -> Response:
     told = explained(page, problem, headers.get("retry-after"))
     if page.is_fragment:
         answer: Response = page.answer("problem-message.html.j2", problem["status"], problem=told)
-        answer.headers["HX-Retarget"] = "#messages"
-        answer.headers["HX-Reswap"] = "innerHTML"
+        answer.headers.update(_AMONG_MESSAGES)
         return answer
     return page.answer("problem.html.j2", problem["status"], problem=told)

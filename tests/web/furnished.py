@@ -41,7 +41,7 @@ SAMPLES = {
     "/networks/{network}": f"/networks/{NETWORK}",
     "/networks/{network}/devices/{device}": f"/networks/{NETWORK}/devices/r1",
     "/policies": "/policies",
-    "/policies/new": f"/policies/new?from={POLICY}&name=another",
+    "/policies/new": "/policies/new?name=another",
     "/policies/{name}": f"/policies/{POLICY}",
     "/policies/{name}/difference": f"/policies/{POLICY}/difference?before=1&after=2",
     "/policies/{name}/edit": f"/policies/{POLICY}/edit?network={NETWORK}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -31,7 +32,10 @@ from app.web.views.policy_form import policy_form
 router = APIRouter()
 
 MOST_CHANGES = 500
-"""Changes that one call makes: what was done while the connection was away comes at once."""
+"""Changes that one call takes: what was done while the connection was away comes at once."""
+
+MOST_SECONDS = 5.0
+"""How long one call makes changes; those that are left are sent again."""
 
 _EMPTY = """version: 1
 intent: {name}
@@ -112,10 +116,17 @@ class Changed(BaseModel):
 
 @router.post("/editor/change", dependencies=sees(Role.VIEWER, recorded=False))
 def change(page: ThePage, caller: Caller, backend: TheBackend, body: Changed) -> Response:
-    """The text after what was done in the form, and the form that belongs to it. Nothing is stored."""
+    """The text after what was done in the form, and the form that belongs to it. Nothing is stored.
+
+    ``taken`` says how many of the gestures are in the text: many on a long text are more than one call does.
+    """
     included = _policy(backend.policies, body.begun, body.number)
-    text, refused, focus = body.text, None, ""
+    text, refused, focus, taken = body.text, None, "", 0
+    until = time.monotonic() + MOST_SECONDS
     for gesture in body.gestures:
+        if taken and time.monotonic() > until:
+            break
+        taken += 1
         reading = read_policy(_written(body.name, text, included))
         try:
             changes = changes_of(gesture, reading.data, reading.merged)
@@ -124,8 +135,16 @@ def change(page: ThePage, caller: Caller, backend: TheBackend, body: Changed) ->
         except NotEditable as error:
             refused = {"message": error.message, "mend": error.mend, "line": error.where.line}
     shown = _shown(page, caller, backend, _written(body.name, text, included), body.network)
-    answer = {"text": text, "form": shown.form, "problems": shown.problems, "refused": refused, "focus": focus}
-    return JSONResponse(answer)
+    return JSONResponse(
+        {
+            "text": text,
+            "taken": taken,
+            "form": shown.form,
+            "problems": shown.problems,
+            "refused": refused,
+            "focus": focus,
+        }
+    )
 
 
 @router.post("/policies/{name}/versions", dependencies=sees(Role.OPERATOR))

@@ -43,8 +43,9 @@ addEventListener("focus", async () => {
 });
 
 function renew(session) {
+  const renewed = session.token !== token.content;
   token.content = session.token;
-  if (ended) messages.replaceChildren();
+  if (ended && renewed) messages.replaceChildren();
   ended = false;
   if (session.caller !== caller) {
     const told = document.getElementById("another-caller").content.cloneNode(true);
@@ -52,6 +53,16 @@ function renew(session) {
     messages.replaceChildren(told);
   }
 }
+
+// Every problem that the service tells goes among the messages. Another answer is of a proxy while the service is away:
+// no part of the page. What nobody asked for just now is told once, not by every poll.
+let told = "";
+document.body.addEventListener("htmx:beforeSwap", (event) => {
+  const { xhr, target, requestConfig, serverResponse } = event.detail;
+  const again = serverResponse === told && !requestConfig.triggeringEvent?.isTrusted;
+  told = xhr.status < 400 ? "" : serverResponse;
+  if (told && (target !== messages || again)) event.detail.shouldSwap = false;
+});
 
 // What is wrong with a form is marked where it was entered, until it is changed.
 document.body.addEventListener("htmx:afterSwap", (event) => {
@@ -70,20 +81,21 @@ document.body.addEventListener("input", (event) => {
   if (event.target.getAttribute("aria-invalid") === "true") event.target.removeAttribute("aria-invalid");
 });
 
-export function online(is) {
+function online(is) {
   connection.hidden = is;
 }
 document.body.addEventListener("htmx:sendError", () => online(false));
 document.body.addEventListener("htmx:timeout", () => online(false));
 document.body.addEventListener("htmx:afterRequest", (event) => {
-  if (event.detail.xhr.status) online(true);
+  const { xhr } = event.detail;
+  if (xhr.status) online(xhr.status < 500 || xhr.getResponseHeader("HX-Retarget") !== null);
 });
 addEventListener("offline", () => online(false));
 addEventListener("online", () => online(true));
 
 // Times in the reader's own zone, with UTC one pointer away; as the reader's country writes them in this language.
 const language = navigator.languages.find((one) => one.startsWith(document.documentElement.lang)) ?? document.documentElement.lang;
-export function localTimes(within) {
+function localTimes(within) {
   for (const time of within.querySelectorAll("time:not([title])")) {
     time.title = time.textContent;
     time.textContent = new Date(time.dateTime).toLocaleString(language, {
