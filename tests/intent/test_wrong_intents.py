@@ -97,7 +97,7 @@ CASES = {
     "no alternatives": (
         ("{any: [{application: [rtp-audio, rtp-video]}, {dscp: [ef, af41]}]}", "{any: []}"),
         5,
-        "[]",
+        "nothing is listed here",
         "1 at least",
     ),
     "no match": (
@@ -149,7 +149,7 @@ CASES = {
         "above zero",
     ),
     "verify with itself": (("to: vigo2", "to: vigo1"), 21, "'vigo1'", "two stations"),
-    "scope of nothing": (("role: [edge, middle]", "role: []"), 18, "[]", "1 at least"),
+    "scope of nothing": (("role: [edge, middle]", "role: []"), 18, "nothing is listed here", "1 at least"),
     "one policy, two directions": (
         (
             "direction: output}\n  - {role: edge,",
@@ -190,7 +190,7 @@ CASES = {
     "none of nothing": (
         ("{any: [{application: [http, ftp]}, {dscp: [af21]}]}", "{none: []}"),
         10,
-        "[]",
+        "nothing is listed here",
         "1 at least",
     ),
     "exclusive parts": (

@@ -190,7 +190,7 @@ def test_what_a_change_would_do_is_predicted_before_it_is_approved(site: Site) -
 @pytest.mark.parametrize(
     ("error", "text"),
     [
-        (errors.TesterError("the twin refuses the scenario: no such queue"), "the twin refuses the scenario: no such"),
+        (errors.TesterError("the twin refuses it: no such queue"), "the twin refuses it: no such queue"),
         (ZeroDivisionError("by nothing"), "qosforge has a fault"),
     ],
 )

@@ -14,7 +14,7 @@ from app.access.roles import Principal, Role
 from app.api.backend import Backend
 from app.api.dependencies import Caller, TheBackend, TheNote
 from app.api.run_models import Line
-from app.errors import InputError
+from app.errors import InputError, Place
 from app.intent.base import is_name
 from app.intent.differences import meant_changes, text_changes
 from app.intent.editing import NotEditable, Set, edited
@@ -71,11 +71,19 @@ def new(
     from_: Annotated[str, Query(alias="from", max_length=40)] = "",
     network: Name = "",
 ) -> Response:
-    """The editor on a policy that is not stored yet, begun from another one or from nothing."""
+    """The editor on a policy that is not stored yet, begun from another one or from nothing.
+
+    A form that stands is answered with where the editor is, so that a refusal is told in the form.
+    """
+    place = Place(path="name")
     if not is_name(name):
-        raise InputError(f"{name!r} is no name", mend="letters, digits, '-' and '_' only, beginning with a letter")
+        mend = "letters, digits, '-' and '_' only, beginning with a letter"
+        raise InputError(f"{name!r} is no name", place, mend)
     if name in backend.policies.names():
-        raise InputError(f"there is a policy {name!r} already", mend="edit that one, or choose another name")
+        mend = "edit that one, or choose another name"
+        raise InputError(f"there is a policy {name!r} already", place, mend)
+    if page.is_fragment:
+        return Response(status_code=204, headers={"HX-Redirect": f"/policies/new?{page.request.url.query}"})
     if from_:
         policy = backend.policies.get(from_)
         text = edited(policy.text, f"{from_}.yaml", [Set(("intent",), name)])
