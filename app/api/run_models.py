@@ -26,7 +26,7 @@ from app.reports.model import RunReport, StageReport
 from app.runs.contents import Kind
 from app.runs.decisions import Decision as Decided
 from app.runs.store import Run
-from app.runs.tables import RunStatus, Verdict
+from app.runs.summary import RunSummary, summary_of
 from app.tester.judging import ClassVerdict
 
 _REQUEST = ConfigDict(extra="forbid")
@@ -34,7 +34,6 @@ _REQUEST = ConfigDict(extra="forbid")
 RUNS = "/api/v1/runs"
 """Where runs are."""
 
-RUN_EXAMPLE = "019a3f6e-5b1c-7c8e-9a40-0c5d9f1b7a11"
 ARTIFACT_EXAMPLE = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 
 Line = Annotated[str, StringConstraints(max_length=500, pattern=r"^[^\x00-\x1f\x7f]*$")]
@@ -100,35 +99,6 @@ class RunOrder(BaseModel):
     not_before: Moment | None = None
     timeout_seconds: StrictInt | None = Field(default=None, ge=60, le=30 * 24 * 3600)
     source: Source | None = None
-
-
-class RunSummary(BaseModel):
-    """A run in a list.
-
-    ``waits_for`` says in words what a waiting run waits for, and ``due`` when it is looked at again by itself.
-    ``verdict`` is what was measured; how the run ended is its ``status``.
-    """
-
-    id: str = Field(examples=[RUN_EXAMPLE])
-    network: str
-    policy: str
-    policy_version: str
-    status: RunStatus
-    final: bool = Field(description="Whether the run is over.")
-    verdict: Verdict | None
-    created: datetime
-    updated: datetime
-    attempt: int
-    requested_by: str
-    ticket: str
-    source: dict[str, str] | None
-    not_before: datetime | None
-    deadline: datetime | None
-    due: datetime | None
-    waits_for: str
-    cancelled_by: str | None
-    reason: str = Field(description="Why it ended as it did, where its stages do not say so.")
-    undo_of: str | None = Field(description="The run that this one takes back.")
 
 
 class RunPage(BaseModel):
@@ -254,16 +224,11 @@ class Received(BaseModel):
     tester: str
 
 
-def summary_of(run: Run) -> RunSummary:
-    """A run as lists have it."""
-    return RunSummary(**_summary(run))
-
-
 def detail_of(run: Run, report: RunReport, candidate: str | None, decisions: Iterable[Decided]) -> RunDetail:
     """A run with what its report and the decisions on it say."""
     here = f"{RUNS}/{run.id}"
     return RunDetail(
-        **_summary(run),
+        **dict(summary_of(run)),
         candidate=candidate,
         approvals=[
             Decision(candidate=each.candidate, approved=each.approved, by=each.by, comment=each.comment, at=each.at)
@@ -289,14 +254,6 @@ def detail_of(run: Run, report: RunReport, candidate: str | None, decisions: Ite
         verdicts_after=list(report.verdicts_after),
         links=RunLinks(self=here, events=f"{here}/events", artifacts=f"{here}/artifacts", report=f"{here}/report"),
     )
-
-
-def _summary(run: Run) -> dict[str, Any]:
-    names = RunSummary.model_fields.keys() - {"final", "undo_of"}
-    return {name: getattr(run, name) for name in names} | {
-        "final": run.status.final,
-        "undo_of": run.params.get("undo_of"),
-    }
 
 
 class ReportDocument(RunReport):

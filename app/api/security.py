@@ -16,6 +16,8 @@ from app.runs.tables import RUNS
 
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
+NO_CREDENTIAL = "the call carries no credential"
+
 
 class Needs:
     """A dependency: the caller is known, and has a role where the call goes.
@@ -71,7 +73,7 @@ def _authenticated(request: Request, backend: Backend) -> Principal:
         return backend.access.authenticate(token.strip())
     cookie = request.cookies.get(cookie_name(backend.settings))
     if cookie is None:
-        raise NotAuthenticated("the call carries no credential", mend="send `Authorization: Bearer qf_…`")
+        raise NotAuthenticated(NO_CREDENTIAL, mend="send `Authorization: Bearer qf_…`")
     caller = backend.access.session(cookie)
     if request.method not in _SAFE:
         backend.access.check_csrf(cookie, request.headers.get(CSRF_HEADER))

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from app.api.run_models import summary_of
 from app.cli.account import account
 from app.cli.options import load, reach
 from app.cli.ordering import Asked
@@ -42,6 +41,7 @@ from app.runs.desk import Desk
 from app.runs.report import run_report
 from app.runs.service import open_service
 from app.runs.store import Run, RunStore
+from app.runs.summary import summary_of
 from app.runs.tables import RunStatus
 from app.settings import load_settings
 from app.tester.export import measured_packets, require_format, write_packets

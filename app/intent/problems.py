@@ -54,14 +54,16 @@ def as_problem(
         message = f"{shortened(details['input'])} has too few values"
         return InputError(message, document.place(path), f"write {loc[-1] + 1} of them at least")
     if kind == "too_short":
-        message = f"{shortened(details['input'])} has too few entries"
+        message = (
+            f"{shortened(details['input'])} has too few entries" if details["input"] else "nothing is listed here"
+        )
         return InputError(message, document.place(path), f"give {details['ctx']['min_length']} at least")
     if kind == "string_too_short":
-        message = f"{shortened(details['input'])} is {'too short' if details['input'] else 'empty'}"
-        return InputError(message, document.place(path), f"give {details['ctx']['min_length']} or more characters")
+        message = f"{shortened(details['input'])} is too short" if details["input"] else "nothing is written here"
+        return InputError(message, document.place(path), f"write at least {details['ctx']['min_length']} character")
     if kind == "string_too_long":
         message = f"{shortened(details['input'])} is too long"
-        return InputError(message, document.place(path), f"give at most {details['ctx']['max_length']} characters")
+        return InputError(message, document.place(path), f"write at most {details['ctx']['max_length']} characters")
     if kind in _BOUNDS:
         bound, words = _BOUNDS[kind]
         message = f"{shortened(details['input'])} is not possible here"
@@ -69,8 +71,11 @@ def as_problem(
     if kind == "missing":
         return InputError(f"missing key {str(loc[-1])!r}", document.place(path), "add it")
     if kind == "value_error":
-        message, _, mend = details["msg"].removeprefix("Value error, ").partition(": ")
-        return InputError(message, document.place(path), mend)
+        said = details["msg"].removeprefix("Value error, ")
+        quoted = shortened(details["input"])  # may have a colon of its own
+        begin = len(quoted) if said.startswith(quoted) else 0
+        message, _, mend = said[begin:].partition(": ")
+        return InputError(said[:begin] + message, document.place(path), mend)
     if kind in _EXPECTED:
         expected, mend = _EXPECTED[kind]
         return InputError(f"{shortened(details['input'])} is not {expected}", document.place(path), mend)

@@ -46,7 +46,8 @@ def printed(page: str) -> bytes:
 
     def image(found: re.Match[str]) -> str:
         title = _TITLE.search(found[0])
-        return f'<img src="{_address(next(numbers))}" alt="{title[1] if title else ""}">'
+        words = title[1].replace('"', "&quot;") if title else ""  # an element's text needs no mark for quotes
+        return f'<img src="{_address(next(numbers))}" alt="{words}">'
 
     # After the page's own, which they override: those that WeasyPrint is given beside a page stand before them.
     styled = _PICTURE.sub(image, page).replace("</head>", f"<style>{read_text(STYLES)}</style></head>", 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
@@ -28,7 +28,7 @@ from app.runs.report import run_report
 from app.runs.retrying import STARTS, last_summary, require_reached, require_retriable
 from app.runs.rules import NetworkRules, Rules
 from app.runs.store import NewRun, Run, RunStore, again_from
-from app.runs.tables import RunStatus, Verdict
+from app.runs.tables import RunStatus
 from app.runs.undo import require_undoable
 from app.runs.wrong_state import WrongState, require_status, require_stoppable
 from app.settings import Settings
@@ -137,32 +137,6 @@ class Desk:
             timeout_seconds=order.timeout.total_seconds() if order.timeout else None,
             approval=self._rules.approval(order.network.changes),
             traceparent=current_traceparent(),
-        )
-
-    def runs(
-        self,
-        networks: Collection[str] | None,
-        *,
-        status: RunStatus | None = None,
-        policy: str | None = None,
-        verdict: Verdict | None = None,
-        requested_by: str | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        before: str | None = None,
-        limit: int = 50,
-    ) -> list[Run]:
-        """Runs on the networks (``None``: on all), newest first; ``before`` is the id that a page ended at."""
-        return self.store.list_runs(
-            limit,
-            networks=networks,
-            status=status,
-            policy=policy,
-            verdict=verdict,
-            requested_by=requested_by,
-            since=since,
-            until=until,
-            before=before,
         )
 
     def run(self, run_id: str) -> Run:

@@ -50,6 +50,8 @@ def keep_readings(
 ) -> None:
     """Keep what boxes said to a person who asked them at a moment, by device.
 
+    That is the moment before the first was asked: what a run read meanwhile may be newer, and stays.
+
     Raises:
         StoreError: it cannot be written.
     """

@@ -6,6 +6,8 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
+import structlog
+
 from app.compiler.compile import Compilation
 from app.errors import QosforgeError
 from app.prediction.holding import would_hold
@@ -16,6 +18,8 @@ from app.runs.tables import StageOutcome
 Json = dict[str, Any]
 
 STAGE = "predict"
+
+_LOG = structlog.get_logger(__name__)
 
 _RESULT = ("measurement", "verdicts", "outcome")
 
@@ -38,6 +42,10 @@ def predicted(context: Context, compilation: Compilation, running: Mapping[str, 
             prediction = predict(compilation, running, seed=context.documents.seed)
         except QosforgeError as error:
             summary["text"] = f"nothing is predicted: {error}"
+            return
+        except Exception:  # noqa: BLE001  a fault of ours, which the log tells, must not cost the run
+            _LOG.exception("prediction failed", run_id=context.run_id)
+            summary["text"] = "nothing is predicted: qosforge has a fault; the log of its executor says which"
             return
         summary |= {
             "measurement": context.artifacts.put_text(prediction.measurement.model_dump_json()),

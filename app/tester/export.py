@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 from app.deltaq.distribution import LOST
 from app.errors import InputError, Place
@@ -22,18 +21,8 @@ def measured_packets(measurement: Measurement) -> Iterator[Row]:
     """The packets that a measurement kept, flow by flow in the order of sending."""
     for scenario in measurement.scenarios:
         for flow in scenario.flows:
-            yield from _rows(scenario.name, flow.name, flow.samples)
-
-
-def twin_packets(scenario: str, result: Mapping[str, Any]) -> Iterator[Row]:
-    """The same of a result document of the twin; flows without ``samples`` give none."""
-    for flow in result["flows"]:
-        yield from _rows(scenario, flow["name"], flow["samples"] or ())
-
-
-def _rows(scenario: str, flow: str, samples: Iterable[tuple[int, int]]) -> Iterator[Row]:
-    for sent, delay in samples:
-        yield scenario, flow, sent, None if delay == LOST else delay
+            for sent, delay in flow.samples:
+                yield scenario.name, flow.name, sent, None if delay == LOST else delay
 
 
 def require_format(path: Path) -> None:

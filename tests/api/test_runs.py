@@ -127,7 +127,7 @@ def test_one_key_makes_one_run_also_at_once(client: TestClient, ann: Headers, ba
         answers = list(pool.map(lambda _: client.post(RUNS, json=BODY, headers=ann | key), range(8)))
     assert sorted(answer.status_code for answer in answers) == [200] * 7 + [201]
     (made,) = {answer.json()["id"] for answer in answers}
-    assert [run.id for run in backend.desk.runs(None)] == [made]
+    assert [run.id for run in backend.desk.store.list_runs()] == [made]
     assert {answer.headers["location"] for answer in answers} == {f"{RUNS}/{made}"}
     other = client.post(RUNS, json=BODY | {"seed": 2}, headers=ann | key)
     assert "another request" in problem(other, 422)

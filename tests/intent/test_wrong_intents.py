@@ -97,7 +97,7 @@ CASES = {
     "no alternatives": (
         ("{any: [{application: [rtp-audio, rtp-video]}, {dscp: [ef, af41]}]}", "{any: []}"),
         5,
-        "[]",
+        "nothing is listed here",
         "1 at least",
     ),
     "no match": (
@@ -149,7 +149,7 @@ CASES = {
         "above zero",
     ),
     "verify with itself": (("to: vigo2", "to: vigo1"), 21, "'vigo1'", "two stations"),
-    "scope of nothing": (("role: [edge, middle]", "role: []"), 18, "[]", "1 at least"),
+    "scope of nothing": (("role: [edge, middle]", "role: []"), 18, "nothing is listed here", "1 at least"),
     "one policy, two directions": (
         (
             "direction: output}\n  - {role: edge,",
@@ -167,7 +167,7 @@ CASES = {
     ),
     "version of the future": (("version: 1", "version: 2"), 1, "2 is not possible", "should be 1"),
     "name too long": (("name: voice-video", "name: " + "v" * 41), 4, "is too long", "at most 40 characters"),
-    "empty name": (("from: vigo1", "from: ''"), 21, "'' is empty", "give 1 or more characters"),
+    "empty name": (("from: vigo1", "from: ''"), 21, "nothing is written here", "at least 1 character"),
     "unknown direction": (("direction: input", "direction: inward"), 19, "'inward'", "'input' or 'output'"),
     "key given twice": (
         ("    mark: {dscp: af21}\n", "    mark: {dscp: af21, dscp: af22}\n"),
@@ -191,7 +191,7 @@ CASES = {
     "none of nothing": (
         ("{any: [{application: [http, ftp]}, {dscp: [af21]}]}", "{none: []}"),
         10,
-        "[]",
+        "nothing is listed here",
         "1 at least",
     ),
     "exclusive parts": (

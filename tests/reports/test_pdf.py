@@ -53,6 +53,21 @@ def test_nothing_is_loaded_from_anywhere(capfd: pytest.CaptureFixture[str], tmp_
     assert b"/Subtype /Image" not in contents(pdf)
 
 
+def test_what_a_picture_is_called_ends_no_attribute(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[str] = []
+
+    class Html:
+        def __init__(self, string: str, **_: object) -> None:
+            given.append(string)
+
+        def write_pdf(self) -> bytes:
+            return b""
+
+    monkeypatch.setattr(paper, "HTML", Html)
+    paper.printed('<html><head></head><body><svg><title>a" src="b &lt;</title></svg></body></html>')
+    assert '<img src="picture:0" alt="a&quot; src=&quot;b &lt;">' in given[0]
+
+
 def test_names_are_never_markup() -> None:
     assert run_pdf(report(name=NASTY, text=NASTY)).startswith(b"%PDF-")
 

@@ -79,7 +79,7 @@ def test_the_same_key_gives_the_same_run(desk: Desk, order: Order) -> None:
     assert desk.place(order, "grace", "key")[1], "a key is its owner's"
     with pytest.raises(KeyReused, match="another request"):
         desk.place(replace(order, seed=2), "ada", "key")
-    assert len(desk.runs(None)) == 2
+    assert len(desk.store.list_runs()) == 2
 
 
 def test_the_same_key_at_once_gives_one_run(desk: Desk, order: Order) -> None:
@@ -87,14 +87,14 @@ def test_the_same_key_at_once_gives_one_run(desk: Desk, order: Order) -> None:
         placed = list(pool.map(lambda _: desk.place(order, "ada", "key"), range(16)))
     assert len({run.id for run, _ in placed}) == 1
     assert sum(new for _, new in placed) == 1
-    assert len(desk.runs(None)) == 1
+    assert len(desk.store.list_runs()) == 1
 
 
 @pytest.mark.parametrize("key", ["", "k" * 256, "a\nb"])
 def test_a_key_that_is_none_is_refused(desk: Desk, order: Order, key: str) -> None:
     with pytest.raises(InputError, match="printable"):
         desk.place(order, "ada", key)
-    assert desk.runs(None) == []
+    assert desk.store.list_runs() == []
 
 
 def test_runs_are_listed_in_pages_and_by_what_they_are(desk: Desk, order: Order, clock: Clock) -> None:
@@ -104,14 +104,22 @@ def test_runs_are_listed_in_pages_and_by_what_they_are(desk: Desk, order: Order,
         clock.forward(60)
     desk.store.set_status(made[0].id, RunStatus.KEPT, Verdict.MET)
     ids = [run.id for run in made]
-    page = desk.runs(["campus"], limit=2)
+    page = desk.store.list_runs(2, networks=["campus"])
     assert [run.id for run in page] == ids[:2:-1]
-    assert [run.id for run in desk.runs(["campus"], before=page[-1].id)] == ids[2::-1]
-    assert [run.id for run in desk.runs(None, verdict=Verdict.MET)] == ids[:1]
-    assert [run.id for run in desk.runs(None, status=RunStatus.KEPT)] == ids[:1]
-    assert [run.id for run in desk.runs(None, requested_by="ada")] == [ids[3], ids[1]]
-    assert [run.id for run in desk.runs(None, since=made[1].created, until=made[3].created)] == [ids[2], ids[1]]
-    assert desk.runs([]) == desk.runs(["elsewhere"]) == desk.runs(None, policy="other") == []
+    assert [run.id for run in desk.store.list_runs(networks=["campus"], before=page[-1].id)] == ids[2::-1]
+    assert [run.id for run in desk.store.list_runs(verdict=Verdict.MET)] == ids[:1]
+    assert [run.id for run in desk.store.list_runs(status=RunStatus.KEPT)] == ids[:1]
+    assert [run.id for run in desk.store.list_runs(requested_by="ada")] == [ids[3], ids[1]]
+    assert [run.id for run in desk.store.list_runs(since=made[1].created, until=made[3].created)] == [
+        ids[2],
+        ids[1],
+    ]
+    assert (
+        desk.store.list_runs(networks=[])
+        == desk.store.list_runs(networks=["elsewhere"])
+        == desk.store.list_runs(policy="other")
+        == []
+    )
 
 
 def test_an_unknown_run_is_told(desk: Desk) -> None:

@@ -7,21 +7,37 @@ from pathlib import Path
 
 import pytest
 
+from app.deltaq.distribution import LOST
 from app.errors import InputError
-from app.tester.export import COLUMNS, twin_packets, write_packets
+from app.tester.export import COLUMNS, measured_packets, write_packets
+from app.tester.measurement import FlowResult, Measurement, ScenarioResult
 
-RESULT = {
-    "flows": [
-        {"name": "a", "samples": [[0, 17], [5, -1]]},
-        {"name": "silent", "samples": None},
-        {"name": "b, too", "samples": [[3, 2**62]]},
-    ]
-}
+SAMPLES = {"a": ((0, 17), (5, LOST)), "silent": (), "b, too": ((3, 2**62),)}
 ROWS = [("busy", "a", 0, 17), ("busy", "a", 5, None), ("busy", "b, too", 3, 2**62)]
 
 
 def test_rows_are_the_samples() -> None:
-    assert list(twin_packets("busy", RESULT)) == ROWS
+    flows = tuple(
+        FlowResult(
+            name=name,
+            traffic_class="robin",
+            path="a→b",
+            sent=len(samples),
+            delivered=sum(delay != LOST for _, delay in samples),
+            lost=sum(delay == LOST for _, delay in samples),
+            samples=samples,
+        )
+        for name, samples in SAMPLES.items()
+    )
+    measurement = Measurement(
+        when="before",
+        evidence="emulated",
+        tester="twin",
+        seed=1,
+        delay_reference="first bit to first bit",
+        scenarios=(ScenarioResult(name="busy", title="Busy", flows=flows),),
+    )
+    assert list(measured_packets(measurement)) == ROWS
 
 
 def test_csv_reads_back(tmp_path: Path) -> None:

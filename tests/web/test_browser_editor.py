@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from app.access.roles import Role
 from tests.web.browser import PHONE, Tab
@@ -90,7 +91,21 @@ def test_form_and_text_stay_in_step(tab: Callable[..., Tab], ann: str) -> None:
     text.fill(KEPT_AS_IT_IS.replace("percent: 40", "percent: 45"))
     page.get_by_role("tab", name="Form").click()
     expect(rest.get_by_label("% of the link")).to_have_value("45")
-    page.get_by_role("button", name="Undo").click()
+    undo = page.get_by_role("button", name="Undo")
+    held: list[Route] = []
+    page.route("**/editor/change", lambda route: held.append(route), times=1)  # noqa: PLW0108  Playwright marks it
+    with page.expect_request("**/editor/change"):
+        rest.get_by_label("% of the link").fill("46")
+    undo.click()  # what is on its way
+    rest.get_by_label("Description").fill("done after it")
+    held[0].continue_()
+    expect(page.locator("#policy-text")).to_have_value(re.compile("done after it"))
+    assert "percent: 45" in _text(page)
+    expect(rest.get_by_label("% of the link")).to_have_value("45")
+    undo.click()
+    expect(page.locator("#policy-text")).not_to_have_value(re.compile("done after it"))
+    assert "percent: 45" in _text(page)
+    undo.click()
     expect(page.locator("#problem-list")).to_contain_text("is not YAML")
     with page.expect_event("dialog") as asked:  # what is not stored is not left without a word
         page.close(run_before_unload=True)
@@ -116,6 +131,9 @@ def test_two_tabs_lose_nothing(tab: Callable[..., Tab], ann: str, site: Site) ->
     bob.page.get_by_role("button", name="Save", exact=True).click()
     conflict = bob.page.get_by_role("alertdialog")
     expect(conflict).to_contain_text("ann stored version 2")
+    with bob.page.expect_response("**/versions"):
+        bob.page.get_by_role("button", name="Save", exact=True).click()  # it is asked again, not stored over
+    expect(conflict).to_have_count(1)
     expect(conflict.get_by_role("region", name="means something else").first).to_contain_text("20")
     assert "percent: 25" in _text(bob.page)
     assert [one for one in bob.complaints if "409" not in one] == []

@@ -301,3 +301,13 @@ def test_the_text_keeps_its_first_line_break_and_its_line_ends(
     area = re.search(r"<textarea.*?>(.*?)</textarea>", page, re.DOTALL)
     assert area is not None
     assert area[1] == "\n" + text
+
+
+def test_one_call_does_as_much_as_there_is_time_for(form: Form, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.web.routes.editor.MOST_SECONDS", 0.0)
+    percent = {"op": "amount", "path": ["classes", 0, "treatment"], "what": "service", "kind": "number"}
+    found = form.do({**percent, "value": "20"}, {**percent, "value": "25"})
+    assert found["taken"] == 1
+    assert "percent: 20" in found["text"]
+    assert form.do({**percent, "value": "25"})["taken"] == 1
+    assert form.do()["taken"] == 0

@@ -12,6 +12,7 @@ from starlette.testclient import TestClient
 from app.access.roles import Role
 from app.api.backend import Backend, open_backend
 from app.resources import root
+from app.runs.held import last_read
 from app.runs.tables import RunStatus
 from app.settings import Settings
 from app.web.site import create_site
@@ -173,6 +174,22 @@ def test_a_box_that_cannot_be_read_is_told_with_the_mend(
     assert "No drift" in answer.text, "what is known stands beside it"
     assert site.post("/networks/campus/devices/r1/now").status_code == 403, "no token of the page"
     assert site.post("/networks/infn-fnal/devices/router1/now", headers=ann).status_code == 403
+
+
+def test_what_a_run_reads_while_a_person_does_stays_the_last_reading(
+    site: TestClient, backend: Backend, ann: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _kept(backend)
+    campus, store = backend.networks.network("campus"), backend.desk.store
+    before = startups(campus)["r1"]
+
+    def slow(*_: object) -> dict[str, str]:
+        record(store, backend.artifacts, "campus", configured(campus, POLICY), RunStatus.KEPT)
+        return {"r1": before}
+
+    monkeypatch.setattr(backend.previews, "running", slow)
+    assert site.post("/networks/campus/devices/r1/now", headers=ann).status_code == 200
+    assert last_read(store, backend.artifacts, campus)["r1"].text != before
 
 
 @pytest.mark.usefixtures("ann")

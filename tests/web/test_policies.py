@@ -39,6 +39,19 @@ def test_policies_are_listed_with_their_newest_versions(client: TestClient, pers
     assert "New policy" not in client.get("/policies").text
 
 
+def test_a_name_that_cannot_be_is_told_in_the_form(client: TestClient, persons: Persons, gold: None) -> None:
+    said = persons.add("ann", Role.OPERATOR).log_in(client)
+
+    for name in ("gold", "2<b>"):
+        refused = client.get("/policies/new", params={"name": name, "from": "gold"}, headers=said)
+        assert refused.status_code == 422
+        assert refused.headers["HX-Retarget"] == "#messages"
+        assert 'data-field="name"' in refused.text
+    begun = client.get("/policies/new", params={"name": "silver", "from": "gold"}, headers=said)
+    assert begun.headers["HX-Redirect"] == "/policies/new?name=silver&from=gold"
+    assert "silver" in client.get(begun.headers["HX-Redirect"]).text
+
+
 def test_a_policy_has_its_versions_and_ways_on(client: TestClient, persons: Persons, gold: None) -> None:
     persons.add("ann", Role.OPERATOR).log_in(client)
     page = client.get("/policies/gold").text

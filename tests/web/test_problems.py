@@ -118,6 +118,7 @@ def test_who_is_not_logged_in_is_asked_to_and_loses_nothing(client: TestClient, 
     assert (sent.status_code, 'href="/login"' in sent.text) == (401, True)
     in_work = client.post("/trial/input", data={"days": "3"}, headers=HTMX)
     assert in_work.status_code == 401
+    assert "Your session has ended." in in_work.text
     assert 'target="_blank"' in in_work.text
 
 

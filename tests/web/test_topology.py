@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from app.inventory.loader import load_network
 from app.resources import root
 from app.web.views.networks import NetworkView
-from app.web.views.topology import Drawing, Rectangle, drawing
+from app.web.views.shapes import Rectangle
+from app.web.views.topology import Drawing, drawing
 
 
 def _everything(made: Drawing) -> list[Rectangle]:

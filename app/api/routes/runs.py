@@ -21,13 +21,12 @@ from app.api.run_models import (
     RunDetail,
     RunOrder,
     RunPage,
-    RunSummary,
     detail_of,
-    summary_of,
 )
 from app.api.run_pages import Before, networks_seen, next_page
 from app.api.security import Needs
 from app.runs.desk import Order
+from app.runs.summary import RunSummary, summary_of
 from app.runs.tables import RunStatus, Verdict
 
 router = APIRouter(tags=["runs"])
@@ -97,8 +96,9 @@ def list_runs(
 
     `next` leads through all pages; runs that are added meanwhile are before the first one and move nothing.
     """
-    found = backend.desk.runs(
-        networks_seen(caller, network),
+    found = backend.desk.store.list_runs(
+        limit + 1,
+        networks=networks_seen(caller, network),
         status=status,
         policy=policy,
         verdict=verdict,
@@ -106,7 +106,6 @@ def list_runs(
         since=since,
         until=until,
         before=before,
-        limit=limit + 1,
     )
     page = found[:limit]
     more = len(found) > limit

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 
 from fastapi import APIRouter, Response
@@ -38,12 +37,14 @@ def read_device(page: ThePage, backend: TheBackend, network: str, device: str) -
     net = backend.networks.network(network)
     entry = device_of(net, device)
     failed: list[QosforgeError] = []
+    store = backend.desk.store
+    began = store.now()
     try:
         texts = backend.previews.running(net, (entry.name,))
     except DeviceErrors as error:
         failed = error.errors
     else:
-        keep_readings(backend.desk.store, backend.artifacts, net, texts, datetime.now(UTC))
+        keep_readings(store, backend.artifacts, net, texts, began)
     return page.answer("networks/held.html.j2", **_shown(backend, net, entry), failed=failed, now=not failed)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -13,7 +14,7 @@ from app.access.roles import Principal, Role
 from app.api.backend import Backend
 from app.api.dependencies import Caller, TheBackend, TheNote
 from app.api.run_models import Line
-from app.errors import InputError
+from app.errors import InputError, Place
 from app.intent.base import is_name
 from app.intent.differences import meant_changes, text_changes
 from app.intent.editing import NotEditable, Set, edited
@@ -31,7 +32,10 @@ from app.web.views.policy_form import policy_form
 router = APIRouter()
 
 MOST_CHANGES = 500
-"""Changes that one call makes: what was done while the connection was away comes at once."""
+"""Changes that one call takes: what was done while the connection was away comes at once."""
+
+MOST_SECONDS = 5.0
+"""How long one call makes changes; those that are left are sent again."""
 
 _EMPTY = """version: 1
 intent: {name}
@@ -67,11 +71,19 @@ def new(
     from_: Annotated[str, Query(alias="from", max_length=40)] = "",
     network: Name = "",
 ) -> Response:
-    """The editor on a policy that is not stored yet, begun from another one or from nothing."""
+    """The editor on a policy that is not stored yet, begun from another one or from nothing.
+
+    A form that stands is answered with where the editor is, so that a refusal is told in the form.
+    """
+    place = Place(path="name")
     if not is_name(name):
-        raise InputError(f"{name!r} is no name", mend="letters, digits, '-' and '_' only, beginning with a letter")
+        mend = "letters, digits, '-' and '_' only, beginning with a letter"
+        raise InputError(f"{name!r} is no name", place, mend)
     if name in backend.policies.names():
-        raise InputError(f"there is a policy {name!r} already", mend="edit that one, or choose another name")
+        mend = "edit that one, or choose another name"
+        raise InputError(f"there is a policy {name!r} already", place, mend)
+    if page.is_fragment:
+        return Response(status_code=204, headers={"HX-Redirect": f"/policies/new?{page.request.url.query}"})
     if from_:
         policy = backend.policies.get(from_)
         text = edited(policy.text, f"{from_}.yaml", [Set(("intent",), name)])
@@ -112,10 +124,17 @@ class Changed(BaseModel):
 
 @router.post("/editor/change", dependencies=sees(Role.VIEWER, recorded=False))
 def change(page: ThePage, caller: Caller, backend: TheBackend, body: Changed) -> Response:
-    """The text after what was done in the form, and the form that belongs to it. Nothing is stored."""
+    """The text after what was done in the form, and the form that belongs to it. Nothing is stored.
+
+    ``taken`` says how many of the gestures are in the text: many on a long text are more than one call does.
+    """
     included = _policy(backend.policies, body.begun, body.number)
-    text, refused, focus = body.text, None, ""
+    text, refused, focus, taken = body.text, None, "", 0
+    until = time.monotonic() + MOST_SECONDS
     for gesture in body.gestures:
+        if taken and time.monotonic() > until:
+            break
+        taken += 1
         reading = read_policy(_written(body.name, text, included))
         try:
             changes = changes_of(gesture, reading.data, reading.merged)
@@ -124,8 +143,16 @@ def change(page: ThePage, caller: Caller, backend: TheBackend, body: Changed) ->
         except NotEditable as error:
             refused = {"message": error.message, "mend": error.mend, "line": error.where.line}
     shown = _shown(page, caller, backend, _written(body.name, text, included), body.network)
-    answer = {"text": text, "form": shown.form, "problems": shown.problems, "refused": refused, "focus": focus}
-    return JSONResponse(answer)
+    return JSONResponse(
+        {
+            "text": text,
+            "taken": taken,
+            "form": shown.form,
+            "problems": shown.problems,
+            "refused": refused,
+            "focus": focus,
+        }
+    )
 
 
 @router.post("/policies/{name}/versions", dependencies=sees(Role.OPERATOR))

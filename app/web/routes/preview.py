@@ -74,9 +74,10 @@ def _seen(caller: Principal, backend: Backend, form: PreviewForm) -> Network:
 
 def _read(backend: Backend, network: Network) -> Mapping[str, str]:
     """Read the boxes, and keep what they said; why some could not be read, by device."""
+    store = backend.desk.store
+    began = store.now()
     texts, errors = backend.previews.answers(network)
-    desk = backend.desk
-    keep_readings(desk.store, backend.artifacts, network, texts, desk.store.now())
+    keep_readings(store, backend.artifacts, network, texts, began)
     return {device: str(error) for device, error in errors.items()}
 
 

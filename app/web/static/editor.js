@@ -9,7 +9,9 @@ import { pick } from "./pick.js";
 
 const TYPING_MS = 300;
 const RETRY_MS = 2000;
+const PATIENCE_MS = 60_000; // twice what the service takes for an answer: then the connection is lost
 const MOST_UNDONE = 100;
+const MOST_AT_ONCE = 100;
 
 const element = (id) => document.getElementById(id);
 const editor = element("editor");
@@ -34,6 +36,7 @@ let stored = "new" in editor.dataset ? null : text;
 let settled = text; // the text that form and preview show
 let queue = []; // gestures that the service has not taken yet
 let under_way = 0; // how many of them are with the service
+let replaced = 0; // how often the text was another one at once, so that what is under way does not count
 let stale = false; // the form does not show the text, or the chosen network
 let busy = false;
 let away = false;
@@ -61,8 +64,11 @@ async function call(address, body, headers = {}) {
   const answer = await fetch(address, {
     method: "POST",
     body,
+    signal: AbortSignal.timeout(PATIENCE_MS),
     headers: { "X-CSRF-Token": token.content, "HX-Request": "true", ...headers },
   });
+  // A proxy's own page: the service is away.
+  if (answer.status >= 500 && !answer.headers.has("HX-Retarget")) throw new TypeError("no answer of the service");
   if (away) {
     away = false;
     connection.hidden = true;
@@ -71,7 +77,9 @@ async function call(address, body, headers = {}) {
   return answer;
 }
 
-function lost() {
+// Anything but a lost connection is a mistake of ours, and thrown on.
+function lost(error) {
+  if (!(error instanceof TypeError || error.name === "TimeoutError")) throw error;
   away = true;
   connection.hidden = false;
   state();
@@ -82,19 +90,21 @@ async function exchange() {
   if (busy || (!queue.length && !stale)) return;
   clearTimeout(timer);
   busy = true;
-  const sent = [...queue];
+  const sent = queue.slice(0, MOST_AT_ONCE);
   const before = text;
+  const turn = replaced;
   under_way = sent.length;
   stale = false;
   try {
     const order = { name, text: before, begun, number: Number(number), network: network.value, gestures: sent };
     const answer = await call("/editor/change", JSON.stringify(order), { "Content-Type": "application/json" });
-    if (answer.ok) take(await answer.json(), sent, before);
-    else if (await passes(answer, sent)) return;
+    if (answer.ok) {
+      const changed = await answer.json();
+      if (turn === replaced) take(changed, sent.slice(0, changed.taken), before);
+    } else if (await passes(answer, sent, turn)) return;
   } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
     stale = true;
-    lost();
+    lost(error);
     return;
   } finally {
     busy = false;
@@ -124,10 +134,11 @@ function take(answer, sent, before) {
 }
 
 // Whether a refusal may pass by itself, or by a new login: then it is tried again. Else what was sent is given up.
-async function passes(answer, sent) {
+async function passes(answer, sent, turn) {
   await complain(answer);
   if (answer.status < 500 && ![401, 403, 429].includes(answer.status)) {
-    queue = queue.slice(sent.length);
+    if (turn === replaced) queue = queue.slice(sent.length);
+    stale ||= sent.length > 0; // the form shows what was given up
     return false;
   }
   stale = true;
@@ -253,7 +264,7 @@ function isDirty() {
 function state() {
   if (locked) return;
   area.readOnly = queue.length > 0;
-  element("undo").disabled = !history.length;
+  element("undo").disabled = !(history.length || queue.length || text !== settled);
   const { textAway, textUnsaved, textSame } = editor.dataset;
   const told = away ? textAway : isDirty() || stored === null ? textUnsaved : textSame;
   if (element("state").textContent !== told) element("state").textContent = told;
@@ -271,8 +282,10 @@ function remember(before, after) {
   if (history.length > MOST_UNDONE) history.shift();
 }
 
-function replaceText(to) {
-  queue = [];
+function replaceText(to, gestures = []) {
+  replaced += 1;
+  under_way = 0;
+  queue = gestures;
   write(to);
   stale = true;
   keepDraft();
@@ -289,9 +302,7 @@ function offer() {
     const time = new Date(draft.at).toLocaleString(navigator.language, { dateStyle: "medium", timeStyle: "short" });
     const restore = button(textRestore, () => {
       base = draft.base;
-      const gestures = draft.queue ?? [];
-      replaceText(draft.text);
-      queue = gestures;
+      replaceText(draft.text, draft.queue);
       drafts.drop(id);
       line.remove();
       area.focus();
@@ -341,8 +352,7 @@ async function send(andRun) {
   try {
     answer = await call(`/policies/${encodeURIComponent(name)}/versions`, body);
   } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-    lost();
+    lost(error);
     return;
   }
   const outcome = element("outcome");
@@ -358,7 +368,7 @@ async function send(andRun) {
     const query = new URLSearchParams({ policy: name, version: made, network: network.value });
     if (andRun) location.assign(`/runs/new?${query}`);
     else window.history.replaceState(null, "", `/policies/${encodeURIComponent(name)}/edit?network=${encodeURIComponent(network.value)}`);
-  } else if (answer.headers.get("content-type").startsWith("application/json")) {
+  } else if (answer.headers.get("content-type")?.startsWith("application/json")) {
     conflict(await answer.json());
   } else {
     await complain(answer);
@@ -381,7 +391,7 @@ function conflict({ panel, newest, theirs }) {
       mine.open = true;
       outcome.replaceChildren(mine);
       remember(text, theirs);
-      stored = theirs;
+      stored = settled = theirs;
       replaceText(theirs);
     },
     force: () => {
@@ -390,13 +400,13 @@ function conflict({ panel, newest, theirs }) {
     },
   };
   outcome.querySelector("#conflict").focus();
-  outcome.addEventListener("click", function chosen(event) {
+  outcome.onclick = (event) => {
     const choice = event.target.closest("[data-conflict]")?.dataset.conflict;
     if (!choice) return;
-    outcome.removeEventListener("click", chosen);
+    outcome.onclick = null;
     base = newest;
     choose[choice]();
-  });
+  };
   function say(told) {
     const line = document.createElement("p");
     line.className = "message warning";
@@ -411,7 +421,9 @@ save?.addEventListener("submit", (event) => {
   store(event.submitter?.id === "store-and-run");
 });
 element("undo")?.addEventListener("click", () => {
-  if (history.length) replaceText((settled = history.pop()));
+  if (queue.length) replaceText(text); // what the service has not taken
+  else if (text !== settled) replaceText(settled);
+  else if (history.length) replaceText((settled = history.pop()));
 });
 
 numberLines();

@@ -14,7 +14,8 @@ from app.runs.held import LastRead, last_read
 from app.runs.qos_state import Held, Qos, held
 from app.runs.qos_state import Port as HeldPort
 from app.units import format_rate
-from app.web.views.topology import MOST_HOSTS, Drawing, Line, Rectangle, drawing
+from app.web.views.shapes import Rectangle
+from app.web.views.topology import MOST_HOSTS, Drawing, Line, drawing
 
 SYMBOLS = {Qos.UNKNOWN: "?", Qos.NONE: "–", Qos.DRIFTED: "≠"}
 """What stands for a port's state in the drawing; of a policy it is the number of queues."""

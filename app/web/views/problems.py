@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from app.api.security import NO_CREDENTIAL
 from app.web.pages import Page
 
 _FOR_PROGRAMS = "/api/v1"
@@ -45,6 +46,8 @@ def explained(page: Page, problem: dict[str, Any], retry_after: str | None) -> E
         "unavailable": page.text("The service cannot do this now"),
     }
     own = _of_the_request(page, kind, retry_after)
+    if kind == "not-authenticated" and problem["detail"] == NO_CREDENTIAL:  # browsers forget what has expired
+        own = page.text("You are not logged in"), page.text("Your session has ended.")
     errors: tuple[Wrong, ...] = ()
     if own is not None and not (kind == "not-found" and problem["detail"] != "Not Found"):
         title, detail = own

@@ -39,7 +39,7 @@ class Ordered:
     require_batfish: Ticked = ""
     ticket: Annotated[str, Form(max_length=LONGEST_TICKET)] = ""
     not_before: Annotated[str, Form(max_length=32)] = ""
-    timeout_minutes: Annotated[str, Form(max_length=8)] = ""
+    timeout_minutes: Annotated[str, Form(max_length=32, title="Give up after")] = ""
 
     def order(self, backend: Backend) -> Order:
         """What the desk is asked for.
@@ -92,5 +92,5 @@ def _timeout(text: str) -> timedelta | None:
         return None
     if not (text.isascii() and text.isdigit() and 1 <= int(text) <= _LONGEST_MINUTES):
         mend = f"give whole minutes from 1 to {_LONGEST_MINUTES}, or nothing"
-        raise InputError("this is no time limit", Place(path="timeout"), mend)
+        raise InputError("this is no time limit", Place(path="timeout_minutes"), mend)
     return timedelta(minutes=int(text))

@@ -43,15 +43,15 @@ class Filters:
 
     def runs(self, backend: Backend, caller: Principal, before: str | None, limit: int) -> list[Run]:
         """The runs that pass, newest first, of networks that the caller sees."""
-        return backend.desk.runs(
-            networks_seen(caller, self.network or None),
+        return backend.desk.store.list_runs(
+            limit,
+            networks=networks_seen(caller, self.network or None),
             status=self.status or None,
             policy=self.policy or None,
             verdict=self.verdict or None,
             requested_by=self.by or None,
             since=datetime.combine(self.since, time(), UTC) if self.since else None,
             before=before,
-            limit=limit,
         )
 
 
