@@ -67,6 +67,12 @@ def order(page: Page, policy: str, ticket: str = "") -> None:
     page.wait_for_url(re.compile(r"/runs/[0-9a-f-]{36}$"))
 
 
+def held(site: Site) -> list[object]:
+    """What the routers hold, as the lab itself tells."""
+    lab = state_folder(site.settings.var_dir, "infn-fnal")
+    return [control.request(lab, {"op": "running", "box": name})["running"] for name in ("router1", "router3")]
+
+
 def status(page: Page, word: str) -> None:
     """Wait until the run's page tells a status."""
     expect(page.locator("#state .headline")).to_contain_text(word, timeout=LONG_MS)
@@ -117,6 +123,7 @@ def test_a_change_that_breaks_its_objective_is_taken_back_and_told_after_an_outa
     ann, bob = tab(), tab()
     ann.log_in("ann", PASSWORD)
     bob.log_in("bob", PASSWORD)
+    before = held(site)
     order(ann.page, "too-much")
     status(ann.page, "needs approval")
     # The connection is gone while the run goes on: the page says so, and catches up by itself.
@@ -131,6 +138,7 @@ def test_a_change_that_breaks_its_objective_is_taken_back_and_told_after_an_outa
     expect(ann.page.locator("#connection")).to_be_hidden()
     expect(ann.page.locator("#state .because")).to_contain_text("delay p99 is")
     expect(ann.page.locator("table.matrix").get_by_text("↩ taken back")).to_have_count(2)
+    assert held(site) == before
     expect(ann.page.get_by_role("button", name="Try again")).to_be_visible()
     bob.require_sound()
 
