@@ -38,6 +38,8 @@ _DISCIPLINES = {
     Discipline.SRR: "shaped round robin: queues take evenly spaced turns by their weights",
     Discipline.WFQ: "weighted fair queueing: queues share the link by their parts",
 }
+_IN_TURN = frozenset({Discipline.WRR, Discipline.SRR, Discipline.WFQ})
+"""Disciplines beside which a box may serve a priority queue first."""
 _PROTOCOLS = {1: "ICMP", 6: "TCP", 17: "UDP", 47: "GRE", 50: "ESP"}
 _TRUST = {
     Trust.KEEP: "marks of packets that no rule names stay as they are",
@@ -52,8 +54,11 @@ _LISTED = 12
 
 def discipline_words(scheduler: Scheduler) -> str:
     """How queues share a port."""
+    words = _DISCIPLINES[scheduler.discipline]
+    if scheduler.discipline in _IN_TURN and any(queue.priority for queue in scheduler.queues):
+        words = f"priority first, then {words}"
     limit = scheduler.limit_percent
-    return _DISCIPLINES[scheduler.discipline] + (f"; the port sends at most {limit} % of its rate" if limit else "")
+    return words + (f"; the port sends at most {limit} % of its rate" if limit else "")
 
 
 def queue_names(scheduler: Scheduler) -> tuple[str, ...]:

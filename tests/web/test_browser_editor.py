@@ -9,10 +9,6 @@ import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
 from app.access.roles import Role
-from app.compiler.compile import compile_intent
-from app.intent.loader import parse_intent
-from app.inventory.loader import load_network
-from app.resources import root
 from tests.web.browser import PHONE, Tab
 from tests.web.conftest import PASSWORD, Site
 
@@ -32,101 +28,8 @@ def _settled(page: Page) -> None:
     page.wait_for_timeout(50)
 
 
-def _add(page: Page, button: str) -> None:
-    page.get_by_role("button", name=button, exact=True).click()
-    _settled(page)
-
-
 def _card(page: Page, name: str) -> Locator:
     return page.locator(f"[data-class={name}]")
-
-
-def _new_class(page: Page, position: int, name: str) -> Locator:
-    """A new class; the focus is in its name at once."""
-    _add(page, "+ Class")
-    expect(page.locator(f"#f-classes-{position}-name")).to_be_focused()
-    page.keyboard.press("Control+A")
-    page.keyboard.type(name)
-    card = _card(page, name)
-    card.wait_for()
-    return card
-
-
-def test_the_campus_policy_is_built_from_nothing(site: Site, tab: Callable[..., Tab], ann: str) -> None:
-    one = tab()
-    one.log_in(ann, PASSWORD)
-    page = one.page
-    page.goto("/policies")
-    page.get_by_label("Name").fill("meeting")
-    page.get_by_role("button", name="Begin").click()
-    page.get_by_label("Network").select_option("campus")
-
-    voice = _new_class(page, 0, "voice-video")
-    expect(voice).to_contain_text("has no match")
-    voice.get_by_role("button", name="+ Application").click()
-    voice.get_by_role("button", name="Choose… Application").click()
-    dialog = page.get_by_role("dialog", name="Applications")
-    dialog.get_by_label("rtp-audio").check()
-    dialog.get_by_label("rtp-video").check()
-    dialog.get_by_role("button", name="Take these").click()
-    expect(voice).to_contain_text("rtp-video: UDP 16384–32767")
-    voice.get_by_role("button", name="+ DSCP").click()
-    voice.get_by_label("DSCP (mark of the packet)").fill("ef, af41")
-    voice.get_by_label("DSCP", exact=True).select_option("af41")
-    voice.get_by_label("CoS", exact=True).select_option("5")
-    voice.get_by_label("Service").select_option("priority.percent")
-    voice.get_by_label("% of the link").fill("120")
-    expect(voice.get_by_label("% of the link")).to_have_attribute("aria-invalid", "true")
-    expect(voice).to_contain_text("120 is not possible here give at most 100")
-    expect(page.locator("#sums")).to_contain_text("Not counted, because its service is wrong: voice-video")
-    voice.get_by_label("% of the link").fill("50")
-    expect(voice).not_to_contain_text("not possible here")
-    voice.get_by_label("95 % within").fill("50 ms")
-    voice.get_by_label("Loss").fill("0.1 %")
-
-    web = _new_class(page, 1, "web-and-file")
-    web.get_by_role("button", name="+ Application").click()
-    web.get_by_label("Application", exact=True).fill("http, ftp")
-    web.get_by_label("DSCP", exact=True).select_option("af21")
-    web.get_by_label("Service").select_option("bandwidth.remaining_percent")
-    web.get_by_label("% of what is left").fill("80")
-    rest = _card(page, "default")
-    rest.get_by_label("Service").select_option("bandwidth.remaining_percent")
-    rest.get_by_label("% of what is left").fill("30")
-    sums = page.locator("#sums")
-    expect(sums).to_contain_text("10 % too much")
-    expect(page.get_by_text("the remaining_percent of all classes sum to 110").first).to_be_visible()
-    web.get_by_label("% of what is left").fill("70")
-    expect(sums).to_contain_text("0 % free")
-    rest.get_by_label("(WRED)").check()
-
-    _add(page, "+ Rule for slow links")
-    page.get_by_label("block the link at most for").or_(page.get_by_label("Time")).first.fill("16 ms")
-    page.get_by_label("Header compression").select_option("rtp")
-    _add(page, "+ Place where packets are served (output)")
-    for tag in ("wan", "lan", "trunk"):
-        page.locator("#f-apply-0-interfaces").get_by_label(tag).check()
-    expect(page.locator("#f-link_efficiency-0")).to_contain_text("56 kb/s × 16 ms / 8 = 112 bytes")
-    expect(page.locator("#f-apply-0-covered")).to_contain_text("ports of campus")
-    _add(page, "+ Place where packets are recognised (input)")
-    for tag in ("lan", "trunk"):
-        page.locator("#f-apply-1-interfaces").get_by_label(tag).check()
-    _add(page, "+ Measurement")
-    page.get_by_label("From", exact=True).select_option("vigo1")
-    page.get_by_label("To", exact=True).select_option("vigo2")
-    page.locator("#f-verify-0-classes").get_by_label("voice-video").check()
-    _settled(page)
-    expect(page.locator("#problem-list")).to_be_empty()
-    one.require_sound()
-
-    loaded = parse_intent(_text(page), "meeting.yaml")
-    compiled = compile_intent(loaded, load_network(root() / "inventories" / "campus"))
-    assert not [finding for finding in compiled.findings if finding.severity == "error"]
-    page.get_by_label("What you changed, and why").fill("the conference first")
-    page.get_by_role("button", name="Save", exact=True).click()
-    expect(page.get_by_text("Stored as version 1.")).to_be_visible()
-    page.get_by_role("link", name="All versions").click()
-    expect(page.get_by_role("row", name="the conference first")).to_be_visible()
 
 
 KEPT_AS_IT_IS = """# Why the campus does this.

@@ -115,6 +115,11 @@ class RunView:
         verdicts = (*report.verdicts_before, *report.verdicts_predicted, *report.verdicts_after)
         return ", ".join(sorted({f"{each.verdict.confidence * 100:g} %" for each in verdicts}))
 
+    @property
+    def never_arrives(self) -> bool:
+        """Whether a delay that was judged has no end, because too many packets were lost."""
+        return any(bound.observed.infinite for row in self.verdicts for bound in row.sides.values())
+
     amount = staticmethod(amount)
 
     @staticmethod

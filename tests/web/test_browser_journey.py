@@ -1,0 +1,289 @@
+"""What administrators do on the campus, from an empty policy to boxes that hold what they held before."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from app.access.roles import Role
+from app.intent.loader import parse_intent
+from app.settings import Settings
+from tests.api.served import serving
+from tests.system.campus import Campus
+from tests.web.browser import PHONE, Tab
+from tests.web.conftest import Site
+from tests.web.people import PASSWORD
+
+LONG_MS = 90_000
+"""What takes the boxes or the twin some seconds, on a busy machine."""
+
+MAKERS = {
+    "r1": ("Cisco IOS", "priority percent 50", "voice-video"),
+    "s2970": ("Catalyst 2970", "match ip dscp af41 ef", "voice-video"),
+    "ers5510": ("BayStack 5510", "qos action", "voice-video"),
+    "e300": ("Force10 E300", "bandwidth-percentage", "web-and-file"),
+}
+"""By box, its maker, a line of its configuration, and the class for which it stands there."""
+
+
+@pytest.fixture(scope="module")
+def campus(var_dir: Path) -> Iterator[Campus]:
+    """The campus lab."""
+    made = Campus(var_dir)
+    try:
+        made.start()
+        yield made
+    finally:
+        made.stop()
+
+
+@pytest.fixture(scope="module")
+def site(var_dir: Path, campus: Campus) -> Iterator[Site]:
+    """A service where four eyes are asked for, with two people; both may approve what the other asks for."""
+    with serving(var_dir, four_eyes="true") as served:
+        made = Site(served, Settings(var_dir=var_dir))
+        for name in ("ann", "bob"):
+            made.person(name, Role.APPROVER, campus.network.name)
+        yield made
+
+
+def test_an_administrator_changes_the_campus_and_takes_it_back(tab: Callable[..., Tab], campus: Campus) -> None:
+    delivered = campus.all_running()
+    ann, bob = tab(), tab(PHONE, color_scheme="dark")
+
+    ann.log_in("ann", PASSWORD)
+    build_the_policy(ann.page)
+    ann.require_sound()
+    look_at_four_makers(ann.page)
+    await_the_prediction(ann.page)
+    ann.require_sound()
+    ask_for_a_run(ann.page)
+
+    status(ann.page, "needs approval")
+    expect(ann.page.get_by_role("button", name="Approve exactly this")).to_be_disabled()
+    expect(ann.page.locator("#why-not")).to_contain_text("ann asked for the run and may not approve it")
+    ann.require_sound()
+    ann.page.evaluate("window.stillOpen = true")
+
+    bob.log_in("bob", PASSWORD)
+    look_and_approve(bob)
+
+    watch_it_being_kept(ann.page)
+    assert ann.page.evaluate("window.stillOpen")
+    assert campus.all_running() != delivered
+    read_the_verdict(ann.page)
+    ann.require_sound()
+    bob.require_sound()
+    take_the_reports_away(ann.page)
+    look_at_the_network(ann)
+
+    ann.page.go_back()
+    roll_back(ann)
+    assert campus.all_running() == delivered
+
+
+def _settled(page: Page) -> None:
+    """The service has taken everything that was done in the form."""
+    expect(page.locator("#policy-text")).to_have_js_property("readOnly", False)
+
+
+def _add(page: Page, button: str) -> None:
+    page.get_by_role("button", name=button, exact=True).click()
+    _settled(page)
+
+
+def _card(page: Page, name: str) -> Locator:
+    return page.locator(f"[data-class={name}]")
+
+
+def _new_class(page: Page, position: int, name: str) -> Locator:
+    """A new class; the focus is in its name at once."""
+    _add(page, "+ Class")
+    expect(page.locator(f"#f-classes-{position}-name")).to_be_focused()
+    page.keyboard.press("Control+A")
+    page.keyboard.type(name)
+    card = _card(page, name)
+    card.wait_for()
+    return card
+
+
+def build_the_policy(page: Page) -> None:
+    """The campus policy, with mistakes that are explained where they are made."""
+    page.get_by_role("link", name="Policies").click()
+    page.get_by_label("Name").fill("meeting")
+    page.get_by_role("button", name="Begin").click()
+    page.get_by_label("Network").select_option("campus")
+
+    voice = _new_class(page, 0, "voice-video")
+    expect(voice).to_contain_text("has no match")
+    voice.get_by_role("button", name="+ Application").click()
+    voice.get_by_role("button", name="Choose… Application").click()
+    dialog = page.get_by_role("dialog", name="Applications")
+    dialog.get_by_label("rtp-audio").check()
+    dialog.get_by_label("rtp-video").check()
+    dialog.get_by_role("button", name="Take these").click()
+    expect(voice).to_contain_text("rtp-video: UDP 16384–32767")
+    voice.get_by_role("button", name="+ DSCP").click()
+    voice.get_by_label("DSCP (mark of the packet)").fill("ef, af41")
+    voice.get_by_label("DSCP", exact=True).select_option("af41")
+    voice.get_by_label("CoS", exact=True).select_option("5")
+    voice.get_by_label("Service").select_option("priority.percent")
+    voice.get_by_label("% of the link").fill("120")
+    expect(voice.get_by_label("% of the link")).to_have_attribute("aria-invalid", "true")
+    expect(voice).to_contain_text("120 is not possible here give at most 100")
+    expect(page.locator("#sums")).to_contain_text("Not counted, because its service is wrong: voice-video")
+    voice.get_by_label("% of the link").fill("50")
+    expect(voice).not_to_contain_text("not possible here")
+    voice.get_by_label("95 % within").fill("50 ms")
+    voice.get_by_label("Loss").fill("1 %")
+
+    web = _new_class(page, 1, "web-and-file")
+    web.get_by_role("button", name="+ Application").click()
+    web.get_by_label("Application", exact=True).fill("http, ftp")
+    web.get_by_label("DSCP", exact=True).select_option("af21")
+    web.get_by_label("Service").select_option("bandwidth.remaining_percent")
+    web.get_by_label("% of what is left").fill("80")
+    rest = _card(page, "default")
+    rest.get_by_label("Service").select_option("bandwidth.remaining_percent")
+    rest.get_by_label("% of what is left").fill("30")
+    sums = page.locator("#sums")
+    expect(sums).to_contain_text("10 % too much")
+    expect(page.get_by_text("the remaining_percent of all classes sum to 110").first).to_be_visible()
+    web.get_by_label("% of what is left").fill("70")
+    expect(sums).to_contain_text("0 % free")
+    rest.get_by_label("(WRED)").check()
+
+    _add(page, "+ Rule for slow links")
+    page.get_by_label("block the link at most for").or_(page.get_by_label("Time")).first.fill("16 ms")
+    page.get_by_label("Header compression").select_option("rtp")
+    _add(page, "+ Place where packets are served (output)")
+    for tag in ("wan", "lan", "trunk"):
+        page.locator("#f-apply-0-interfaces").get_by_label(tag).check()
+    expect(page.locator("#f-link_efficiency-0")).to_contain_text("56 kb/s × 16 ms / 8 = 112 bytes")
+    expect(page.locator("#f-apply-0-covered")).to_contain_text("ports of campus")
+    _add(page, "+ Place where packets are recognised (input)")
+    for tag in ("lan", "trunk"):
+        page.locator("#f-apply-1-interfaces").get_by_label(tag).check()
+    _add(page, "+ Measurement")
+    page.get_by_label("From", exact=True).select_option("vigo1")
+    page.get_by_label("To", exact=True).select_option("vigo2")
+    page.locator("#f-verify-0-classes").get_by_label("voice-video").check()
+    page.get_by_label("Seconds").fill("10")
+    _settled(page)
+    expect(page.locator("#problem-list")).to_be_empty()
+    assert parse_intent(page.locator("#policy-text").input_value(), "meeting.yaml")
+
+
+def look_at_four_makers(page: Page) -> None:
+    """What each would be given, against what it holds now: lines coloured by class, findings with numbers."""
+    preview = page.get_by_role("region", name="What the boxes would do")
+    expect(preview).to_contain_text("✔ Nothing stands against it")
+    preview.get_by_role("button", name="Read the boxes now").click()
+    expect(preview.get_by_text("lines to enter")).to_have_count(9, timeout=LONG_MS)
+    for name, (kind, line, traffic_class) in MAKERS.items():
+        box = preview.locator(f"#box-{name}")
+        expect(box).to_contain_text(kind)
+        box.locator("summary").first.click()
+        shown = box.locator(".lines .line", has_text=line)
+        expect(shown.first).to_be_visible()
+        legend = box.locator(".legend .of-class", has_text=traffic_class)
+        colour = re.search(r"class-\d+", legend.get_attribute("class") or "")
+        assert colour, f"{name} shows no colour of {traffic_class}"
+        expect(shown.and_(box.locator(f".{colour[0]}")).first).to_be_visible()
+    expect(preview.locator(".numbers:visible", has_text="asked 50 %").first).to_contain_text("will be")
+
+
+def await_the_prediction(page: Page) -> None:
+    """The twin's word on what is previewed, with its plots."""
+    prediction = page.get_by_role("region", name="What each class would get")
+    expect(prediction).to_contain_text("Every objective would be met", timeout=LONG_MS)
+
+
+def ask_for_a_run(page: Page) -> None:
+    """Store the policy, look at the order, place it."""
+    page.get_by_label("What you changed, and why").fill("the conference first")
+    page.get_by_role("button", name="Save and ask for a run").click()
+    expect(page.get_by_role("heading", name="Order a run")).to_be_visible()
+    expect(page.get_by_text("Four eyes: an approver other than you")).to_be_visible()
+    expect(page.locator("#network")).to_have_value("campus")
+    expect(page.locator("#policy")).to_have_value("meeting")
+    expect(page.locator("#version")).to_contain_text("1 – ann: the conference first")
+    page.get_by_role("button", name="Order the run").click()
+    page.wait_for_url(re.compile(r"/runs/[0-9a-f-]{36}$"))
+
+
+def status(page: Page, word: str) -> None:
+    """Wait until the run's page tells a status."""
+    expect(page.locator("#state .headline")).to_contain_text(word, timeout=LONG_MS)
+
+
+def look_and_approve(bob: Tab) -> None:
+    """On a phone, in a profile of one's own: see what would be entered, and approve that."""
+    page = bob.page
+    page.get_by_role("link", name="meeting on campus").click()
+    page.get_by_role("link", name="e300").first.click()
+    box = page.locator("#box-e300")
+    box.locator("summary").first.click()
+    expect(box.locator(".delta .more", has_text="bandwidth-percentage").first).to_be_visible()
+    bob.require_sound()
+    page.get_by_label("Comment").fill("looked at the core")
+    page.get_by_role("button", name="Approve exactly this").click()
+
+
+def watch_it_being_kept(page: Page) -> None:
+    """The page that is open tells by itself how far each box is, and how it ends."""
+    status(page, "under way")
+    boxes = page.get_by_role("region", name="Boxes by step")
+    pushed = boxes.get_by_role("row", name=re.compile("^r1 ")).get_by_role("cell").nth(2)
+    expect(pushed).to_contain_text("done", timeout=LONG_MS)
+    status(page, "kept")
+    expect(boxes.get_by_text("✔ kept")).to_have_count(9)
+    expect(page.get_by_text("“looked at the core”")).to_be_visible()
+
+
+def read_the_verdict(page: Page) -> None:
+    """By class: broken before, met after; and the plots."""
+    row = page.locator("table.verdicts").get_by_role("row", name=re.compile("voice-video.*p95"))
+    expect(row).to_contain_text("✔ met")
+    page.locator(".figures").scroll_into_view_if_needed()
+    plot = page.locator("figure", has_text="voice-video").first
+    expect(plot.locator("svg").first).to_be_visible(timeout=LONG_MS)
+
+
+def take_the_reports_away(page: Page) -> None:
+    """As a page for a browser, and for paper."""
+    with page.expect_popup() as opened:
+        page.get_by_role("link", name="Report", exact=True).click()
+    expect(opened.value.get_by_role("heading", name=re.compile("meeting")).first).to_be_visible()
+    opened.value.close()
+    address = page.get_by_role("link", name="Report as PDF").get_attribute("href")
+    assert address is not None
+    assert page.request.get(address, timeout=LONG_MS).body().startswith(b"%PDF")
+
+
+def look_at_the_network(ann: Tab) -> None:
+    """Each link's state in the drawing, and the queues of a box as the run left them."""
+    page = ann.page
+    page.get_by_role("link", name="campus", exact=True).click()
+    ann.require_sound()
+    page.get_by_label(re.compile("^r1 Serial0/0: 3 queues")).click()
+    expect(page.get_by_text("No drift: it is as run")).to_be_visible()
+    ann.require_sound()
+    page.go_back()
+
+
+def roll_back(ann: Tab) -> None:
+    """Ask for it, confirm it, and see every box come back."""
+    page = ann.page
+    page.get_by_role("button", name="Roll back").click()
+    dialog = page.get_by_role("dialog")
+    for name in MAKERS:
+        expect(dialog).to_contain_text(name)
+    dialog.get_by_role("button", name="Roll back").click()
+    expect(page.get_by_role("heading", name="Way back of meeting")).to_be_visible()
+    status(page, "kept")
+    ann.require_sound()
