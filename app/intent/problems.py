@@ -59,11 +59,11 @@ def as_problem(
         )
         return InputError(message, document.place(path), f"give {details['ctx']['min_length']} at least")
     if kind == "string_too_short":
-        message = f"{shortened(details['input'])} is {'too short' if details['input'] else 'empty'}"
-        return InputError(message, document.place(path), f"give {details['ctx']['min_length']} or more characters")
+        message = f"{shortened(details['input'])} is too short" if details["input"] else "nothing is written here"
+        return InputError(message, document.place(path), f"write at least {details['ctx']['min_length']} character")
     if kind == "string_too_long":
         message = f"{shortened(details['input'])} is too long"
-        return InputError(message, document.place(path), f"give at most {details['ctx']['max_length']} characters")
+        return InputError(message, document.place(path), f"write at most {details['ctx']['max_length']} characters")
     if kind in _BOUNDS:
         bound, words = _BOUNDS[kind]
         message = f"{shortened(details['input'])} is not possible here"

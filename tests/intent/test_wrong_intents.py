@@ -167,7 +167,7 @@ CASES = {
     ),
     "version of the future": (("version: 1", "version: 2"), 1, "2 is not possible", "should be 1"),
     "name too long": (("name: voice-video", "name: " + "v" * 41), 4, "is too long", "at most 40 characters"),
-    "empty name": (("from: vigo1", "from: ''"), 21, "'' is empty", "give 1 or more characters"),
+    "empty name": (("from: vigo1", "from: ''"), 21, "nothing is written here", "at least 1 character"),
     "unknown direction": (("direction: input", "direction: inward"), 19, "'inward'", "'input' or 'output'"),
     "key given twice": (
         ("    mark: {dscp: af21}\n", "    mark: {dscp: af21, dscp: af22}\n"),
