@@ -37,4 +37,5 @@ def require_stoppable(run: Run) -> None:
     if run.status is RunStatus.NEEDS_RECOVERY:
         raise WrongState(f"run {run.id} stopped between two states", mend=FINISH)
     if run.status.final:
-        raise WrongState(f"run {run.id} is over: {run.status}", mend="a run that was kept can be rolled back")
+        status = run.status.value.replace("_", " ")
+        raise WrongState(f"run {run.id} is over: {status}", mend="a run that was kept can be rolled back")

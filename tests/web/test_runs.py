@@ -382,6 +382,16 @@ def test_boxes_are_shown_by_step_and_why_one_failed(client: TestClient, enter: E
     assert "↩ taken back" in told(client.get(f"/runs/{run}/progress"))
 
 
+def test_a_step_at_which_boxes_failed_is_not_told_as_done(
+    client: TestClient, enter: Enter, backend: Backend
+) -> None:
+    ann = enter("ann", Role.OPERATOR)
+    run, store = place(client, ann), backend.desk.store
+    with store.stage(run, "read") as summary:
+        summary |= {"running": {}, "errors": [{"device": "router1", "message": "cannot be reached", "mend": ""}]}
+    assert "Read what every box holds ✘ failed" in told(client.get(f"/runs/{run}/progress"))
+
+
 def test_what_an_outside_tester_has_to_give_is_said(client: TestClient, enter: Enter, backend: Backend) -> None:
     ann = enter("ann", Role.OPERATOR)
     run, store = place(client, ann, judge="outside"), backend.desk.store
