@@ -18,6 +18,9 @@ from tests.web.furnished import ADMIN, DOWNLOADS, FRAGMENTS, NOT_THERE_YET, SAMP
 
 PAGES = sorted(set(SAMPLES) - FRAGMENTS - DOWNLOADS - NOT_THERE_YET)
 
+NARROWEST = 320
+"""Pixels that a page has to do with (WCAG 1.4.10)."""
+
 
 @pytest.fixture(scope="module")
 def places(var_dir: Path) -> dict[str, str]:
@@ -50,6 +53,11 @@ def test_every_page_is_sound(
         except AssertionError as error:
             wrong.append(f"{path}: {error}")
         root.complaints.clear()
+        if size is PHONE:
+            root.page.set_viewport_size({**size, "width": NARROWEST})
+            if root.page.evaluate("document.documentElement.scrollWidth") > NARROWEST:
+                wrong.append(f"{path}: wider than {NARROWEST} px")
+            root.page.set_viewport_size(size)
         titles[path] = root.page.title()
         assert root.page.locator("h1").count() == 1, path
     root.context.close()
