@@ -59,6 +59,7 @@ def test_the_campus_policy_is_built_from_nothing(site: Site, tab: Callable[..., 
     page.goto("/policies")
     page.get_by_label("Name").fill("meeting")
     page.get_by_role("button", name="Begin").click()
+    page.wait_for_url("**/policies/new?**")
     page.get_by_label("Network").select_option("campus")
 
     voice = _new_class(page, 0, "voice-video")
