@@ -117,6 +117,7 @@ def build_the_policy(page: Page) -> None:
     page.get_by_role("link", name="Policies").click()
     page.get_by_label("Name").fill("meeting")
     page.get_by_role("button", name="Begin").click()
+    page.wait_for_url("**/policies/new?**")  # a call that leads there
     page.get_by_label("Network").select_option("campus")
 
     voice = _new_class(page, 0, "voice-video")
