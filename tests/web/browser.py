@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -95,3 +96,13 @@ class Tab:
         assert not self.complaints, self.complaints
         wider = self.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert wider <= 0, f"{self.page.url} is {wider} px wider than the screen"
+
+
+def drawn(page: Page, seconds: float) -> None:
+    """Scroll to a run's figures until one is drawn: the page may just renew itself, and be elsewhere after it."""
+    deadline = time.monotonic() + seconds
+    figure = page.locator("figure svg").first
+    while not figure.is_visible():
+        assert time.monotonic() < deadline, "no figure was drawn"
+        page.evaluate("document.querySelector('.figures')?.scrollIntoView()")
+        page.wait_for_timeout(300)

@@ -14,7 +14,7 @@ from app.intent.loader import parse_intent
 from app.settings import Settings
 from tests.api.served import serving
 from tests.system.campus import Campus
-from tests.web.browser import PHONE, Tab
+from tests.web.browser import PHONE, Tab, drawn
 from tests.web.conftest import Site
 from tests.web.people import PASSWORD
 
@@ -254,7 +254,7 @@ def read_the_verdict(page: Page) -> None:
         [re.compile(text) for text in (r"p95 ≤ 50 ms", r"✘ broken ∞\s*$", r"✔ met \d.* ms to", r"✔ met \d.* ms to")]
     )
     expect(page.get_by_text("∞: so many packets were lost").first).to_be_visible()
-    page.locator(".figures").scroll_into_view_if_needed()
+    drawn(page, LONG_MS / 1000)
     plot = page.locator("figure", has_text="voice-video").first
     expect(plot.get_by_role("img").first).to_be_visible(timeout=LONG_MS)
 

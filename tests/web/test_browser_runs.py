@@ -19,7 +19,7 @@ from app.runs.policies import Policies
 from app.runs.store import RunStore
 from app.settings import Settings
 from tests.api.served import serving
-from tests.web.browser import PHONE, Tab
+from tests.web.browser import PHONE, Tab, drawn
 from tests.web.conftest import Site
 from tests.web.people import PASSWORD
 
@@ -101,8 +101,7 @@ def test_a_run_is_ordered_approved_by_another_watched_judged_and_rolled_back(sit
         expect(each.get_by_text("“looked at both routers”")).to_be_visible()
         expect(each.locator("table.verdicts").get_by_text("✔ met")).not_to_have_count(0)
     assert ann.page.locator("#now").text_content() == "kept"
-    ann.page.locator(".figures").scroll_into_view_if_needed()
-    expect(ann.page.locator("figure svg").first).to_be_visible(timeout=LONG_MS)
+    drawn(ann.page, LONG_MS / 1000)
     with ann.page.expect_download() as download:
         ann.page.get_by_role("link", name="Everything").click()
     assert download.value.suggested_filename.endswith(".zip")
