@@ -165,7 +165,7 @@ class _Filling:
         self._parameters(usual)
         form.included = texts(at(self._data, ("include",)))
         form.libraries = tuple(name for name in libraries() if name not in form.included)
-        form.told = [Told(problem, spot) for problem, spot in self._spots.tell(form.reading.problems)]
+        form.told = [Told(problem, spot) for problem, spot in self._spots.put(form.reading.problems)]
 
     def _field(self, path: Path_, place: Path_) -> Field:
         resolved = at(self._merged, place)

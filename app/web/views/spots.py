@@ -79,7 +79,7 @@ class Spots:
         self._by_path[path] = made
         return made
 
-    def tell(self, problems: Iterable[Problem]) -> list[tuple[Problem, Spot | None]]:
+    def put(self, problems: Iterable[Problem]) -> list[tuple[Problem, Spot | None]]:
         """Put each problem where it belongs: at the nearest part; ``None`` where no part is about it."""
         return [(problem, self._told(problem)) for problem in problems]
 
