@@ -25,7 +25,7 @@ def register(app: typer.Typer) -> None:
 
 
 def serve(host: Host = "127.0.0.1", port: Port = 8080, as_json: AsJson = False) -> None:
-    """Serve the pages and the REST interface. On SQLite this process also carries out the runs; on PostgreSQL start workers.
+    """Serve the pages and the REST interface. On SQLite this process carries out the runs, too; else start workers.
 
     On SIGTERM (or Ctrl-C) it says that it is not ready, lets requests end, ends event streams, finishes the steps
     in flight and goes; runs go on when it comes back.
