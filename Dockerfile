@@ -22,9 +22,10 @@ RUN /opt/build/bin/pip wheel --no-build-isolation --no-deps --wheel-dir /wheels 
 RUN /opt/qosforge/bin/pip install --no-index --no-deps /wheels/*.whl
 
 FROM python:3.11.14-slim-bookworm
-# PostgreSQL's clients are for `qosforge backup`, and as new as the server; Pango and a font are for PDF reports.
+# What a service's optional parts need (app/system_packages.yaml); PostgreSQL's clients are as new as the server.
 RUN apt-get update \
- && apt-get install --yes --no-install-recommends fonts-dejavu-core git libpango-1.0-0 libpangoft2-1.0-0 postgresql-client-15 \
+ && apt-get install --yes --no-install-recommends fonts-dejavu-core git libharfbuzz-subset0 libpango-1.0-0 \
+      libpangoft2-1.0-0 postgresql-client-15 \
  && rm -rf /var/lib/apt/lists/* \
  && groupadd --gid 10001 qosforge \
  && useradd --uid 10001 --gid 10001 --home-dir /var/lib/qosforge --no-create-home --shell /usr/sbin/nologin qosforge \

@@ -2,9 +2,11 @@
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.stamps
+# What `make test` passes on to pytest, such as TESTS=tests/web; all tests without it.
+TESTS ?=
 SOURCES_TWIN := twin/Cargo.toml twin/Cargo.lock twin/pyproject.toml $(shell find twin/src -name '*.rs')
 
-.PHONY: setup demo test lint lint-python lint-rust messages bench clean lock
+.PHONY: setup demo test bare lint lint-python lint-rust messages bench clean lock
 .DELETE_ON_ERROR:
 
 setup: $(STAMP)/app
@@ -41,9 +43,15 @@ demo: setup
 	@$(BIN)/qosforge lab up
 	@$(BIN)/qosforge run policies/campus-collaboration.yaml; code=$$?; $(BIN)/qosforge lab down; exit $$code
 
+# All tests. What they need of the operating system is installed first, where that may be done without asking.
 test: setup
+	@$(BIN)/python -m tests.install_system_packages
 	@cargo test --quiet --manifest-path twin/Cargo.toml
-	@$(BIN)/python -m pytest -n 2 --dist loadfile
+	@$(BIN)/python -m pytest -n 2 --dist loadfile $(TESTS)
+
+# Both commands on bare machines; takes root, and hours (BARE="--sample trixie/user": a part, on one of them).
+bare:
+	@$(PYTHON) .ci/bare.py $(BARE)
 
 lint: lint-python lint-rust
 

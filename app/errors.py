@@ -5,6 +5,7 @@
     ├── RefusedError              the compiler or a validator has error findings     (exit 1)
     ├── Interrupted               the user stopped the command                       (exit 130)
     └── ServiceError              something outside failed                           (exit 3)
+        ├── NotInstalled          an optional part lacks packages of the system
         ├── DeviceError           a box: unreachable, refused a line, read back wrong
         ├── DeviceErrors          several of them at once
         ├── TesterError           a tester could not measure
@@ -117,6 +118,11 @@ class Interrupted(QosforgeError):
 @dataclass(eq=False)
 class ServiceError(QosforgeError):
     """Something outside qosforge failed."""
+
+
+@dataclass(eq=False)
+class NotInstalled(ServiceError):
+    """An optional part of qosforge lacks packages of the operating system; ``mend`` says how they are installed."""
 
 
 @dataclass(eq=False)

@@ -1,46 +1,90 @@
-"""Rules of every test run: what is deselected is named, and in CI a skip is a failure."""
+"""Rules of every test run: what is not run is told with its reason, and in CI a skip is a failure."""
 
 from __future__ import annotations
 
 import os
+from collections import Counter
 from importlib.util import find_spec
+from typing import Any
 
 import pytest
 
+from tests.parts import why_not
 from tests.postgres import empty_postgres_url, postgres, postgres_url
 
 __all__ = ["empty_postgres_url", "postgres", "postgres_url"]
 
-DESELECTED = pytest.StashKey[list[tuple[str, str]]]()
+DESELECTED = pytest.StashKey[dict[str, str]]()
+"""Why a test was deselected, by its node id."""
+_NEEDED_BY_FIXTURE = {"chromium_browser": "browser", "postgres": "postgresql", "project": "git"}
+"""What a test needs by a fixture that it uses."""
+_WORKER_KEY = "qosforge_deselected"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Nothing is deselected yet."""
+    config.stash[DESELECTED] = {}
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Tests against Batfish run only where a host is configured, those against ns-3 where it is installed."""
-    missing = {}
+    """Tests against Batfish run only where a host is configured, those against ns-3 where it is installed.
+
+    Tests that are marked ``needs``, by themselves or for a fixture, are skipped where a system package of their
+    part is missing.
+    """
+    absent = {}
     if not os.environ.get("QOSFORGE_BATFISH_HOST"):
-        missing["batfish"] = "no QOSFORGE_BATFISH_HOST is set"
+        absent["batfish"] = (
+            "against Batfish: QOSFORGE_BATFISH_HOST is not set (to run them: docker compose -f"
+            " docker-compose.batfish.yml up -d; QOSFORGE_BATFISH_HOST=127.0.0.1 .venv/bin/pytest -m batfish)"
+        )
     if find_spec("ns") is None:
-        missing["crosscheck"] = "the package ns3 is not installed"
-    left_out = {
-        item: why
-        for item in items
-        for marker, why in missing.items()
-        if item.get_closest_marker(marker) is not None
-    }
-    config.stash[DESELECTED] = [(item.nodeid, why) for item, why in left_out.items()]
-    if left_out:
-        config.hook.pytest_deselected(items=list(left_out))
-        items[:] = [item for item in items if item not in left_out]
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Name what was left out, and why."""
-    for name, why in config.stash.get(DESELECTED, []):
-        terminalreporter.write_line(f"deselected ({why}): {name}")
+        absent["crosscheck"] = (
+            "against the simulator ns-3: its package is not installed (to run them: .venv/bin/pip install"
+            " 'ns3>=3.44,<4'; .venv/bin/pytest -m crosscheck)"
+        )
+    deselected = config.stash[DESELECTED]
+    for item in items:
+        for fixture, part in _NEEDED_BY_FIXTURE.items():
+            if fixture in getattr(item, "fixturenames", ()):
+                item.add_marker(pytest.mark.needs(part))
+        for marker, reason in absent.items():
+            if item.get_closest_marker(marker) is not None:
+                deselected[item.nodeid] = reason
+        for mark in item.iter_markers("needs"):
+            missing = why_not(mark.args[0])
+            if missing is not None:
+                item.add_marker(pytest.mark.skip(reason=missing))
+    if deselected:
+        config.hook.pytest_deselected(items=[item for item in items if item.nodeid in deselected])
+        items[:] = [item for item in items if item.nodeid not in deselected]
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """In CI a skipped test is a failure: what it misses must be installed."""
+    """Hand what was deselected to the process that reports. In CI a skip fails: what it misses must be there."""
+    output: dict[str, Any] | None = getattr(session.config, "workeroutput", None)
+    if output is not None:
+        output[_WORKER_KEY] = session.config.stash[DESELECTED]
+        return
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     if os.environ.get("CI") == "true" and reporter is not None and reporter.stats.get("skipped"):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take over what a process of pytest-xdist deselected."""
+    node.config.stash[DESELECTED].update(getattr(node, "workeroutput", {}).get(_WORKER_KEY, {}))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Say in the very last lines what was not run, why, and how to run it."""
+    reporter: pytest.TerminalReporter | None = config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is None or hasattr(config, "workeroutput"):
+        return
+    reasons = Counter(config.stash[DESELECTED].values())
+    for report in reporter.stats.get("skipped", []):
+        reasons[report.longrepr[2].removeprefix("Skipped: ")] += 1
+    for reason, count in reasons.items():
+        reporter.write_line(f"not run: {count} {'test' if count == 1 else 'tests'}: {reason}")

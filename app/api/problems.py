@@ -29,6 +29,7 @@ from app.errors import (
     DeviceErrors,
     EngineBusy,
     InputError,
+    NotInstalled,
     QosforgeError,
     RefusedError,
     ServiceError,
@@ -122,6 +123,7 @@ REFUSED = Kind("refused", "Refused by findings", 422)
 TOO_MANY = Kind("too-many-requests", "Too many requests", 429, "come again after Retry-After seconds")
 HEADERS_TOO_LARGE = Kind("headers-too-large", "Request headers too large", 431, "send fewer or shorter headers")
 INTERNAL = Kind("internal", "Internal error", 500, "the service's log has it under the id in instance")
+NOT_INSTALLED = Kind("not-installed", "Not installed", 501)
 DEVICE_FAILED = Kind("device-failed", "A device or tester failed", 502)
 UNAVAILABLE = Kind("unavailable", "Unavailable", 503)
 BUSY = Kind("busy", "Busy", 503, "come again after Retry-After seconds")
@@ -161,6 +163,7 @@ KINDS: dict[type[QosforgeError], Kind] = {
     EngineBusy: UNAVAILABLE,
     TooBusy: BUSY,
     TookTooLong: TIMED_OUT,
+    NotInstalled: NOT_INSTALLED,
     ServiceError: UNAVAILABLE,
 }
 """The nearest class of an error's own line decides."""

@@ -18,7 +18,7 @@ CHECKS: dict[str, Check] = {
     "packages": program.check_packages,
     "twin": program.check_twin,
     "data files": program.check_data,
-    "programs": program.check_programs,
+    "optional parts": program.check_parts,
     "settings": choices.check_settings,
     "run directory": storage.check_directory,
     "database": storage.check_database,

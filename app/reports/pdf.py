@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from app.errors import ServiceError
+from app.errors import NotInstalled
 from app.reports.model import RunReport
 from app.reports.run_report import render_run_report
+from app.system_packages import install_command, parts
 
 
 def run_pdf(report: RunReport) -> bytes:
     """Render a run as a PDF. It computes for seconds: on a service, in a process of its own.
 
     Raises:
-        ServiceError: the library that sets text, Pango, is not installed.
+        NotInstalled: the libraries that set text are missing; it names the packages.
     """
     try:
         from app.reports.paper import printed  # noqa: PLC0415 - it looks for Pango as it is imported
     except OSError as error:
-        raise ServiceError(
-            f"a PDF needs the library Pango: {str(error).splitlines()[0]}",
-            mend="install the packages libpango-1.0-0 and libpangoft2-1.0-0, or take the HTML report",
+        part = parts()["pdf"]
+        packages = part.missing() or list(part.packages)
+        raise NotInstalled(
+            f"a PDF needs system packages that are missing here: {', '.join(packages)}"
+            f" ({str(error).splitlines()[0]})",
+            mend=f"{install_command(packages)}, or take the report in another form, such as HTML",
         ) from None
     return printed(render_run_report(report))

@@ -152,6 +152,7 @@ def test_the_report_comes_as_a_page_that_loads_nothing(kept: Kept) -> None:
     assert "Nothing to change" not in answer.text
 
 
+@pytest.mark.needs("pdf")
 def test_the_report_comes_on_paper(kept: Kept) -> None:
     full, bare = (kept.get("/report.pdf", by=who) for who in (kept.operator, kept.viewer))
     assert (full.status_code, bare.status_code) == (200, 200)

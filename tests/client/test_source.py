@@ -17,6 +17,9 @@ def git(folder: Path, *arguments: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
+pytestmark = pytest.mark.needs("git")
+
+
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     made = tmp_path / "net work"

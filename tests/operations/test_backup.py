@@ -288,6 +288,7 @@ def test_the_store_and_the_engine_are_of_one_moment(
 
 
 # -- PostgreSQL --------------------------------------------------------------------------------------------
+@pytest.mark.needs("postgresql-backup")
 def test_a_server_is_dumped_and_comes_back(postgres_url: str, empty_postgres_url: str, tmp_path: Path) -> None:
     settings = Settings(var_dir=tmp_path / "var", database_url=postgres_url)
     database = Database(postgres_url)

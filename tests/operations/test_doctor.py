@@ -29,6 +29,7 @@ from app.runs.artifacts import ArtifactStore
 from app.runs.store import Run, RunStore
 from app.runs.tables import EXECUTORS, RUNS, JournalAction, RunStatus
 from app.settings import Settings
+from app.system_packages import Part, Probe
 
 ROOT = Path(__file__).parents[2]
 NOW = datetime.now(UTC)
@@ -60,7 +61,9 @@ CHECK = {
     "disk": "run directory",
     "clock": "database",
     "token": "users",
-    "git": "programs",
+    "git": "optional parts",
+    "pdf": "optional parts",
+    "parquet": "optional parts",
     "network one": "networks",
 }
 """Which check finds a thing, where they are not named alike."""
@@ -94,6 +97,8 @@ def command(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
     return ended.value.code
 
 
+@pytest.mark.needs("pdf")
+@pytest.mark.needs("git")
 def test_a_new_installation_is_good_and_stays_untouched(
     place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -140,8 +145,21 @@ def test_a_twin_that_cannot_be_loaded_is_told(place: Path, monkeypatch: pytest.M
 
 def test_missing_programs_are_told(place: Path, monkeypatch: pytest.MonkeyPatch, postgres_url: str) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
-    wrong("git", State.WARNING, "missing", "install git")
-    wrong("programs", State.FAILED, "pg_dump is missing", "postgresql-client", database_url=postgres_url)
+    wrong("git", State.WARNING, "missing git", "apt-get install --no-install-recommends git")
+    wrong("optional parts", State.FAILED, "pg_dump is missing", "postgresql-client", database_url=postgres_url)
+
+
+def test_what_an_optional_part_needs_is_told(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    probed = Probe(library="libno-such-library.so.0")
+    part = Part("pdf", "PDF reports", True, {"libpango-1.0-0": probed, "sh": Probe(files="/bin/sh")})
+    monkeypatch.setattr(program, "parts", lambda: {"pdf": part})
+    wrong(
+        "pdf",
+        State.WARNING,
+        "PDF reports: missing libpango-1.0-0",
+        "--no-install-recommends libpango-1.0-0",
+    )
+    assert "pyarrow" in found("parquet").message
 
 
 # -- storage -----------------------------------------------------------------------------------------------
@@ -190,8 +208,9 @@ def test_a_server_that_is_away_is_told(place: Path) -> None:
     assert len(states) == 4
 
 
+@pytest.mark.needs("postgresql-backup")
 def test_a_server_at_work_is_good(place: Path, postgres_url: str) -> None:
-    checks = ["programs", "database", "artifacts", "executors"]
+    checks = ["optional parts", "database", "artifacts", "executors"]
     results = {result.name: result for result in examine(Settings(database_url=postgres_url), checks)}
     assert {results[name].state for name in ("database", "clock", "artifacts", "pg_dump")} == {State.GOOD}
     assert results["executors"].state is State.WARNING  # nobody would take up a run

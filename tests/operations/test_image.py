@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from app.system_packages import parts
+
 from .containers import ROOT, dockerfile
 
 INSTRUCTIONS = dockerfile(ROOT / "Dockerfile")
@@ -47,6 +49,14 @@ def test_it_runs_as_nobody_in_particular_and_says_how_it_is() -> None:
     assert all("QOSFORGE_VAR_DIR=/var/lib/qosforge" in " ".join(rest) for rest in [stage["ENV"]])
 
 
+def test_it_has_what_optional_parts_of_a_service_need() -> None:
+    installed = next(" ".join(rest) for name, rest in last_stage() if name == "RUN").split()
+    for part in parts().values():
+        for package in part.packages if part.service else ():
+            # The client programs are those of one release of the server.
+            assert any(re.fullmatch(rf"{re.escape(package)}(-\d+)?", word) for word in installed), package
+
+
 def test_nothing_is_installed_without_its_hash() -> None:
     commands = [part for rest in words("RUN") for part in " ".join(rest).split(" && ")]
     installs = [command for command in commands if "pip install" in command]
@@ -70,6 +80,7 @@ def test_what_is_copied_is_there_and_not_ignored() -> None:
     assert all(pattern.split("/")[0] in kept for pattern in DATA)
 
 
+@pytest.mark.needs("git")
 def test_every_data_file_is_in_the_wheel() -> None:
     tracked = subprocess.run(
         ["git", "ls-files", "templates", "policies", "inventories"],
@@ -111,6 +122,7 @@ def process(*command: object, folder: Path = ROOT, environment: dict[str, str] |
     return done.stdout
 
 
+@pytest.mark.needs("git")
 def test_a_wheel_runs_outside_the_checkout(tmp_path: Path) -> None:
     """As the image is made: a wheel of the working tree, in an environment of its own, started from elsewhere."""
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-cache-dir"]

@@ -256,9 +256,15 @@ def test_what_cannot_be_met_is_rolled_back_to_what_was_kept(
     assert campus.all_running() == holding
     assert {name: campus.startup(name) for name in campus.names} == holding
     assert campus.timers() == []
-    page, paper = tmp_path / "run.html", tmp_path / "new" / "run.pdf"
-    assert campus.command("show", document["run"], "--html", page, "--pdf", paper).code == 0
+    page = tmp_path / "new" / "run.html"
+    assert campus.command("show", document["run"], "--html", page).code == 0
     assert page.read_text() == Path(document["report"]).read_text()
+
+
+@pytest.mark.needs("pdf")
+def test_a_run_can_be_shown_on_paper(campus: Campus, kept: Json, tmp_path: Path) -> None:
+    paper = tmp_path / "new" / "run.pdf"
+    assert campus.command("show", kept["run"], "--pdf", paper).code == 0
     assert paper.read_bytes().startswith(b"%PDF-")
 
 

@@ -92,19 +92,19 @@ def persons(backend: Backend) -> Persons:
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
+def chromium_browser() -> Iterator[Browser]:
     """One browser for all tests of a module; every tab has a profile of its own."""
     with chromium() as made:
         yield made
 
 
 @pytest.fixture
-def tab(browser: Browser, site: Site) -> Iterator[Callable[..., Tab]]:
+def tab(chromium_browser: Browser, site: Site) -> Iterator[Callable[..., Tab]]:
     """Opens tabs: ``tab()``, or ``tab(PHONE)``; they are closed with the test."""
     opened: list[Tab] = []
 
     def make(size: dict[str, int] = DESKTOP, **options: object) -> Tab:
-        made = Tab.of(browser, site.url, size, **options)
+        made = Tab.of(chromium_browser, site.url, size, **options)
         opened.append(made)
         return made
 

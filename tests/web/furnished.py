@@ -53,6 +53,7 @@ SAMPLES = {
     "/runs/{run_id}/everything.zip": "/runs/{run}/everything.zip",
     "/runs/{run_id}/figures": "/runs/{run}/figures",
     "/runs/{run_id}/progress": "/runs/{run}/progress",
+    "/runs/{run_id}/report.pdf": "/runs/{run}/report.pdf",
     "/runs/{run_id}/standing": "/runs/{run}/standing",
 }
 """An address for every page, and for every part of a page that is fetched by itself."""
@@ -75,7 +76,9 @@ NOT_THERE_YET = frozenset(
 )
 """What comes of an experiment or a prediction, which take too long to be made for this."""
 
-DOWNLOADS = frozenset({"/experiments/{name}/outcome.json", "/runs/{run_id}/everything.zip"})
+DOWNLOADS = frozenset(
+    {"/experiments/{name}/outcome.json", "/runs/{run_id}/everything.zip", "/runs/{run_id}/report.pdf"}
+)
 
 
 def page_routes(app: FastAPI) -> set[tuple[str, str]]:

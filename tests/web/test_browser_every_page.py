@@ -39,9 +39,9 @@ def site(var_dir: Path, places: dict[str, str]) -> Iterator[Site]:
 
 @pytest.mark.parametrize(("size", "scheme"), [(DESKTOP, "light"), (PHONE, "dark")], ids=["desktop", "phone"])
 def test_every_page_is_sound(
-    site: Site, browser: Browser, places: dict[str, str], size: dict[str, int], scheme: str
+    site: Site, chromium_browser: Browser, places: dict[str, str], size: dict[str, int], scheme: str
 ) -> None:
-    root = Tab.of(browser, site.url, size, color_scheme=scheme)
+    root = Tab.of(chromium_browser, site.url, size, color_scheme=scheme)
     root.page.goto("/login")
     root.require_sound()
     root.log_in(ADMIN, PASSWORD)

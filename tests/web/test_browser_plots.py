@@ -52,10 +52,10 @@ def pixels(page: Page) -> NDArray[np.int16]:
     return np.asarray(Image.open(io.BytesIO(page.screenshot())), dtype=np.int16)
 
 
-def test_a_plot_looks_the_same_where_no_style_may_be_inline(browser: Browser) -> None:
+def test_a_plot_looks_the_same_where_no_style_may_be_inline(chromium_browser: Browser) -> None:
     drawn = document()
     raw = drawn[drawn.index("<svg") :].replace(' width="360pt" height="216pt"', "")
-    page = browser.new_page(viewport={"width": 800, "height": 500})
+    page = chromium_browser.new_page(viewport={"width": 800, "height": 500})
     said: list[str] = []
     page.on("console", lambda message: said.append(message.text))
     pictures = []

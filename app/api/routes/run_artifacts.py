@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 from app.access.roles import NotAllowed, Principal, Role
 from app.api.backend import Backend
 from app.api.dependencies import Caller, TheBackend
+from app.api.problems import responses
 from app.api.run_models import (
     ARTIFACT_EXAMPLE,
     RUNS,
@@ -134,7 +135,8 @@ def run_report(
         200: {
             "description": "The HTML report on sheets of A4.",
             "content": {"application/pdf": {"schema": {"type": "string", "format": "binary"}}},
-        }
+        },
+        **responses(501),
     },
 )
 def run_report_pdf(caller: Caller, backend: TheBackend, run_id: str) -> Response:

@@ -1,11 +1,9 @@
-"""The program itself: Python, its packages, the twin, its data files, and programs that it calls."""
+"""The program itself: Python, its packages, the twin, its data files, and what its optional parts need."""
 
 from __future__ import annotations
 
 import json
 import re
-import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from importlib import import_module
@@ -18,10 +16,13 @@ from app.operations import server
 from app.operations.checks.model import Result, State, Surroundings
 from app.platforms.base import installed, platform
 from app.resources import read_text, root
+from app.system_packages import install_command, parts
 
 LOCK = "requirements-runtime.lock"
 _PIN = re.compile(r"^([A-Za-z0-9._-]+)(?:\[[^]]*\])?==([^ ;\\]+)(?: *; *([^\\]+))?", re.MULTILINE)
 _OLDEST = (3, 11)
+_BACKUP = "postgresql-backup"
+"""The part that only an installation on PostgreSQL uses."""
 
 
 def check_python(_around: Surroundings) -> Iterator[Result]:
@@ -109,18 +110,21 @@ def check_data(_around: Surroundings) -> Iterator[Result]:
     yield Result("data files", State.GOOD, f"{len(platforms)} platforms and {policies} policies in {root()}")
 
 
-def check_programs(around: Surroundings) -> Iterator[Result]:
-    """Git, by which a run records its policy's commit, and PostgreSQL's clients, by which it is backed up."""
-    git = shutil.which("git")
-    if git is None:
-        yield Result("git", State.WARNING, "missing: runs cannot record a policy's commit", "install git")
-    else:
-        told = subprocess.run(  # noqa: S603 (found on the operator's own path)
-            [git, "--version"], capture_output=True, text=True, check=False, timeout=10
-        )
-        good = told.returncode == 0
-        message = told.stdout.strip() if good else told.stderr.strip()
-        yield Result("git", State.GOOD if good else State.WARNING, message, "" if good else "install git again")
+def check_parts(around: Surroundings) -> Iterator[Result]:
+    """Every optional part of a service has what it needs of the operating system and of Python."""
+    for part in parts().values():
+        if not part.service or (part.name == _BACKUP and around.is_embedded):
+            continue
+        if missing := part.missing():
+            told = f"{part.title}: missing {', '.join(missing)}"
+            yield Result(part.name, State.WARNING, told, install_command(missing))
+        else:
+            yield Result(part.name, State.GOOD, f"{part.title}: {', '.join(part.packages)}")
+    try:
+        told = f"export as Parquet: pyarrow {version('pyarrow')}"
+    except PackageNotFoundError:
+        told = "not installed: export as Parquet needs the Python package pyarrow"
+    yield Result("parquet", State.GOOD, told)
     if not around.is_embedded:
         with around.reading() as connection:
             major = server.major_version(connection)

@@ -12,6 +12,7 @@ from fastapi.responses import StreamingResponse
 
 from app.access.roles import Role
 from app.api.dependencies import Caller, TheBackend
+from app.api.routes.run_artifacts import run_report_pdf
 from app.api.run_models import report_document, without_secrets
 from app.reports.balance import accounts, side_texts, who_paid
 from app.reports.bundle import Entry, zipped
@@ -38,6 +39,12 @@ def figures(page: ThePage, backend: TheBackend, run_id: str) -> Response:
         balances=who_paid(report.before, report.after),
         side_texts=side_texts,
     )
+
+
+@router.get("/runs/{run_id}/report.pdf", dependencies=sees(Role.VIEWER))
+def report_pdf(caller: Caller, backend: TheBackend, run_id: str) -> Response:
+    """The interface's PDF, here so that a failure is told as a page."""
+    return run_report_pdf(caller, backend, run_id)
 
 
 @router.get("/runs/{run_id}/everything.zip", dependencies=sees(Role.VIEWER))

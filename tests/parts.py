@@ -1,0 +1,17 @@
+"""Optional parts of qosforge that tests need: what they miss on this machine, told once and in the same words."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from app.system_packages import install_command, parts
+
+
+@cache
+def why_not(name: str) -> str | None:
+    """Why tests of a part cannot run here, and what installs it; ``None`` where they can."""
+    part = parts()[name]
+    missing = part.missing()
+    if not missing:
+        return None
+    return f"{part.title}: missing {', '.join(missing)} (to install: {install_command(missing)})"
