@@ -255,7 +255,8 @@ def print_verdicts(verdicts: Mapping[str, Iterable[ClassVerdict]], *, every_boun
         "asked",
         *(cell for when in verdicts for cell in (when, "")),
     ):
-        table.add_column(heading, no_wrap=True)
+        # A narrow terminal breaks these over lines, and cuts no verdict.
+        table.add_column(heading, no_wrap=heading not in ("path", "bound"), overflow="fold")
     for key, known in whole.items():
         sides = [side.get(key) for side in by_side]
         bounds = range(len(known.verdict.bounds)) if every_bound else [_nearest(known)]

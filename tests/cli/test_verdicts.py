@@ -49,6 +49,15 @@ def test_only_the_last_side_is_asked_for_more(capsys: pytest.CaptureFixture[str]
     assert "more packets" not in printed
 
 
+def test_no_verdict_is_cut_where_the_line_is_full(capsys: pytest.CaptureFixture[str]) -> None:
+    long = judged(400).model_copy(update={"path": "traffic-of-the-first-floor→server-of-the-second-floor"})
+    open_ = judged(200).model_copy(update={"path": long.path})
+    print_verdicts({"before": [long], "predicted": [open_], "after": [long]}, every_bound=True)
+    printed = capsys.readouterr().out
+    assert "…" not in printed
+    assert (printed.count("met"), printed.count("inconclusive")) == (2, 1)
+
+
 def test_nothing_judged_prints_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     print_verdicts({"before": (), "after": ()}, every_bound=True)
     print_verdicts_of((), "now")
