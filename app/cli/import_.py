@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.text import Text
 
 from app.cli.options import AsJson, Strict
 from app.cli.output import findings_json, out, print_configuration, print_findings, print_json, write_file
@@ -70,9 +71,9 @@ def import_(
         )
     else:
         for entry in imported.intents:
-            out.rule(f"[bold]{entry.name}.yaml[/]", align="left")
+            out.rule(Text(f"{entry.name}.yaml", style="bold"), align="left")
             print_configuration(entry.text)
-        out.rule("[bold]hosts.yaml[/]", align="left")
+        out.rule(Text("hosts.yaml", style="bold"), align="left")
         print_configuration(imported.files["hosts.yaml"])
         print_findings(imported.findings)
     sys.exit(int(has_errors(imported.findings, strict=strict)))

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 from rich.syntax import Syntax
+from rich.text import Text
 
 from app.cli.options import AsJson, NetworkFolder, Parameters, Policy, Strict, load
 from app.cli.output import findings_json, out, print_findings, print_json, write_file
@@ -61,7 +62,7 @@ def export(
         print_json({"intent": loaded.intent.intent, "findings": findings_json(findings), "devices": devices})
     else:
         for name, entry in exported.items():
-            out.rule(f"[bold]{name}[/]", align="left")
+            out.rule(Text(name, style="bold"), align="left")
             out.print(Syntax(json.dumps(entry.document, indent=2), "json", background_color="default"))
         print_findings(findings)
     sys.exit(int(has_errors(findings, strict=strict)))

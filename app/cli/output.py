@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
@@ -19,6 +20,7 @@ from app.reports.balance import SIDE_HEADINGS, accounts, in_words, side_texts, w
 from app.reports.table import COLUMNS, amount, comparison_table
 from app.tester.judging import ClassVerdict
 from app.tester.measurement import Measurement
+from app.visible import visible
 
 STYLE = {"met": "green", "broken": "red", "inconclusive": "yellow"}
 SEVERITY = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "dim"}
@@ -29,9 +31,21 @@ WIDTH = 124
 """Columns where the output is no terminal: the widest table fits."""
 
 
+class _Terminal(Console):
+    """A terminal that reads no text as markup or as control characters, wherever it comes from."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(highlight=False, markup=False, emoji=False, **options)
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """See `Console.render`: all that is printed comes through here."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else Segment(visible(segment.text), segment.style)
+
+
 def _console(stderr: bool = False) -> Console:
-    console = Console(stderr=stderr, highlight=False)
-    return console if console.is_terminal else Console(stderr=stderr, highlight=False, width=WIDTH)
+    console = _Terminal(stderr=stderr)
+    return console if console.is_terminal else _Terminal(stderr=stderr, width=WIDTH)
 
 
 out = _console()

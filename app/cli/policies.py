@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.text import Text
 
 from app.cli.options import AsJson, NetworkFolder, Parameters, Policy, RequireBatfish, Strict
 from app.cli.output import findings_json, out, print_configuration, print_findings, print_json, write_file
@@ -77,7 +78,7 @@ def compile_(
         print_json(preview.model_dump(mode="json", by_alias=True))
     else:
         for entry in preview.devices:
-            out.rule(f"[bold]{entry.name}[/] {entry.platform}", align="left")
+            out.rule(Text.assemble((entry.name, "bold"), f" {entry.platform}"), align="left")
             print_configuration(entry.configuration)
         print_findings(check.findings)
     sys.exit(int(not preview.good))
@@ -129,14 +130,14 @@ def diff(
         print_json([candidate.model_dump(mode="json") for candidate in candidates])
         sys.exit(int(not preview.good))
     for candidate in candidates:
-        out.rule(f"[bold]{candidate.device}[/]", align="left")
+        out.rule(Text(candidate.device, style="bold"), align="left")
         if not candidate.delta:
             out.print("nothing to change")
         else:
             print_configuration(as_text(candidate.delta))
             for gap in candidate.gaps:
-                out.print(gap_text(gap), style="yellow", markup=False)
-            out.print("[dim]undone by[/]")
+                out.print(gap_text(gap), style="yellow")
+            out.print("undone by", style="dim")
             print_configuration("\n".join(candidate.inverse))
     print_findings(check.findings, Severity.WARNING)
     sys.exit(int(not preview.good))

@@ -91,7 +91,7 @@ def print_end(report: RunReport, where: str) -> None:
             line.append(f"  {label} ", style="default")
             line.append(outcome, style=f"bold {STYLE[outcome]}")
     out.print(line)
-    out.print(f"report: {where}", soft_wrap=True, markup=False)
+    out.print(f"report: {where}", soft_wrap=True)
 
 
 def run_json(report: RunReport, errors: Iterable[Mapping[str, str]], where: str) -> Json:

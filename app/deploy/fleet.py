@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
@@ -21,9 +21,11 @@ from nornir.plugins.runners import ThreadedRunner
 from paramiko.ssh_exception import BadHostKeyException, SSHException
 
 from app.deploy.credentials import credentials
-from app.errors import DeviceError, Place, QosforgeError
+from app.deploy.device_words import DeviceWords
+from app.errors import DeviceError, InputError, Place, QosforgeError
 from app.inventory.models import Network
 from app.inventory.overlay import Overlay
+from app.platforms.base import secret_forms
 
 T = TypeVar("T")
 WORKERS = 20
@@ -39,6 +41,24 @@ class Outcome(Generic[T]):
     error: QosforgeError | None = None
 
 
+class _Attentive:
+    """A driver that lets a device's door learn the secrets of every configuration that it reads."""
+
+    def __init__(self, driver: NetworkDriver, words: DeviceWords) -> None:
+        self._driver = driver
+        self._words = words
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._driver, name)
+
+    def get_config(self, *arguments: Any, **options: Any) -> Any:
+        """See `NetworkDriver.get_config`."""
+        texts = self._driver.get_config(*arguments, **options)
+        for text in texts.values():
+            self._words.learn(text)
+        return texts
+
+
 class Fleet:
     """Connections to the boxes of a network. A failed box is a value in the result, never an abort."""
 
@@ -49,6 +69,7 @@ class Fleet:
         self._lab = lab
         self._nornir: Nornir | None = None
         self._refused: dict[str, QosforgeError] = {}
+        self._words: dict[str, DeviceWords] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -81,12 +102,35 @@ class Fleet:
         chosen.run(task=on_host)
         return {name: results[name] for name in names}
 
+    def words(self, device: str) -> DeviceWords:
+        """The door for what a device says.
+
+        Raises:
+            InputError: the network has no such device.
+        """
+        if device not in self._words:
+            entry = self.network.device(device)
+            try:
+                login = credentials(device, self._lab)
+            except InputError:
+                login = None  # then no session comes about, and what is shown is of configurations read before
+            self._words.setdefault(device, DeviceWords(secret_forms(entry.platform), login))
+        return self._words[device]
+
     def _guarded(self, host: Host, task: Callable[[str, NetworkDriver], T]) -> Outcome[T]:
+        outcome = self._attempt(host, task)
+        return (
+            outcome
+            if outcome.error is None
+            else replace(outcome, error=self.words(host.name).shown_in(outcome.error))
+        )
+
+    def _attempt(self, host: Host, task: Callable[[str, NetworkDriver], T]) -> Outcome[T]:
         place = Place(device=host.name)
         problem: QosforgeError
         try:
             driver = host.get_connection("napalm", Config())
-            return Outcome(host.name, value=task(host.name, driver))
+            return Outcome(host.name, value=task(host.name, _Attentive(driver, self.words(host.name))))
         except QosforgeError as caught:
             problem = caught
         except (ConnectAuthError, NetmikoAuthenticationException):

@@ -15,6 +15,7 @@ from app.inventory.models import Role
 from app.plan.model import Plan
 from app.plan.request import DeviceRequest, Feature
 from app.platforms.profile import DeviceProfile
+from app.platforms.secret_forms import SecretForms
 
 GROUP = "qosforge.platforms"
 
@@ -106,6 +107,8 @@ class Platform(Protocol):
     profile: DeviceProfile
     batfish_format: str | None
     """What Batfish calls the text of this platform; none where it does not model it."""
+    secrets: SecretForms
+    """Which words of its lines are secrets."""
     counts: frozenset[Direction]
     """On which sides of its interfaces the box counts by class or queue."""
     features: frozenset[Feature]
@@ -146,6 +149,13 @@ def installed() -> Mapping[str, EntryPoint]:
 def _loaded(name: str) -> Platform:
     box: Platform = installed()[name].load()
     return box
+
+
+@cache
+def secret_forms(name: str) -> SecretForms:
+    """The secret-bearing lines of a platform; of one that is not installed any more, those of all that are."""
+    names = [name] if name in installed() else sorted(installed())
+    return SecretForms(form for each in names for form in platform(each).secrets.forms)
 
 
 def platform(name: str, device: str = "") -> Platform:

@@ -111,12 +111,12 @@ class Context:
             self.fleet.close()
 
     def record(self, device: str, action: str, *, before: str = "", delta: str = "", note: str = "") -> None:
-        """Journal port of the transaction: texts become artifacts."""
+        """Journal port of the transaction: texts become artifacts, and a note is what may be shown of it."""
         self.store.journal.append(
             self.run_id,
             device,
             JournalAction(action),
             before=self.artifacts.put_text(before) if before else None,
             delta=self.artifacts.put_text(delta) if delta else None,
-            note=note,
+            note=self.fleet.words(device).shown(note),
         )

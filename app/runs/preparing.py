@@ -119,8 +119,9 @@ def prepare_undo(context: Context, held: Mapping[str, str]) -> Json:
     devices: dict[str, Json] = {}
     with context.store.stage(context.run_id, "prepare") as summary:
         context.observe("prepare", f"the way back from run {context.documents.undo_of}")
-        for name, (text, there, back) in undo.ways_back(context, held).items():
-            devices[name] = entry(context, text, there, back)
+        for name, (there, back) in undo.ways_back(context, held).items():
+            # What is put back, not all that the box held: viewers read it.
+            devices[name] = entry(context, there, there, back)
         candidate = listed(context, devices)
         summary |= {"devices": devices, "candidate": candidate}
     return {"refused": False, "devices": devices, "candidate": candidate}

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import difflib
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from app.findings import Finding
 from app.inventory.models import Network
+from app.platforms.base import secret_forms
 from app.reports.model import DecisionReport, DeviceReport, RunReport, StageReport
 from app.runs.artifacts import ArtifactMissing, Artifacts
 from app.runs.given_up import RETENTION_STAGE
@@ -167,15 +169,17 @@ def _devices(
         original = artifacts.get_text(held[device.name])
         after = artifacts.get_text(pushed[device.name]) if device.name in pushed else ""
         final = restored.get(device.name)
+        forms = secret_forms(device.platform)
+        shown = partial(forms.blotted, secrets=forms.secrets(original) | forms.secrets(after))
         reports.append(
             DeviceReport(
                 name=device.name,
                 platform=device.platform,
                 outcome=_outcome(actions, entry["empty"]),
-                candidate=artifacts.get_text(entry["delta"]),
-                inverse=artifacts.get_text(entry["inverse"]),
-                diff=_diff(original, after) if after else "",
-                configuration=artifacts.get_text(entry["configuration"]),
+                candidate=shown(artifacts.get_text(entry["delta"])),
+                inverse=shown(artifacts.get_text(entry["inverse"])),
+                diff=shown(_diff(original, after)) if after else "",
+                configuration=shown(artifacts.get_text(entry["configuration"])),
                 read_back=artifacts.get_text(final) if final else after,
                 findings=tuple(f for f in findings if f.device == device.name),
             )

@@ -101,8 +101,8 @@ def targets(context: Context) -> dict[str, Target]:
     return found
 
 
-def ways_back(context: Context, held: Mapping[str, str]) -> dict[str, tuple[str, str, tuple[str, ...]]]:
-    """By device: the configuration to go back to, the lines that lead there, and those that undo them.
+def ways_back(context: Context, held: Mapping[str, str]) -> dict[str, tuple[str, tuple[str, ...]]]:
+    """By device: the lines that lead back, and those that undo them.
 
     Only lines that qosforge manages differ: what others changed since stays.
 
@@ -115,7 +115,7 @@ def ways_back(context: Context, held: Mapping[str, str]) -> dict[str, tuple[str,
     for name, target in targets(context).items():
         now = context.artifacts.get_text(held[name])
         there, back = undo(target.platform, now, target.original), undo(target.platform, target.original, now)
-        ways[name] = (target.original, as_text(there) if there else "", back)
+        ways[name] = (as_text(there) if there else "", back)
     return ways
 
 
@@ -133,7 +133,7 @@ def compare(context: Context, after: Mapping[str, str]) -> list[Json]:
                 note = require_as_before(target, context.artifacts.get_text(after[name]))
             except DeviceError as error:
                 context.record(name, "failed", note=error.message)
-                found.append(error.document())
+                found.append(context.fleet.words(name).shown_in(error).document())
             else:
                 context.record(name, "read_back", note=note or "reads as before")
     return found

@@ -14,7 +14,9 @@ from app.platforms.catalyst_2950.counters import counter_commands, read_counters
 from app.platforms.catalyst_2950.grammar import GRAMMAR
 from app.platforms.catalyst_2950.lower import lower
 from app.platforms.catalyst_2950.parse import parse
+from app.platforms.ios_secrets import IOS_FORMS
 from app.platforms.profile import DeviceProfile, platform_profile
+from app.platforms.secret_forms import SecretForms
 
 FEATURES = frozenset(
     {
@@ -44,6 +46,7 @@ class Catalyst2950:
         role=Role.ACCESS,
     )
     batfish_format: str | None = "cisco_ios"
+    secrets: SecretForms = IOS_FORMS
     profile: DeviceProfile = platform_profile("catalyst_2950")
     counts: frozenset[Direction] = frozenset()
     features: frozenset[Feature] = FEATURES

@@ -14,7 +14,9 @@ from app.platforms.catalyst_2970.counters import counter_commands, read_counters
 from app.platforms.catalyst_2970.grammar import GRAMMAR
 from app.platforms.catalyst_2970.lower import lower
 from app.platforms.catalyst_2970.parse import parse
+from app.platforms.ios_secrets import IOS_FORMS
 from app.platforms.profile import DeviceProfile, platform_profile
+from app.platforms.secret_forms import SecretForms
 
 FEATURES = frozenset(
     {
@@ -51,6 +53,7 @@ class Catalyst2970:
         role=Role.ACCESS,
     )
     batfish_format: str | None = "cisco_ios"
+    secrets: SecretForms = IOS_FORMS
     profile: DeviceProfile = platform_profile("catalyst_2970")
     counts: frozenset[Direction] = frozenset({"output"})
     features: frozenset[Feature] = FEATURES

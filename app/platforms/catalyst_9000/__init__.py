@@ -14,7 +14,9 @@ from app.platforms.catalyst_9000.counters import counter_commands, read_counters
 from app.platforms.catalyst_9000.grammar import GRAMMAR
 from app.platforms.catalyst_9000.lower import lower
 from app.platforms.catalyst_9000.parse import parse
+from app.platforms.ios_secrets import IOS_FORMS
 from app.platforms.profile import DeviceProfile, platform_profile
+from app.platforms.secret_forms import SecretForms
 
 FEATURES = frozenset(
     {
@@ -47,6 +49,7 @@ class Catalyst9000:
         states_image=True,
     )
     batfish_format: str | None = "cisco_ios"
+    secrets: SecretForms = IOS_FORMS
     profile: DeviceProfile = platform_profile("catalyst_9000")
     counts: frozenset[Direction] = frozenset({"input", "output"})
     features: frozenset[Feature] = FEATURES

@@ -14,7 +14,9 @@ from app.platforms.cisco_ios.counters import counter_commands, read_counters
 from app.platforms.cisco_ios.grammar import GRAMMAR
 from app.platforms.cisco_ios.lower import lower
 from app.platforms.cisco_ios.parse import parse
+from app.platforms.ios_secrets import IOS_FORMS
 from app.platforms.profile import DeviceProfile, platform_profile
+from app.platforms.secret_forms import SecretForms
 
 FEATURES = frozenset(
     {
@@ -67,6 +69,7 @@ class CiscoIos:
         states_image=True,
     )
     batfish_format: str | None = "cisco_ios"
+    secrets: SecretForms = IOS_FORMS
     profile: DeviceProfile = platform_profile("cisco_ios")
     counts: frozenset[Direction] = frozenset({"input", "output"})
     features: frozenset[Feature] = FEATURES

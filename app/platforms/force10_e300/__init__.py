@@ -14,7 +14,9 @@ from app.platforms.force10_e300.counters import counter_commands, read_counters
 from app.platforms.force10_e300.grammar import GRAMMAR
 from app.platforms.force10_e300.lower import lower
 from app.platforms.force10_e300.parse import parse
+from app.platforms.ios_secrets import IOS_FORMS
 from app.platforms.profile import DeviceProfile, platform_profile
+from app.platforms.secret_forms import SecretForms
 
 
 class Force10E300:
@@ -33,6 +35,7 @@ class Force10E300:
         states_image=True,
     )
     batfish_format: str | None = "force10"
+    secrets: SecretForms = IOS_FORMS
     profile: DeviceProfile = platform_profile("force10_e300")
     counts: frozenset[Direction] = frozenset({"input", "output"})
     features: frozenset[Feature] = frozenset(

@@ -14,7 +14,9 @@ from app.platforms.nortel_5510.counters import counter_commands, read_counters
 from app.platforms.nortel_5510.grammar import GRAMMAR
 from app.platforms.nortel_5510.lower import lower
 from app.platforms.nortel_5510.parse import parse
+from app.platforms.nortel_5510.secrets import FORMS
 from app.platforms.profile import DeviceProfile, platform_profile
+from app.platforms.secret_forms import SecretForms
 
 
 class Nortel5510:
@@ -30,6 +32,7 @@ class Nortel5510:
         role=Role.ACCESS,
     )
     batfish_format: str | None = None
+    secrets: SecretForms = FORMS
     profile: DeviceProfile = platform_profile("nortel_5510")
     counts: frozenset[Direction] = frozenset({"input"})
     features: frozenset[Feature] = frozenset(

@@ -1,0 +1,20 @@
+"""Secret-bearing lines of the BayStack 5510's command line (NNCLI); it prints most of them as asterisks."""
+
+from __future__ import annotations
+
+from app.platforms.secret_forms import SECRET, SecretForms
+
+_KEYWORD = r"(?:switch|stack|serial|telnet|read-only|read-write|local|none|radius|tacacs)"
+
+FORMS = SecretForms(
+    (
+        rf"password\s+(?:{_KEYWORD}\s+)*(?!{_KEYWORD}(?:\s|$)){SECRET}",
+        rf"username\s+\S+\s+{SECRET}(?=\s+(?:ro|rw|rwa)\b)",
+        rf"snmp-server\s+community\s+{SECRET}",
+        rf"snmp-server\s+host\s+\S+\s+(?:port\s+\d+\s+)?(?:v1\s+|v2c\s+|v3\s+\S+\s+)?{SECRET}",
+        rf"snmp-server\s+user\s+(?:engine-id\s+\S+\s+)?\S+\s+(?:read-view\s+\S+\s+)?(?:md5|sha)\s+{SECRET}",
+        rf"(?:3des|aes|des)\s+{SECRET}",
+        rf"(?:radius-server|radius\s+server|tacacs\s+server|tacacs)\s.*?key\s+{SECRET}",
+        rf"(?:authentication|message-digest)-key\s+(?:\d+\s+md5\s+)?{SECRET}",
+    )
+)
