@@ -33,6 +33,5 @@ IOS_FORMS = SecretForms(
         rf"(?:tunnel\s+key|nhrp\s+authentication)\s+{SECRET}",
         rf"(?:wpa-psk|wep|wpa2?-?psk)\s+(?:ascii\s+|hex\s+)?{KIND}{SECRET}",
         r"(?P<secret>(?:[0-9A-F]{8}[ \t]+){3,}[0-9A-F]{2,8})",
-        r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?P<secret>[\s\S]*?)(?=-----END|\Z)",
     )
 )

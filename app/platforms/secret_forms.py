@@ -11,6 +11,8 @@ _SHORTEST = 3
 _WORD = r"[^\s,;'\"<>)\]]+"
 _QUOTED = rf"(?:\"[^\"\n]*\"|'[^'\n]*'|{_WORD})"
 
+_PRIVATE_KEY = re.compile(r"(?<=PRIVATE KEY-----)[^-]+(?=-----END|\Z)")
+
 KIND = r"(?:[0-9]\s+)?"
 """The number before a secret that says how it is encoded."""
 SECRET = rf"(?!(?:and|are|for|is|may|not|of|or|prompt|than|that|to|was)\b)(?P<secret>{_QUOTED})"
@@ -26,23 +28,27 @@ class SecretForms:
 
     def __init__(self, forms: Iterable[str]) -> None:
         self.forms = tuple(forms)
-        self._patterns = tuple(re.compile(rf"(?<![\w-]){form}", re.IGNORECASE) for form in self.forms)
+        self._patterns = tuple(re.compile(rf"(?<!\w)(?<!\w-){form}", re.IGNORECASE) for form in self.forms)
 
     def secrets(self, text: str) -> frozenset[str]:
         """Every secret that lines of ``text`` hold, long enough to be told from other words."""
-        found = {match["secret"].strip("\"'") for pattern in self._patterns for match in pattern.finditer(text)}
+        lines = text.splitlines()
+        found = {match["secret"] for line in lines for form in self._patterns for match in form.finditer(line)}
+        found = {secret.strip("\"'") for secret in found} | set(_PRIVATE_KEY.findall(text))
         return frozenset(secret for secret in found if len(secret) >= _SHORTEST and secret.strip("*"))
 
     def blotted(self, text: str, secrets: Iterable[str] = ()) -> str:
         """``text`` without what its lines hold by their form, and without these secrets wherever they stand."""
         for secret in sorted({secret for secret in secrets if len(secret) >= _SHORTEST}, key=len, reverse=True):
             text = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", BLOT, text)
-        for pattern in self._patterns:
-            text = pattern.sub(_blot, text)
-        return text
+        return "".join(map(self._blotted_line, _PRIVATE_KEY.sub(f"\n{BLOT}\n", text).splitlines(keepends=True)))
 
-
-def _blot(match: re.Match[str]) -> str:
-    start, end = (position - match.start() for position in match.span("secret"))
-    whole = match[0]
-    return f"{whole[:start]}{BLOT}{whole[end:]}"
+    def _blotted_line(self, line: str) -> str:
+        # All forms read the line as it is: none hides a secret from another one.
+        spans = sorted(match.span("secret") for form in self._patterns for match in form.finditer(line))
+        parts, end = [], 0
+        for start, stop in spans:
+            if start >= end:
+                parts += [line[end:start], BLOT]
+            end = max(end, stop)
+        return "".join([*parts, line[end:]])

@@ -1,0 +1,141 @@
+"""Secret-bearing lines of every platform: the secret goes, behind any prefix, and the rest of the line stays."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from app.platforms.base import installed, platform, secret_forms
+from app.platforms.secret_forms import BLOT
+
+# Lines as the makers' command references and running configurations have them.
+IOS = """\
+enable secret 5 $1$mERr$PLANTED
+enable password 7 PLANTED
+enable password level 15 0 PLANTED
+username ann privilege 15 secret 9 $9$PLANTED
+username ann password 0 PLANTED
+ password 7 PLANTED
+snmp-server community PLANTED RO 10
+snmp-server community PLANTED view all RW
+snmp-server host 192.0.2.1 PLANTED
+snmp-server host 192.0.2.1 traps version 2c PLANTED
+snmp-server host 192.0.2.1 version 3 auth PLANTED
+snmp-server user ann group v3 auth md5 PLANTED
+snmp-server user ann group v3 auth sha PLANTED priv aes 128 PLANTED
+tacacs-server key PLANTED
+tacacs-server host 192.0.2.3 key 7 PLANTED
+radius-server host 192.0.2.3 auth-port 1812 acct-port 1813 key PLANTED
+radius-server key 7 PLANTED
+ server-key 7 PLANTED
+ key 7 PLANTED
+ key-string PLANTED
+crypto isakmp key PLANTED address 192.0.2.4
+crypto isakmp key 6 PLANTED hostname peer
+ pre-shared-key address 0.0.0.0 0.0.0.0 key PLANTED
+ pre-shared-key local PLANTED
+ neighbor 192.0.2.5 password 7 PLANTED
+ ip ospf authentication-key PLANTED
+ ip ospf message-digest-key 1 md5 7 PLANTED
+ area 1 virtual-link 192.0.2.6 message-digest-key 1 md5 PLANTED
+ standby 1 authentication PLANTED
+ standby 1 authentication md5 key-string 7 PLANTED
+ vrrp 3 authentication text PLANTED
+ glbp 3 authentication md5 key-string PLANTED
+ isis password PLANTED
+ area-password PLANTED
+ ppp chap password 0 PLANTED
+ ppp pap sent-username ann password 7 PLANTED
+ ip nhrp authentication PLANTED
+ tunnel key 4711PLANTED
+ntp authentication-key 1 md5 PLANTED 7
+ip ftp password 7 PLANTED
+vtp password PLANTED
+mpls ldp neighbor 192.0.2.7 password PLANTED
+key config-key password-encrypt PLANTED
+   wpa-psk ascii 0 PLANTED"""
+FTOS = """\
+enable password 7 PLANTED
+username ann password 7 PLANTED privilege 15
+snmp-server community PLANTED rw
+snmp-server host 192.0.2.1 traps version 2c PLANTED udp-port 162
+tacacs-server host 192.0.2.3 key 7 PLANTED
+radius-server key 7 PLANTED
+ neighbor 192.0.2.5 password 7 PLANTED
+ ip ospf message-digest-key 1 md5 7 PLANTED
+ authentication-type simple 7 PLANTED
+ntp authentication-key 1 md5 7 PLANTED"""
+NORTEL = """\
+cli password read-write PLANTED
+cli password switch read-only PLANTED
+username ann PLANTED rw
+snmp-server community PLANTED ro
+snmp-server community "PLANTED" rw
+snmp-server host 192.0.2.1 PLANTED
+snmp-server host 192.0.2.1 v2c PLANTED
+snmp-server user ann md5 PLANTED des PLANTED
+radius-server key PLANTED
+radius-server host 192.0.2.3 key PLANTED
+tacacs server host 192.0.2.3 key PLANTED"""
+LINES = {name: IOS for name in ("cisco_ios", "catalyst_2950", "catalyst_2970", "catalyst_9000")} | {
+    "force10_e300": FTOS,
+    "nortel_5510": NORTEL,
+}
+CASES = [(name, line) for name, text in LINES.items() for line in text.splitlines()]
+PREFIXES = ("", "+", "-", "    ", "'", '"', "line 12 was '", "refused at line 3 ('", "  - ", "> ")
+
+# What people must still be able to read: words beside secrets, and lines without any.
+HARMLESS = """\
+service password-encryption
+key chain EIGRP
+ key 1
+ match ip dscp ef
+ standby 1 priority 110
+ policy-map WAN
+  priority percent 50
+check user name, password and secret
+it shows another host key than the one that is known of it
+crypto pki certificate chain TP-self-signed-1
+ random-detect dscp 10 24 40 10
+ access-list 101 permit udp any any range 16384 32767"""
+
+
+def test_every_platform_is_tried() -> None:
+    assert set(LINES) == set(installed())
+
+
+@pytest.mark.parametrize("prefix", PREFIXES)
+@pytest.mark.parametrize(("name", "line"), CASES, ids=[f"{name}-{line.strip()}" for name, line in CASES])
+def test_a_secret_is_blotted_out_behind_any_prefix(name: str, line: str, prefix: str) -> None:
+    shown = platform(name).secrets.blotted(prefix + line)
+    assert "PLANTED" not in shown
+    assert BLOT in shown
+    assert shown.startswith(prefix)
+    assert len(re.findall(r"[\w.-]+", shown)) >= len(re.findall(r"[\w.-]+", line)) - 4
+
+
+@pytest.mark.parametrize("name", installed())
+def test_other_lines_stay(name: str) -> None:
+    assert platform(name).secrets.blotted(HARMLESS) == HARMLESS
+
+
+def test_certificates_and_keys_go_whole() -> None:
+    forms = platform("cisco_ios").secrets
+    assert BLOT in forms.blotted("  30820241 308201AA A0030201 02020101 300D0609")
+    key = "-----BEGIN RSA PRIVATE KEY-----\nMIIEpPLANTED\nabc\n-----END RSA PRIVATE KEY-----"
+    assert "PLANTED" not in forms.blotted(key)
+
+
+@pytest.mark.parametrize("name", installed())
+def test_a_secret_of_a_configuration_goes_wherever_it_stands(name: str) -> None:
+    forms = platform(name).secrets
+    held = forms.secrets("snmp-server community PLANTED01 ro\nsnmp-server community ab ro\nhostname r1\n")
+    assert held == {"PLANTED01"}  # one of two letters is in too many other words
+    shown = forms.blotted("banner: ask for PLANTED01, or (PLANTED01); not PLANTED012", held)
+    assert shown == f"banner: ask for {BLOT}, or ({BLOT}); not PLANTED012"
+
+
+def test_a_platform_that_is_gone_has_the_forms_of_all() -> None:
+    forms = secret_forms("gone")
+    assert all("PLANTED" not in forms.blotted(line) for _, line in CASES)
