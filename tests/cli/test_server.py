@@ -244,6 +244,19 @@ def test_a_newer_service_may_say_more(qosforge: Command) -> None:
     assert "kept" in ended.stdout
 
 
+def test_what_a_box_said_is_neither_markup_nor_controls_of_the_terminal(qosforge: Command) -> None:
+    said = "refused [/nosuch] [link=https://example.org]here[/link] :bomb: \x1b]0;title\x07\x1b[2J \u202eback"
+    document_ = json.loads(report().model_dump_json())
+    document_["stages"][0] |= {"outcome": "failed", "summary": said}
+    document_["reason"] = said
+    with scripted(document(document_)) as (url, _):
+        ended = qosforge("--server", url, "show", ID)
+    assert ended.code == 0
+    assert not {"\x1b", "\x07", "\u202e"} & set(ended.stdout + ended.stderr)
+    shown = " ".join(ended.stdout.split())
+    assert "[/nosuch] [link=https://example.org]here[/link] :bomb: ␛]0;title␛[2J <U+202E>back" in shown
+
+
 def test_a_work_tree_that_git_refuses_costs_the_commit_alone(qosforge: Command, tmp_path: Path) -> None:
     (tmp_path / ".git").write_text("gitdir: /nowhere\n")
     (tmp_path / "p.yaml").write_text(POLICY.read_text())

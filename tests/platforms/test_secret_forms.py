@@ -78,7 +78,7 @@ snmp-server user ann md5 PLANTED des PLANTED
 radius-server key PLANTED
 radius-server host 192.0.2.3 key PLANTED
 tacacs server host 192.0.2.3 key PLANTED"""
-LINES = {name: IOS for name in ("cisco_ios", "catalyst_2950", "catalyst_2970", "catalyst_9000")} | {
+LINES = dict.fromkeys(("cisco_ios", "catalyst_2950", "catalyst_2970", "catalyst_9000"), IOS) | {
     "force10_e300": FTOS,
     "nortel_5510": NORTEL,
 }
