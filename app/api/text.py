@@ -1,4 +1,8 @@
-"""What no store can hold is refused at the door: NUL, and halves of surrogate pairs, which JSON can write down."""
+"""Text that is refused at the door.
+
+What no store can hold: NUL, and halves of surrogate pairs, which JSON can write down. And what makes people read
+another text than is there: overrides and isolates of the direction of writing.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,18 @@ import json
 import re
 from typing import Any
 
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api.problems import MALFORMED, NOT_FOUND, WRONG_INPUT, problem_response
 
-_SUSPICIOUS = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
-_DETAIL = "a text holds a NUL or half a surrogate pair"
+_DIRECTIONS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+"""Unicode Standard Annex 9; the marks U+200E and U+200F, which texts in Arabic or Hebrew need, are none of them."""
+_SUSPICIOUS = re.compile(
+    rb"\\u(?:0000|[dD][89a-fA-F]|20(?:2[a-eA-E]|6[6-9]))|\xe2(?:\x80[\xaa-\xae]|\x81[\xa6-\xa9])"
+)
+_SUSPICIOUS_FIELDS = re.compile(rb"%E2%(?:80%A[A-E]|81%A[6-9])", re.IGNORECASE)
+_DETAIL = "a text holds a NUL, half a surrogate pair, or a character that changes the direction of writing"
 
 
 class ReadableText:
@@ -31,13 +41,15 @@ class ReadableText:
         if "\0" in scope["path"]:
             await problem_response(request_id, NOT_FOUND, "nothing has such a name")(scope, receive, send)
             return
-        if b"%00" in scope["query_string"]:
+        if b"%00" in scope["query_string"] or _SUSPICIOUS_FIELDS.search(scope["query_string"]):
             await problem_response(request_id, WRONG_INPUT, _DETAIL)(scope, receive, send)
             return
         messages: list[Message] = []
         while not messages or messages[-1].get("more_body", False):
             messages.append(await receive())
-        if not _readable(b"".join(message.get("body", b"") for message in messages)):
+        form = Headers(scope=scope).get("content-type", "").startswith("application/x-www-form-urlencoded")
+        body = b"".join(message.get("body", b"") for message in messages)
+        if not _readable(body) or (form and _SUSPICIOUS_FIELDS.search(body)):
             await problem_response(request_id, MALFORMED, _DETAIL)(scope, receive, send)
             return
         read = iter(messages)
@@ -55,7 +67,7 @@ def _readable(body: bytes) -> bool:
         value = json.loads(body)
     except (ValueError, RecursionError):
         return True  # no JSON, or none that is taken: whoever reads it says so
-    return all("\0" not in text and _is_unicode(text) for text in _texts(value))
+    return all("\0" not in text and not _DIRECTIONS & set(text) and _is_unicode(text) for text in _texts(value))
 
 
 def _texts(value: Any) -> list[str]:

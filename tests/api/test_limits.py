@@ -111,7 +111,18 @@ def test_a_body_that_cannot_be_read_is_wrong_input(client: Client, body: bytes) 
     assert answer.headers["content-type"] == "application/problem+json"
 
 
-@pytest.mark.parametrize("text", [b"\\ud800", b"\\udc00\\ud800", b"a\\u0000", b"\\\\\\ud800"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"\\ud800",
+        b"\\udc00\\ud800",
+        b"a\\u0000",
+        b"\\\\\\ud800",
+        b"a\\u202Eb",
+        "a\u202eb".encode(),
+        "a\u2066b".encode(),
+    ],
+)
 def test_text_that_no_store_can_hold_is_refused(client: Client, text: bytes) -> None:
     json = {"Content-Type": "application/json"}
     assert client.post("/echo", content=b'{"text": "%s"}' % text, headers=json).status_code == 400
@@ -119,8 +130,14 @@ def test_text_that_no_store_can_hold_is_refused(client: Client, text: bytes) -> 
 
 
 def test_text_that_only_looks_like_it_is_taken(client: Client) -> None:
-    for text in ("\\ud800", "\\\\u0000", "\U0001f600", "\uff00"):
+    for text in ("\\ud800", "\\\\u0000", "\U0001f600", "\uff00", "\\u202e", "a\u200fb"):
         assert client.post("/echo", json={"text": text}).json() == len(text)
+
+
+def test_a_form_and_an_address_change_no_direction_of_writing(client: Client) -> None:
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    assert client.post("/echo", content=b"text=a%e2%80%AEb", headers=form).status_code == 400
+    assert client.get("/api/v1/runs?network=a%E2%81%A6b").status_code == 422
 
 
 def test_an_address_holds_no_nul(client: Client) -> None:
