@@ -9,8 +9,10 @@ from pydantic import BaseModel
 
 from app.inventory.models import Device, Link, Network, Station
 from app.plan.model import Plan, UnknownLine
+from app.platforms.base import secret_forms
 from app.runs.drift import Drift
 from app.runs.policies import Policy, PolicyDifference, PolicyVersion
+from app.visible import visible
 
 
 class NetworkEntry(BaseModel):
@@ -75,11 +77,14 @@ class RunningQos(BaseModel):
     @classmethod
     def of(cls, plan: Plan) -> Self:
         """What a box's configuration amounts to."""
+        forms = secret_forms(plan.platform)
         return cls(
             device=plan.device,
             platform=plan.platform,
             plan=plan.model_dump(mode="json", exclude_defaults=True, exclude={"unknown"}),
-            not_understood=list(plan.unknown),
+            not_understood=[
+                line.model_copy(update={"text": visible(forms.blotted(line.text))}) for line in plan.unknown
+            ],
         )
 
 

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from app.api.resources import RunningQos
 from app.platforms.base import installed, platform, secret_forms
 from app.platforms.secret_forms import BLOT
 
@@ -139,3 +140,9 @@ def test_a_secret_of_a_configuration_goes_wherever_it_stands(name: str) -> None:
 def test_a_platform_that_is_gone_has_the_forms_of_all() -> None:
     forms = secret_forms("gone")
     assert all("PLANTED" not in forms.blotted(line) for _, line in CASES)
+
+
+def test_a_line_that_is_not_understood_is_told_without_its_secret() -> None:
+    text = "interface Serial0/0\n random-detect password 7 PLANTED\n"
+    told = RunningQos.of(platform("cisco_ios").parse(text, "r1", "12.4"))
+    assert [line.text for line in told.not_understood] == [f"random-detect password 7 {BLOT}"]
