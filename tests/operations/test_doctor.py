@@ -220,7 +220,7 @@ def test_runs_that_nobody_carries_on_are_told(run: Run, place: Path) -> None:
         store.create_run("campus", "policy", "f" * 64, {})
     execute(_slot("dead", "1", -60))
     wrong("executors", State.WARNING, "none is alive; 1 runs", "qosforge serve")
-    lock = FileLock(place / "engine.lock")
+    lock = FileLock(place / "runs.sqlite.owner")
     assert lock.try_acquire()
     assert found("executors").state is State.GOOD
     lock.release()
