@@ -59,7 +59,7 @@ def open_backend(settings: Settings) -> Iterator[Backend]:
 
     Raises:
         InputError: the settings name something that cannot be.
-        StoreError: the store cannot be opened, or a newer release wrote it.
+        StoreError: the store cannot be opened, or a newer or an earlier release wrote it.
     """
     settings.make_var_dir()
     with ExitStack() as opened:

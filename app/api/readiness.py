@@ -8,8 +8,8 @@ import structlog
 from pydantic import BaseModel, Field
 
 from app.api.backend import Backend
+from app.database.revisions import held, known
 from app.errors import StoreError
-from app.operations.revision import held, known
 from app.runs.slots import executors
 
 _LOG = structlog.get_logger(__name__)

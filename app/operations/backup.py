@@ -11,13 +11,14 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app.database.connections import Database, database_url, is_embedded
+from app.database.connections import Database, Schema, database_url, is_embedded
+from app.database.revisions import held, known
 from app.errors import InputError, Place, StoreError
 from app.operations import archive, embedded, server
 from app.operations.archive import DUMP, ENGINE, STORE, Manifest, Writer
 from app.operations.completeness import BackupIncomplete, lacking, stored_rows
 from app.operations.locks import operating
-from app.operations.revision import held, known, release
+from app.operations.revision import release
 from app.operations.shelves import FileShelf
 from app.runs.references import Reference
 from app.runs.tables import RUNS, UNFINISHED
@@ -55,7 +56,8 @@ def create(settings: Settings, path: Path, *, allow_incomplete: bool = False) ->
     power then would find at its next start. Policies, users and the log of calls are rows of the store. It does not
     hold the inventories, the settings and the credentials, which are files of the operator's own.
 
-    With ``allow_incomplete`` it is made even where artifacts are missing; the manifest names them.
+    The schema may be of an earlier release, and stays so. With ``allow_incomplete`` it is made even where artifacts
+    are missing; the manifest names them.
 
     Raises:
         InputError: ``path`` exists or cannot be written.
@@ -63,7 +65,7 @@ def create(settings: Settings, path: Path, *, allow_incomplete: bool = False) ->
         ServiceError: PostgreSQL's client programs are missing or too old.
         StoreError: something cannot be read.
     """
-    database = Database(settings.database_url)
+    database = Database(settings.database_url, schema=Schema.AS_IS)
     try:
         with operating(database), archive.writing(path) as (writer, scratch):
             created = datetime.now(UTC)
@@ -200,7 +202,7 @@ def _accept(manifest: Manifest, path: Path, kind: str) -> None:
 
 def _restored(manifest: Manifest, url: str, place: str, folder: Path | None) -> Restored:
     """Open what was restored, which migrates it where it is older, and look what it has."""
-    database = Database(url)
+    database = Database(url, schema=Schema.UPGRADED)
     try:
         with database.read() as connection:
             runs = connection.scalar(sa.select(sa.func.count()).select_from(RUNS)) or 0

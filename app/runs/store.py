@@ -108,13 +108,13 @@ class RunStore:
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         patience: float = OUTAGE_SECONDS,
     ) -> None:
-        """Open the store at the SQLAlchemy URL ``url`` (a SQLite file, or PostgreSQL), migrating it if it is older.
+        """Open the store at the SQLAlchemy URL ``url`` (a SQLite file, or PostgreSQL); a new one is made.
 
         ``patience`` is how many seconds a transaction waits for a server that is away.
 
         Raises:
             InputError: ``url`` is neither.
-            StoreError: it cannot be opened, or a newer release wrote it.
+            StoreError: it cannot be opened, or a newer or an earlier release wrote it.
         """
         self.database = Database(url, patience=patience)
         self.now = now

@@ -8,7 +8,7 @@ from starlette.testclient import TestClient
 
 from app.access.roles import Role
 from app.api.backend import Backend
-from app.operations.revision import known
+from app.database.revisions import known
 from app.runs.slots import Slot, new_executor
 from tests.api.conftest import People
 

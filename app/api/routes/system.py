@@ -12,7 +12,8 @@ from app.access.roles import Role
 from app.api.dependencies import TheBackend
 from app.api.readiness import Check, checks
 from app.api.security import Needs
-from app.operations.revision import held, known, release
+from app.database.revisions import held, known
+from app.operations.revision import release
 from app.runs.engine import WORKFLOW_VERSION
 from app.telemetry.metrics import CONTENT_TYPE
 
@@ -65,7 +66,7 @@ def version(backend: TheBackend) -> Version:
     return Version(
         release=release(),
         workflow=WORKFLOW_VERSION,
-        schema_revision=revision,
+        schema_revision=revision or "",
         schema_newest=known()[0],
         python=platform.python_version(),
     )
