@@ -84,6 +84,11 @@ def test_it_serves_owns_the_runs_and_ends_in_order(
         run = client.post("/runs", json=order).json()["id"]
         wait_until(lambda: client.get(f"/runs/{run}").json()["status"] == "failed")
 
+        (ended,) = [entry for entry in service.log if entry.get("event") == "run ended"]
+        assert (ended["run_id"], ended["outcome"], ended["level"]) == (run, "failed", "error")
+        assert "r1" in ended["devices"]
+        assert "r1: " in ended["reason"]
+
         second = subprocess.run(
             [*QOSFORGE, "serve", "--port", "0"],
             env={**os.environ, "PYTHONPATH": str(ROOT), "QOSFORGE_VAR_DIR": str(var_dir)},
