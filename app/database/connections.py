@@ -6,6 +6,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import Enum, auto
@@ -50,7 +51,12 @@ class Schema(Enum):
 
 
 @dataclass(eq=False)
-class SchemaOutdated(StoreError):
+class DatabaseFailed(StoreError):
+    """The database, or its driver, says what is wrong: with addresses that are the operator's to know."""
+
+
+@dataclass(eq=False)
+class SchemaOutdated(DatabaseFailed):
     """The database holds a revision of an earlier release."""
 
 
@@ -134,6 +140,38 @@ class Database:
             return datetime.now(UTC)
         moment: datetime = connection.execute(sa.select(sa.func.clock_timestamp())).scalar_one()
         return moment.astimezone(UTC)
+
+    def without_waiting(self) -> Database:
+        """The same database and its connections, which waits for no server that is away."""
+        other = copy(self)
+        other._patience = 0
+        return other
+
+    def attempt(self, work: Callable[[sa.Connection], object], seconds: float) -> bool:
+        """Do ``work`` in one writing transaction, and try once; False where others write for longer than that.
+
+        Raises:
+            StoreError: it cannot be written.
+        """
+        milliseconds = int(seconds * 1000)
+        with self._told(), self._engine.connect() as connection:
+            driver = connection.connection.driver_connection
+            assert driver is not None
+            if self.is_embedded:
+                driver.execute(f"PRAGMA busy_timeout={milliseconds}")
+            try:
+                with connection.begin():
+                    if not self.is_embedded:
+                        connection.exec_driver_sql(f"SET LOCAL lock_timeout = {milliseconds}")
+                    work(connection)
+            except sa.exc.OperationalError as error:
+                if not _is_locked(error):
+                    raise
+                return False
+            finally:
+                if self.is_embedded:
+                    driver.execute(f"PRAGMA busy_timeout={BUSY_SECONDS * 1000}")
+        return True
 
     def close(self) -> None:
         """Close every connection."""
@@ -220,12 +258,12 @@ class Database:
         except sqlite3.Error as error:
             raise self._trouble("failed", str(error)) from error
 
-    def _trouble(self, what: str, why: str, mend: str = "") -> StoreError:
+    def _trouble(self, what: str, why: str, mend: str = "") -> DatabaseFailed:
         if self.path is None:
             otherwise = "check that the server runs, and that the user may create tables in this database"
         else:
             otherwise = "check that the file is a run store, can be written and that its disk has space"
-        return StoreError(f"the run store {what}: {why}", self._place(), mend or otherwise)
+        return DatabaseFailed(f"the run store {what}: {why}", self._place(), mend or otherwise)
 
     def _place(self) -> Place:
         if self.path is None:
@@ -266,6 +304,13 @@ def _is_away(error: sa.exc.DBAPIError) -> bool:
     if state is None:
         return isinstance(error, sa.exc.OperationalError)
     return str(state).startswith("08") or state in ("57P01", "57P02", "57P03")
+
+
+def _is_locked(error: sa.exc.DBAPIError) -> bool:
+    """Whether somebody else holds what was to be written; 55P03 is PostgreSQL's ``lock_not_available``."""
+    if isinstance(error.orig, sqlite3.Error):
+        return error.orig.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+    return getattr(error.orig, "sqlstate", None) == "55P03"
 
 
 def _on_connect(connection: Any, _record: Any) -> None:

@@ -25,6 +25,7 @@ def test_ready_says_what_stands_against_it(client: TestClient, backend: Backend)
     assert {name: check["good"] for name, check in checks.items()} == {
         "service": True,
         "database": True,
+        "writing": True,
         "executors": False,
     }
     assert "start a worker" in checks["executors"]["detail"]
