@@ -19,6 +19,7 @@ from alembic.config import Config
 from sqlalchemy import event
 
 from app.database.filelock import held as held_lock
+from app.database.poolers import keeps_sessions
 from app.database.revisions import held, known
 from app.errors import InputError, Place, StoreError
 
@@ -35,6 +36,8 @@ _MIGRATION_LOCK = 0x716F73666F726765  # "qosforge": one migration at a time on a
 
 UPGRADE_MEND = "stop the service, then `qosforge database upgrade`, which backs it up first"
 """What to do with an older schema."""
+
+_SESSIONS_MEND = "name the server itself in QOSFORGE_DATABASE_URL, or set pool_mode = session in the pooler"
 
 T = TypeVar("T")
 
@@ -214,6 +217,7 @@ class Database:
             with self.read() as connection:
                 self._settle(connection, schema)
         elif self.path is None:
+            self._require_sessions()
             with self._told(), self._engine.begin() as connection:
                 connection.execute(sa.text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MIGRATION_LOCK})
                 self._settle(connection, schema)
@@ -226,6 +230,19 @@ class Database:
                 plain.close()
                 with self._engine.begin() as connection:
                     self._settle(connection, schema)
+
+    def _require_sessions(self) -> None:
+        """Refuse a pooler that keeps no sessions: statements that a client prepared would be gone, or another's."""
+        try:
+            kept = keeps_sessions(self.url)
+        except sa.exc.DBAPIError as error:
+            why = str(error.orig)
+            if "pooling mode" in why:  # PgBouncer's own words, where it pools single statements
+                raise self._trouble("keeps no sessions", why, _SESSIONS_MEND) from error
+            raise self._trouble("failed", why) from error
+        if not kept:
+            why = "a pooler gives each transaction to any connection of its own"
+            raise self._trouble("keeps no sessions", why, _SESSIONS_MEND)
 
     def _settle(self, connection: sa.Connection, schema: Schema) -> None:
         revision = held(connection)
