@@ -16,7 +16,7 @@ __all__ = ["empty_postgres_url", "postgres", "postgres_url"]
 
 DESELECTED = pytest.StashKey[dict[str, str]]()
 """Why a test was deselected, by its node id."""
-_NEEDED_BY_FIXTURE = {"chromium_browser": "browser", "postgres": "postgresql", "project": "git"}
+_NEEDED_BY_FIXTURE = {"chromium_browser": "browser", "pooler": "pooler", "postgres": "postgresql", "project": "git"}
 """What a test needs by a fixture that it uses."""
 _WORKER_KEY = "qosforge_deselected"
 

@@ -30,16 +30,16 @@ class PostgresServer:
         """Make the cluster; ``account`` owns it where this process is root, which the server refuses."""
         self._binaries = binaries
         self._account = account
-        self._folder = Path(tempfile.mkdtemp(prefix="qosforge-pg-"))
+        self.folder = Path(tempfile.mkdtemp(prefix="qosforge-pg-"))
         if account is not None:
-            shutil.chown(self._folder, account)
-        self._data = self._folder / "data"
+            shutil.chown(self.folder, account)
+        self._data = self.folder / "data"
         with socket.create_server(("127.0.0.1", 0)) as free:
             self.port: int = free.getsockname()[1]
         subprocess.run(
             [binaries / "initdb", "-D", self._data, "-U", _USER, "-A", "trust", "-E", "UTF8", "--no-locale", "-N"],
             user=account,
-            cwd=self._folder,
+            cwd=self.folder,
             check=True,
             capture_output=True,
         )
@@ -49,15 +49,15 @@ class PostgresServer:
         """Start the server and wait until it answers."""
         # The kernel's page cache outlives a killed server, so what was committed stays without fsync, too.
         options = {"fsync": "off", "listen_addresses": "127.0.0.1", "port": self.port, "max_connections": 200}
-        with (self._folder / "log").open("ab") as log:
+        with (self.folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
                 [
                     self._binaries / "postgres",
-                    *("-D", self._data, "-k", self._folder),
+                    *("-D", self._data, "-k", self.folder),
                     *(word for name, value in options.items() for word in ("-c", f"{name}={value}")),
                 ],
                 user=self._account,
-                cwd=self._folder,
+                cwd=self.folder,
                 stdout=log,
                 stderr=log,
             )
@@ -67,7 +67,7 @@ class PostgresServer:
                 with psycopg.connect(self.dsn("postgres")):
                     return
             except psycopg.OperationalError:
-                log_text = (self._folder / "log").read_text(errors="replace")
+                log_text = (self.folder / "log").read_text(errors="replace")
                 assert self._process.poll() is None, log_text
                 assert time.monotonic() < deadline, log_text
                 time.sleep(0.05)
@@ -105,7 +105,7 @@ class PostgresServer:
     def remove(self) -> None:
         """Stop it and delete the cluster."""
         self.stop(signal.SIGQUIT)
-        shutil.rmtree(self._folder)
+        shutil.rmtree(self.folder)
 
 
 def new_server() -> PostgresServer:

@@ -13,6 +13,7 @@ from app.api.background import Background
 from app.api.compute import Compute
 from app.api.gauges import Gauges
 from app.api.previews import Previews
+from app.api.readiness import Readiness
 from app.database.connections import Database
 from app.inventory.catalogue import Networks
 from app.runs.artifacts import Artifacts, open_artifacts
@@ -49,6 +50,7 @@ class Backend:
     background: Background
     previews: Previews
     metrics: Metrics
+    readiness: Readiness
     stopping: threading.Event = field(default_factory=threading.Event)
     """Set when the service is to end: what lasts, such as an event stream, ends then."""
 
@@ -59,7 +61,7 @@ def open_backend(settings: Settings) -> Iterator[Backend]:
 
     Raises:
         InputError: the settings name something that cannot be.
-        StoreError: the store cannot be opened, or a newer release wrote it.
+        StoreError: the store cannot be opened, or a newer or an earlier release wrote it.
     """
     settings.make_var_dir()
     with ExitStack() as opened:
@@ -85,4 +87,5 @@ def open_backend(settings: Settings) -> Iterator[Backend]:
             background=background,
             previews=previews,
             metrics=metrics,
+            readiness=opened.enter_context(closing(Readiness(database, settings.var_dir))),
         )

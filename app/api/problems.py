@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
+import structlog
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
@@ -24,12 +25,14 @@ from app.access.throttle import TooManyAttempts
 from app.access.tokens import TokenUnknown
 from app.access.users import LastAdmin, NameTaken, UserUnknown
 from app.api.compute import TooBusy, TookTooLong
+from app.database.connections import DatabaseFailed
 from app.errors import (
     DeviceError,
     DeviceErrors,
     EngineBusy,
     InputError,
     NotInstalled,
+    Place,
     QosforgeError,
     RefusedError,
     ServiceError,
@@ -42,6 +45,8 @@ from app.runs.policies import PolicyMoved, PolicyUnknown
 from app.runs.store import RunUnknown
 from app.runs.sweeps import SweepUnknown
 from app.runs.wrong_state import WrongState
+
+_LOG = structlog.get_logger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_SECONDS = 2
@@ -210,10 +215,23 @@ def problem_response(
 def error_response(request_id: str, error: QosforgeError) -> JSONResponse:
     """The answer for an error of the tree, with every single problem it carries and its findings."""
     kind = next((KINDS[base] for base in type(error).__mro__ if base in KINDS), INTERNAL)
-    documents = [problem.document() for problem in error.problems()]
+    documents = [_shown(problem).document() for problem in error.problems()]
     findings = [finding.document() for finding in error.findings] if isinstance(error, RefusedError) else []
     headers = {"Retry-After": str(error.seconds)} if isinstance(error, TooManyAttempts) else None
-    return problem_response(request_id, kind, error.message, errors=documents, findings=findings, headers=headers)
+    if isinstance(error, StoreError):
+        _LOG.warning("the store failed", error=str(error))
+    detail = _shown(error).message
+    return problem_response(request_id, kind, detail, errors=documents, findings=findings, headers=headers)
+
+
+def _shown(error: QosforgeError) -> QosforgeError:
+    """An error as callers may read it: where the store is, and what its driver says of it, is for the log alone."""
+    if isinstance(error, DatabaseFailed):
+        mend = "come again; the service's log has the cause under the id in instance"
+        return StoreError("the run store cannot be read or written now", mend=mend)
+    if isinstance(error, StoreError):
+        return StoreError(error.message, Place(device=error.where.device), error.mend)
+    return error
 
 
 def install_handlers(app: FastAPI) -> None:

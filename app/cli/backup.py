@@ -1,7 +1,9 @@
-"""``qosforge backup``: create, restore."""
+"""``qosforge backup``: create, verify, restore."""
 
 from __future__ import annotations
 
+import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +11,10 @@ import typer
 
 from app.cli.options import AsJson
 from app.cli.output import err, out, print_json
+from app.errors import ServiceError
 from app.operations import backup
+from app.operations.completeness import describe
+from app.runs.references import Reference
 from app.settings import load_settings
 
 app = typer.Typer(no_args_is_help=True)
@@ -23,18 +28,46 @@ def register(parent: typer.Typer) -> None:
 
 
 @app.command()
-def create(file: File, as_json: AsJson = False) -> None:
-    """Write the run store, the engine's record and the artifacts into FILE; runs may go on meanwhile."""
+def create(
+    file: File,
+    allow_incomplete: Annotated[
+        bool, typer.Option("--allow-incomplete", help="Take it even where artifacts are missing or damaged.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write the run store, the engine's record and the artifacts into FILE; runs may go on meanwhile.
+
+    Where an artifact that a run, a policy or a reading refers to is missing or damaged, no backup is made.
+    """
     settings = load_settings()
     settings.make_var_dir()
-    manifest = backup.create(settings, file)
+    manifest = backup.create(settings, file, allow_incomplete=allow_incomplete)
     if as_json:
         print_json(manifest.model_dump(mode="json"))
     else:
         size = file.stat().st_size / 1e6
         out.print(f"{file}: {manifest.kind}, revision {manifest.revision}, {size:.1f} MB", soft_wrap=True)
-    for artifact in manifest.damaged:
-        err.print(f"warning: artifact {artifact} does not hold what was stored and is left out", soft_wrap=True)
+    for artifact in sorted({*manifest.damaged, *(manifest.missing or ())}):
+        _warn(describe(Reference(artifact, ""), damaged=artifact in manifest.damaged))
+
+
+@app.command()
+def verify(file: File, as_json: AsJson = False) -> None:
+    """Check every byte of FILE, and that it has all that its rows refer to. Ends with 0, or 3 where it has not."""
+    verified = backup.verify(file)
+    manifest, lacks = verified.manifest, verified.lacks
+    if as_json:
+        print_json({"lacks": _documents(lacks), "manifest": manifest.model_dump(mode="json")})
+    else:
+        made = f"{manifest.kind}, revision {manifest.revision}, made {manifest.created:%Y-%m-%d %H:%M:%S} UTC"
+        word = "artifacts not looked at" if lacks is None else "incomplete" if lacks else "complete"
+        out.print(f"{file}: {word}; {made} by release {manifest.release}", soft_wrap=True)
+    if lacks is None:
+        _warn("it does not say whether its artifacts were complete: restore it, which looks")
+    for one in lacks or ():
+        _warn(describe(one, damaged=one.artifact in manifest.damaged))
+    if lacks:
+        sys.exit(ServiceError.exit_code)
 
 
 @app.command()
@@ -48,12 +81,15 @@ def restore(
 ) -> None:
     """Check FILE and bring it back into an empty place; nothing that exists is overwritten."""
     restored = backup.restore(file, into)
+    for one in restored.lacks:
+        _warn(describe(one, damaged=one.artifact in restored.manifest.damaged))
     if as_json:
         print_json(
             {
                 "into": restored.place,
                 "runs": restored.runs,
                 "unfinished": list(restored.unfinished),
+                "lacks": _documents(restored.lacks),
                 "manifest": restored.manifest.model_dump(mode="json"),
             }
         )
@@ -62,3 +98,11 @@ def restore(
     out.print(f"{restored.place}: {restored.runs} runs as of {created:%Y-%m-%d %H:%M:%S} UTC", soft_wrap=True)
     if restored.unfinished:
         out.print(f"{len(restored.unfinished)} of them are unfinished and go on when the service starts")
+
+
+def _documents(lacks: tuple[Reference, ...] | None) -> list[dict[str, str]] | None:
+    return None if lacks is None else [asdict(one) for one in lacks]
+
+
+def _warn(text: str) -> None:
+    err.print(f"warning: {text}", soft_wrap=True)

@@ -37,6 +37,7 @@ COMMANDS = {
     "app.cli.tester": ("tester",),
     "app.cli.worker": ("worker",),
     "app.cli.backup": ("backup",),
+    "app.cli.database": ("database",),
     "app.cli.doctor": ("doctor",),
     "app.cli.retention": ("retention",),
 }

@@ -27,8 +27,8 @@ def register(app: typer.Typer) -> None:
 def serve(host: Host = "127.0.0.1", port: Port = 8080, as_json: AsJson = False) -> None:
     """Serve the pages and the REST interface. On SQLite this process carries out the runs, too; else start workers.
 
-    On SIGTERM (or Ctrl-C) it says that it is not ready, lets requests end, ends event streams, finishes the steps
-    in flight and goes; runs go on when it comes back.
+    On SIGTERM, SIGHUP (or Ctrl-C) it says that it is not ready, lets requests end, ends event streams, finishes the
+    steps in flight and goes; runs go on when it comes back.
     """
     settings = load_settings()
     with closing(_listening(host, port)) as listening:

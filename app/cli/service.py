@@ -17,6 +17,7 @@ import uvicorn
 from app.api.application import PREFIX
 from app.api.backend import Backend, open_backend
 from app.api.slow_callers import TimedProtocol
+from app.cli.signals import ending
 from app.errors import ServiceError
 from app.operations.revision import release
 from app.runs.executor import Executor
@@ -77,7 +78,7 @@ class _Server(uvicorn.Server):
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         # The server's own one would raise the signal again at its end, and nothing of ours would be put away.
-        before = {number: signal.signal(number, self._end) for number in (signal.SIGTERM, signal.SIGINT)}
+        before = {number: signal.signal(number, self._end) for number in ending()}
         try:
             yield
         finally:

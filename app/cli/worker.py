@@ -10,6 +10,7 @@ from typing import Annotated
 import structlog
 import typer
 
+from app.cli.signals import ending
 from app.database.connections import is_embedded
 from app.errors import InputError, Place, ServiceError
 from app.operations.revision import release
@@ -34,7 +35,7 @@ def worker(
 ) -> None:
     """Carry out runs until it is stopped. Start as many as are wanted, on any machine that reaches the boxes.
 
-    On SIGTERM (or Ctrl-C) it finishes the steps in flight and leaves the rest to the other workers.
+    On SIGTERM, SIGHUP (or Ctrl-C) it finishes the steps in flight and leaves the rest to the other workers.
     """
     settings = load_settings()
     if is_embedded(settings.database_url):
@@ -45,7 +46,7 @@ def worker(
         )
     configure_logs("json" if as_json else settings.log_format)
     stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
+    for number in ending():
         signal.signal(number, lambda _number, _frame: stop.set())
     end_traces = start_traces(settings.otlp_endpoint, release())
     executor = Executor(settings, lambda stage, line: _LOG.info(line, stage=stage))

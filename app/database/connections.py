@@ -1,4 +1,4 @@
-"""Opening the database: SQLite in write-ahead mode or PostgreSQL, migrated to the newest revision."""
+"""Opening the database: SQLite in write-ahead mode or PostgreSQL; what is older stays as it is."""
 
 from __future__ import annotations
 
@@ -6,17 +6,21 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import copy
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from enum import Enum, auto
 from pathlib import Path
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
 from alembic import command
 from alembic.config import Config
-from alembic.util import CommandError
 from sqlalchemy import event
 
-from app.database.filelock import held
+from app.database.filelock import held as held_lock
+from app.database.poolers import keeps_sessions
+from app.database.revisions import held, known
 from app.errors import InputError, Place, StoreError
 
 BUSY_SECONDS = 30
@@ -30,7 +34,33 @@ _RETRY_SECONDS = 0.5
 _MIGRATE_SECONDS = 60
 _MIGRATION_LOCK = 0x716F73666F726765  # "qosforge": one migration at a time on a server
 
+UPGRADE_MEND = "stop the service, then `qosforge database upgrade`, which backs it up first"
+"""What to do with an older schema."""
+
+_SESSIONS_MEND = "name the server itself in QOSFORGE_DATABASE_URL, or set pool_mode = session in the pooler"
+
 T = TypeVar("T")
+
+
+class Schema(Enum):
+    """What a database may hold to be opened, and what becomes of it."""
+
+    CURRENT = auto()
+    """The newest revision; an empty database is given it, and an older one is refused."""
+    AS_IS = auto()
+    """Any revision that this release knows, to be read; nothing is made or changed."""
+    UPGRADED = auto()
+    """Any revision that this release knows, which becomes the newest; an empty database is given it."""
+
+
+@dataclass(eq=False)
+class DatabaseFailed(StoreError):
+    """The database, or its driver, says what is wrong: with addresses that are the operator's to know."""
+
+
+@dataclass(eq=False)
+class SchemaOutdated(DatabaseFailed):
+    """The database holds a revision of an earlier release."""
 
 
 class Database:
@@ -40,13 +70,14 @@ class Database:
     snapshot and block nobody. On PostgreSQL both are the server's own transactions.
     """
 
-    def __init__(self, url: str, *, patience: float = OUTAGE_SECONDS) -> None:
-        """Open the database, creating and migrating it as needed; safe with several processes at once.
+    def __init__(self, url: str, *, patience: float = OUTAGE_SECONDS, schema: Schema = Schema.CURRENT) -> None:
+        """Open the database as ``schema`` says; safe with several processes at once.
 
         ``patience`` is how many seconds a transaction waits for a server that is away.
 
         Raises:
             InputError: ``url`` is neither a SQLite file nor a PostgreSQL database.
+            SchemaOutdated: an earlier release wrote it, and ``schema`` asks for the newest revision.
             StoreError: it cannot be opened, or a newer release wrote it.
         """
         self.url = database_url(url)
@@ -63,7 +94,7 @@ class Database:
                 isolation_level="REPEATABLE READ", postgresql_readonly=True
             )
         try:
-            self._prepare()
+            self._prepare(schema)
         except OSError as error:
             raise self._trouble("cannot be opened", error.strerror or str(error)) from error
         except BaseException:
@@ -113,6 +144,38 @@ class Database:
         moment: datetime = connection.execute(sa.select(sa.func.clock_timestamp())).scalar_one()
         return moment.astimezone(UTC)
 
+    def without_waiting(self) -> Database:
+        """The same database and its connections, which waits for no server that is away."""
+        other = copy(self)
+        other._patience = 0
+        return other
+
+    def attempt(self, work: Callable[[sa.Connection], object], seconds: float) -> bool:
+        """Do ``work`` in one writing transaction, and try once; False where others write for longer than that.
+
+        Raises:
+            StoreError: it cannot be written.
+        """
+        milliseconds = int(seconds * 1000)
+        with self._told(), self._engine.connect() as connection:
+            driver = connection.connection.driver_connection
+            assert driver is not None
+            if self.is_embedded:
+                driver.execute(f"PRAGMA busy_timeout={milliseconds}")
+            try:
+                with connection.begin():
+                    if not self.is_embedded:
+                        connection.exec_driver_sql(f"SET LOCAL lock_timeout = {milliseconds}")
+                    work(connection)
+            except sa.exc.OperationalError as error:
+                if not _is_locked(error):
+                    raise
+                return False
+            finally:
+                if self.is_embedded:
+                    driver.execute(f"PRAGMA busy_timeout={BUSY_SECONDS * 1000}")
+        return True
+
     def close(self) -> None:
         """Close every connection."""
         self._engine.dispose()
@@ -147,32 +210,59 @@ class Database:
         away = not self.is_embedded and (error.connection_invalidated or _is_away(error))
         return away and time.monotonic() < deadline
 
-    def _prepare(self) -> None:
-        if self.path is None:
+    def _prepare(self, schema: Schema) -> None:
+        if schema is Schema.AS_IS:
+            if self.path is not None and not self.path.is_file():
+                raise self._nothing()
+            with self.read() as connection:
+                self._settle(connection, schema)
+        elif self.path is None:
+            self._require_sessions()
             with self._told(), self._engine.begin() as connection:
                 connection.execute(sa.text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MIGRATION_LOCK})
-                self._migrate(connection)
-            return
-        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with held(self.path.with_name(self.path.name + ".lock"), _MIGRATE_SECONDS), self._told():
-            # The mode is a property of the file and cannot be set inside a transaction.
-            with sqlite3.connect(self.path, timeout=BUSY_SECONDS) as plain:
-                plain.execute("PRAGMA journal_mode=WAL")
-            plain.close()
-            with self._engine.begin() as connection:
-                self._migrate(connection)
+                self._settle(connection, schema)
+        else:
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with held_lock(self.path.with_name(self.path.name + ".lock"), _MIGRATE_SECONDS), self._told():
+                # The mode is a property of the file and cannot be set inside a transaction.
+                with sqlite3.connect(self.path, timeout=BUSY_SECONDS) as plain:
+                    plain.execute("PRAGMA journal_mode=WAL")
+                plain.close()
+                with self._engine.begin() as connection:
+                    self._settle(connection, schema)
 
-    def _migrate(self, connection: sa.Connection) -> None:
-        config = Config(attributes={"connection": connection})
-        config.set_main_option("script_location", "app.database:migrations")
+    def _require_sessions(self) -> None:
+        """Refuse a pooler that keeps no sessions: statements that a client prepared would be gone, or another's."""
         try:
+            kept = keeps_sessions(self.url)
+        except sa.exc.DBAPIError as error:
+            why = str(error.orig)
+            if "pooling mode" in why:  # PgBouncer's own words, where it pools single statements
+                raise self._trouble("keeps no sessions", why, _SESSIONS_MEND) from error
+            raise self._trouble("failed", why) from error
+        if not kept:
+            why = "a pooler gives each transaction to any connection of its own"
+            raise self._trouble("keeps no sessions", why, _SESSIONS_MEND)
+
+    def _settle(self, connection: sa.Connection, schema: Schema) -> None:
+        revision = held(connection)
+        if revision is None and schema is Schema.AS_IS:
+            raise self._nothing()
+        if revision not in (None, *known()):
+            why = f"revision {revision}, and {known()[0]} is the newest here"
+            raise self._trouble("is of a later release", why, "use the release that wrote it, or a newer one")
+        if revision is None or schema is Schema.UPGRADED:
+            config = Config(attributes={"connection": connection})
+            config.set_main_option("script_location", "app.database:migrations")
             command.upgrade(config, "head")
-        except CommandError as error:
-            raise self._trouble(
-                "holds a schema this release does not know",
-                str(error),
-                "use the release that wrote it, or a newer one",
-            ) from error
+        elif revision != known()[0] and schema is Schema.CURRENT:
+            why = f"revision {revision}, and this release works with {known()[0]} alone"
+            trouble = self._trouble("is of an earlier release", why, UPGRADE_MEND)
+            raise SchemaOutdated(trouble.message, trouble.where, trouble.mend)
+
+    def _nothing(self) -> StoreError:
+        mend = "check QOSFORGE_VAR_DIR and QOSFORGE_DATABASE_URL; a new store is made when the service first starts"
+        return StoreError("there is no run store", self._place(), mend)
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -185,14 +275,17 @@ class Database:
         except sqlite3.Error as error:
             raise self._trouble("failed", str(error)) from error
 
-    def _trouble(self, what: str, why: str, mend: str = "") -> StoreError:
+    def _trouble(self, what: str, why: str, mend: str = "") -> DatabaseFailed:
         if self.path is None:
-            place = Place(path=self.url.render_as_string(hide_password=True))
             otherwise = "check that the server runs, and that the user may create tables in this database"
         else:
-            place = Place(file=str(self.path))
             otherwise = "check that the file is a run store, can be written and that its disk has space"
-        return StoreError(f"the run store {what}: {why}", place, mend or otherwise)
+        return DatabaseFailed(f"the run store {what}: {why}", self._place(), mend or otherwise)
+
+    def _place(self) -> Place:
+        if self.path is None:
+            return Place(path=self.url.render_as_string(hide_password=True))
+        return Place(file=str(self.path))
 
 
 def database_url(url: str) -> sa.URL:
@@ -228,6 +321,13 @@ def _is_away(error: sa.exc.DBAPIError) -> bool:
     if state is None:
         return isinstance(error, sa.exc.OperationalError)
     return str(state).startswith("08") or state in ("57P01", "57P02", "57P03")
+
+
+def _is_locked(error: sa.exc.DBAPIError) -> bool:
+    """Whether somebody else holds what was to be written; 55P03 is PostgreSQL's ``lock_not_available``."""
+    if isinstance(error.orig, sqlite3.Error):
+        return error.orig.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+    return getattr(error.orig, "sqlstate", None) == "55P03"
 
 
 def _on_connect(connection: Any, _record: Any) -> None:

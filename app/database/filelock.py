@@ -25,6 +25,10 @@ class FileLock:
         self._path = path
         self._descriptor: int | None = None
 
+    def exists(self) -> bool:
+        """Whether anybody ever took it."""
+        return self._path.exists()
+
     def try_acquire(self) -> bool:
         """Take the lock if nobody holds it.
 

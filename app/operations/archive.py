@@ -39,7 +39,9 @@ class Manifest(BaseModel):
     files: dict[str, str]
     artifacts: int
     damaged: tuple[str, ...] = ()
-    """Artifacts that did not hold what was stored when the backup was made; they are not in it."""
+    """Artifacts that did not hold what was stored when the backup was made; files of them are not in it."""
+    missing: tuple[str, ...] | None = None
+    """Artifacts that rows refer to and that the backup lacks, or has damaged; ``None``: nobody looked."""
     server: int | None = None
     """Major version of the PostgreSQL server that was dumped."""
 
@@ -50,8 +52,8 @@ class Writer:
     def __init__(self, tar: tarfile.TarFile) -> None:
         self._tar = tar
         self.files: dict[str, str] = {}
-        self.artifacts = 0
-        self.damaged: list[str] = []
+        self.artifacts: set[str] = set()
+        self.damaged: set[str] = set()
 
     def database(self, name: str, path: Path) -> None:
         """Add a database under ``name``."""
@@ -64,12 +66,12 @@ class Writer:
         """Add an artifact, unless it is damaged."""
         with path.open("rb") as file:
             if hashlib.file_digest(file, "sha256").hexdigest() != artifact:
-                self.damaged.append(artifact)
+                self.damaged.add(artifact)
                 return
             state = os.fstat(file.fileno())
             file.seek(0)
             self._add(f"artifacts/{artifact[:2]}/{artifact[2:]}", file, state.st_size, state.st_mtime)
-        self.artifacts += 1
+        self.artifacts.add(artifact)
 
     def end(self, manifest: Manifest) -> None:
         """Close the archive with its manifest."""

@@ -3,76 +3,146 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import sqlalchemy as sa
 
-from app.database.connections import Database, database_url
+from app.database.connections import Database, Schema, database_url, is_embedded
+from app.database.revisions import held, known
 from app.errors import InputError, Place, StoreError
 from app.operations import archive, embedded, server
-from app.operations.archive import DUMP, ENGINE, STORE, Manifest
+from app.operations.archive import DUMP, ENGINE, STORE, Manifest, Writer
+from app.operations.completeness import BackupIncomplete, lacking, stored_rows
 from app.operations.locks import operating
-from app.operations.revision import held, known, release
+from app.operations.revision import release
 from app.operations.shelves import FileShelf
+from app.runs.references import Reference
 from app.runs.tables import RUNS, UNFINISHED
 from app.settings import Settings
+
+_Taken = tuple[tuple[Reference, ...], dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What a restore brought back; ``unfinished`` are the runs that go on when an executor starts."""
+    """What a restore brought back; ``unfinished`` are the runs that go on when an executor starts.
+
+    ``lacks`` is what its rows refer to and it does not have.
+    """
 
     manifest: Manifest
     place: str
     runs: int
     unfinished: tuple[str, ...]
+    lacks: tuple[Reference, ...]
 
 
-def create(settings: Settings, path: Path) -> Manifest:
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What a backup is found to be; ``lacks`` as of :class:`Restored`, or ``None`` where nobody looked."""
+
+    manifest: Manifest
+    lacks: tuple[Reference, ...] | None
+
+
+def create(settings: Settings, path: Path, *, allow_incomplete: bool = False) -> Manifest:
     """Write a backup of the installation to ``path``; runs may go on meanwhile.
 
     It holds the run store, the engine's record and the artifacts as of one moment: what a machine that loses its
     power then would find at its next start. Policies, users and the log of calls are rows of the store. It does not
     hold the inventories, the settings and the credentials, which are files of the operator's own.
 
+    The schema may be of an earlier release, and stays so. With ``allow_incomplete`` it is made even where artifacts
+    are missing; the manifest names them.
+
     Raises:
         InputError: ``path`` exists or cannot be written.
+        BackupIncomplete: artifacts that rows refer to are missing or damaged; no backup is made.
         ServiceError: PostgreSQL's client programs are missing or too old.
         StoreError: something cannot be read.
     """
-    database = Database(settings.database_url)
+    database = Database(settings.database_url, schema=Schema.AS_IS)
     try:
-        with database.read() as connection:
-            revision = held(connection)
-            major = None if database.is_embedded else server.major_version(connection)
         with operating(database), archive.writing(path) as (writer, scratch):
             created = datetime.now(UTC)
-            if database.path is not None:
-                for copy in embedded.copy(database.path, settings.var_dir / ENGINE, scratch):
-                    writer.database(copy.name, copy)
-                # After the rows: every artifact that they name is there by now.
-                for artifact, file in FileShelf(settings.artifacts_dir).files():
-                    writer.artifact(artifact, file)
-            else:
-                assert major is not None
-                server.dump(database.url, major, scratch / DUMP)
-                writer.database(DUMP, scratch / DUMP)
+            taken = _take_files if database.is_embedded else _take_rows
+            lacks, about = taken(settings, database, writer, scratch)
+            if lacks and not allow_incomplete:
+                raise _incomplete(settings, lacks, writer.damaged)
             manifest = Manifest(
                 created=created,
                 release=release(),
-                revision=revision,
-                kind="sqlite" if database.is_embedded else "postgresql",
                 files=writer.files,
-                artifacts=writer.artifacts,
-                damaged=tuple(writer.damaged),
-                server=major,
+                artifacts=len(writer.artifacts),
+                damaged=tuple(sorted(writer.damaged)),
+                missing=tuple(one.artifact for one in lacks),
+                **about,
             )
             writer.end(manifest)
         return manifest
     finally:
         database.close()
+
+
+def _take_files(settings: Settings, database: Database, writer: Writer, scratch: Path) -> _Taken:
+    """Copy a SQLite installation: what its rows refer to and the copy lacks, and what the manifest says of it."""
+    assert database.path is not None
+    for copy in embedded.copy(database.path, settings.var_dir / ENGINE, scratch):
+        writer.database(copy.name, copy)
+    # After the rows: every artifact that they name is there by now.
+    for artifact, file in FileShelf(settings.artifacts_dir).files():
+        writer.artifact(artifact, file)
+    with embedded.reading(scratch / STORE) as connection:
+        return lacking(connection, writer.artifacts), {"kind": "sqlite", "revision": held(connection)}
+
+
+def _take_rows(_settings: Settings, database: Database, writer: Writer, scratch: Path) -> _Taken:
+    """Dump a PostgreSQL database; returns as :func:`_take_files`."""
+    with database.read() as connection:
+        major = server.major_version(connection)
+        server.dump(database.url, major, scratch / DUMP, server.export_snapshot(connection))
+        stored = stored_rows(connection)
+        lacks, revision = lacking(connection, stored.good), held(connection)
+    writer.database(DUMP, scratch / DUMP)
+    writer.damaged |= stored.damaged
+    return lacks, {"kind": "postgresql", "revision": revision, "server": major}
+
+
+def _incomplete(settings: Settings, lacks: tuple[Reference, ...], damaged: Collection[str]) -> BackupIncomplete:
+    mend = "restore them from an earlier backup, or take what there is with --allow-incomplete"
+    place = Place()
+    if is_embedded(settings.database_url):
+        place = Place(file=str(settings.artifacts_dir))
+        mend = f"check that QOSFORGE_VAR_DIR names the run directory of this store, {mend}"
+    return BackupIncomplete("the backup would be incomplete", place, mend, lacks, frozenset(damaged))
+
+
+def verify(path: Path) -> Verified:
+    """Check every byte of a backup, and that it has every artifact that its rows refer to; nothing is restored.
+
+    The rows of a dump are not read: what its manifest says of them was found in the same snapshot.
+
+    Raises:
+        InputError: the backup is damaged, or this release cannot read it.
+        ServiceError: PostgreSQL's client programs are missing or too old.
+        StoreError: there is no space to unpack it, or a database in it is damaged.
+    """
+    with tempfile.TemporaryDirectory(prefix="qosforge-verify-") as name:
+        scratch = Path(name)
+        manifest = archive.unpack(path, scratch, lambda manifest: _accept(manifest, path, manifest.kind))
+        if manifest.kind == "postgresql":
+            server.check(scratch / DUMP, manifest.server or 0)
+            missing = manifest.missing
+            return Verified(manifest, None if missing is None else tuple(Reference(one, "") for one in missing))
+        for file in manifest.files:
+            embedded.check(scratch / file)
+        good = {artifact for artifact, _ in FileShelf(scratch / "artifacts").files()}
+        with embedded.reading(scratch / STORE) as connection:
+            return Verified(manifest, lacking(connection, good))
 
 
 def restore(path: Path, into: str) -> Restored:
@@ -97,7 +167,7 @@ def restore(path: Path, into: str) -> Restored:
         with tempfile.TemporaryDirectory(prefix="qosforge-restore-") as scratch:
             manifest = archive.unpack(path, Path(scratch), accept)
             server.restore(url, Path(scratch) / DUMP, manifest.server or 0)
-        return _restored(manifest, into, url.render_as_string(hide_password=True))
+        return _restored(manifest, into, url.render_as_string(hide_password=True), None)
     folder = Path(into).expanduser().absolute()
     embedded.require_vacant(folder)
     try:
@@ -111,7 +181,7 @@ def restore(path: Path, into: str) -> Restored:
         raise StoreError(
             f"the backup cannot be restored here: {error.strerror}", Place(file=str(folder)), "name another folder"
         ) from error
-    return _restored(manifest, f"sqlite:///{folder / STORE}", str(folder))
+    return _restored(manifest, f"sqlite:///{folder / STORE}", str(folder), folder)
 
 
 def _accept(manifest: Manifest, path: Path, kind: str) -> None:
@@ -130,13 +200,19 @@ def _accept(manifest: Manifest, path: Path, kind: str) -> None:
         )
 
 
-def _restored(manifest: Manifest, url: str, place: str) -> Restored:
-    """Open what was restored, which migrates it where it is older, and count."""
-    database = Database(url)
+def _restored(manifest: Manifest, url: str, place: str, folder: Path | None) -> Restored:
+    """Open what was restored, which migrates it where it is older, and look what it has."""
+    database = Database(url, schema=Schema.UPGRADED)
     try:
         with database.read() as connection:
             runs = connection.scalar(sa.select(sa.func.count()).select_from(RUNS)) or 0
             open_ = sa.select(RUNS.c.id).where(RUNS.c.status.in_([status.value for status in UNFINISHED]))
-            return Restored(manifest, place, runs, tuple(connection.execute(open_.order_by(RUNS.c.id)).scalars()))
+            unfinished = tuple(connection.execute(open_.order_by(RUNS.c.id)).scalars())
+            good: Collection[str] = (
+                stored_rows(connection).good
+                if folder is None
+                else {artifact for artifact, _ in FileShelf(folder / "artifacts").files()}
+            )
+            return Restored(manifest, place, runs, unfinished, lacking(connection, good))
     finally:
         database.close()

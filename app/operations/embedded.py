@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+import sqlalchemy as sa
+
 from app.database.connections import BUSY_SECONDS
 from app.errors import InputError, Place, StoreError
 from app.operations.archive import ENGINE, STORE
@@ -26,6 +28,21 @@ def copy(store: Path, engine: Path, into: Path) -> tuple[Path, ...]:
         lock.execute("BEGIN IMMEDIATE")
         copies = [_copy(engine, into / ENGINE)] if engine.is_file() else []
         return (*copies, _copy(store, into / STORE))
+
+
+@contextmanager
+def reading(database: Path) -> Iterator[sa.Connection]:
+    """A connection to a copy, whatever revision its tables have; nothing is made or migrated.
+
+    Raises:
+        StoreError: it cannot be read.
+    """
+    engine = sa.create_engine(f"sqlite:///{database.absolute().as_uri()}?mode=ro&uri=true")
+    try:
+        with _told(database), engine.connect() as connection:
+            yield connection
+    finally:
+        engine.dispose()
 
 
 def check(database: Path) -> None:
@@ -81,7 +98,7 @@ def _copy(source: Path, target: Path) -> Path:
 def _told(path: Path) -> Iterator[None]:
     try:
         yield
-    except sqlite3.Error as error:
+    except (sqlite3.Error, sa.exc.DatabaseError) as error:
         raise StoreError(
             f"the database cannot be read: {error}",
             Place(file=str(path)),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -16,14 +15,11 @@ from app.errors import InputError
 from app.operations.shelves import Shelf
 from app.runs.given_up import RETENTION_STAGE
 from app.runs.journal import unsettled
+from app.runs.references import EXPIRED_SINCE, Expired, mark_sweep, references
 from app.runs.tables import (
-    APPROVALS,
     EVENTS,
     IDEMPOTENCY_KEYS,
     JOURNAL,
-    OUTSIDE_MEASUREMENTS,
-    POLICIES,
-    READINGS,
     RUNS,
     STAGES,
     SWEEP_POINTS,
@@ -34,7 +30,6 @@ from app.runs.tables import (
     StageOutcome,
 )
 
-_ARTIFACT = re.compile(r"[0-9a-f]{64}")
 _RUN = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _KEEP = re.compile(r"([0-9]{1,5}) *(d|w|h)")
 _UNIT = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
@@ -91,7 +86,7 @@ def retain(database: Database, shelf: Shelf, keep: timedelta, now: datetime, *, 
     except OverflowError as error:
         raise InputError("nothing is as old as that", mend="keep for a shorter time") from error
 
-    def tidy(connection: sa.Connection) -> tuple[list[str], set[str], int, int]:
+    def tidy(connection: sa.Connection) -> tuple[list[str], Expired, int, int]:
         over = _over(connection, before, hold=not dry_run)
         marked = set(
             connection.execute(sa.select(STAGES.c.run_id).where(STAGES.c.name == RETENTION_STAGE)).scalars()
@@ -101,7 +96,11 @@ def retain(database: Database, shelf: Shelf, keep: timedelta, now: datetime, *, 
         keys = _of(connection, IDEMPOTENCY_KEYS, over, drop=not dry_run)
         if fresh and not dry_run:
             connection.execute(sa.insert(STAGES), [_mark(run, now) for run in fresh])
-        return fresh, set(over), events, keys
+        sweeps = _sweeps_over(connection, before)
+        for sweep, params in sweeps.items() if not dry_run else ():
+            if EXPIRED_SINCE not in params:
+                mark_sweep(connection, sweep, params, now)
+        return fresh, Expired(frozenset(over), frozenset(sweeps)), events, keys
 
     if dry_run:
         with database.read() as connection:
@@ -111,7 +110,7 @@ def retain(database: Database, shelf: Shelf, keep: timedelta, now: datetime, *, 
     with database.read() as connection:
         oldest = _oldest_need(connection)
         reach = before if oldest is None else min(before, oldest[1] - _MARGIN)
-        named = set(_named(connection, over, before))
+        named = references(connection, over)
     old = {artifact: size for artifact, size in shelf.older(reach) if artifact not in named}
     gone = len(old) if dry_run else shelf.drop(old, reach)
     held_by = oldest[0] if oldest is not None and reach < before else None
@@ -130,6 +129,14 @@ def _over(connection: sa.Connection, before: datetime, *, hold: bool) -> list[st
     )
     query = query.with_for_update(key_share=True) if hold else query
     return [run for run in connection.execute(query).scalars() if run not in needed]
+
+
+def _sweeps_over(connection: sa.Connection, before: datetime) -> dict[str, dict[str, Any]]:
+    """Sweeps of before whose every point ended, with their parameters."""
+    open_points = sa.select(SWEEP_POINTS.c.sweep_id).where(SWEEP_POINTS.c.ended.is_(None))
+    over = (SWEEPS.c.created < before) & SWEEPS.c.id.not_in(open_points)
+    rows = connection.execute(sa.select(SWEEPS.c.id, SWEEPS.c.params).where(over).order_by(SWEEPS.c.id))
+    return {row.id: row.params for row in rows}
 
 
 def _standing(connection: sa.Connection) -> set[str]:
@@ -185,31 +192,3 @@ def _oldest_need(connection: sa.Connection) -> tuple[str, datetime] | None:
         sa.select(RUNS.c.id, RUNS.c.created).where(live).order_by(RUNS.c.created).limit(1)
     ).one_or_none()
     return None if row is None else (row.id, row.created)
-
-
-def _named(connection: sa.Connection, over: set[str], before: datetime) -> Iterator[str]:
-    """Every artifact id in a row that counts: of a run not ``over``, of a policy or reading, of a young sweep."""
-    columns = (
-        (RUNS.c.id, RUNS.c.params),
-        (STAGES.c.run_id, STAGES.c.summary),
-        (JOURNAL.c.run_id, JOURNAL.c.before, JOURNAL.c.delta, JOURNAL.c.inverse),
-        (APPROVALS.c.run_id, APPROVALS.c.candidate),
-        (OUTSIDE_MEASUREMENTS.c.run_id, OUTSIDE_MEASUREMENTS.c.measurement),
-        (EVENTS.c.run_id, EVENTS.c.data),
-    )
-    for run, *held in columns:
-        for row in connection.execute(sa.select(run, *held)):
-            if row[0] not in over:
-                yield from _ARTIFACT.findall(json.dumps(row[1:]))
-    policies = sa.select(POLICIES.c.version, POLICIES.c.text, POLICIES.c.included)
-    for row in connection.execute(policies):
-        yield from _ARTIFACT.findall(json.dumps(tuple(row)))
-    yield from connection.execute(sa.select(READINGS.c.artifact)).scalars()
-    open_points = sa.select(SWEEP_POINTS.c.sweep_id).where(SWEEP_POINTS.c.ended.is_(None))
-    young = SWEEP_POINTS.c.sweep_id.in_(
-        sa.select(SWEEPS.c.id).where((SWEEPS.c.created >= before) | SWEEPS.c.id.in_(open_points))
-    )
-    points = sa.select(SWEEP_POINTS.c.params, SWEEP_POINTS.c.result).where(young)
-    sweeps = sa.select(SWEEPS.c.params).where((SWEEPS.c.created >= before) | SWEEPS.c.id.in_(open_points))
-    for row in (*connection.execute(points), *connection.execute(sweeps)):
-        yield from _ARTIFACT.findall(json.dumps(tuple(row)))

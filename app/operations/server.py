@@ -26,8 +26,13 @@ def major_version(connection: sa.Connection) -> int:
     return int(connection.exec_driver_sql("SHOW server_version_num").scalar_one()) // 10000
 
 
-def dump(url: sa.URL, server: int, into: Path) -> None:
-    """Dump a database into a file.
+def export_snapshot(connection: sa.Connection) -> str:
+    """Name of what this transaction sees, for a dump of the same moment while the transaction lasts."""
+    return str(connection.scalar(sa.select(sa.func.pg_export_snapshot())))
+
+
+def dump(url: sa.URL, server: int, into: Path, snapshot: str) -> None:
+    """Dump a database into a file, as an open transaction sees it: ``snapshot`` is from :func:`export_snapshot`.
 
     Raises:
         ServiceError: ``pg_dump`` is missing, or older than the server.
@@ -35,11 +40,28 @@ def dump(url: sa.URL, server: int, into: Path) -> None:
     """
     tool = program("pg_dump", server)
     _run(
-        [tool, "--format=custom", "--no-owner", "--no-privileges", f"--file={into}", _address(url)],
+        [
+            *(tool, "--format=custom", "--no-owner", "--no-privileges"),
+            *(f"--snapshot={snapshot}", f"--file={into}", _address(url)),
+        ],
         url,
         "dumped",
     )
     into.chmod(0o600)
+
+
+def check(archive: Path, dumped_from: int) -> None:
+    """Read a dump to its end, as a restore would.
+
+    Raises:
+        ServiceError: ``pg_restore`` is missing, or too old.
+        StoreError: the dump cannot be read.
+    """
+    tool = program("pg_restore", dumped_from)
+    done = _call([tool, f"--file={os.devnull}", str(archive)], dict(os.environ))
+    if done.returncode != 0:
+        told = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
+        raise StoreError(f"the dump cannot be read: {told[0]}", mend="take another backup")
 
 
 def restore(url: sa.URL, archive: Path, dumped_from: int) -> None:
@@ -101,17 +123,21 @@ def _run(command: list[str], url: sa.URL, what: str) -> None:
     environment = dict(os.environ) | ({"PGPASSWORD": str(url.password)} if url.password else {})
     place = Place(path=url.render_as_string(hide_password=True))
     try:
-        done = subprocess.run(  # noqa: S603 (PostgreSQL's own program; no shell reads the URL)
-            command,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=_SECONDS,
-            stdin=subprocess.DEVNULL,
-        )
+        done = _call(command, environment)
     except subprocess.TimeoutExpired as error:
         raise StoreError(f"the database was not {what} within an hour", place) from error
     if done.returncode != 0:
         told = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
         raise StoreError(f"the database cannot be {what}: {told[0]}", place, "see PostgreSQL's log")
+
+
+def _call(command: list[str], environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(  # noqa: S603 (PostgreSQL's own program; no shell reads the URL)
+        command,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=_SECONDS,
+        stdin=subprocess.DEVNULL,
+    )

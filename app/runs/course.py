@@ -73,7 +73,8 @@ class Course:
         # Not in a `finally`: an interrupted run goes on later, and must find the steps in the same order.
         # Before the status: once that is written another attempt may begin, and hold the boxes itself.
         self._step("release", waiting.release)
-        told = {"reason": ending.reason, "waits_for": ending.waits_for, "due": ending.due}
+        told: Json = {"reason": ending.reason, "waits_for": ending.waits_for, "due": ending.due}
+        told["errors"] = ending.errors
         self._step(f"status-{ending.status}", waiting.set_status, ending.status.value, ending.verdict, told)
         return {
             "status": ending.status.value,

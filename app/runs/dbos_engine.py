@@ -21,8 +21,7 @@ import sqlalchemy as sa
 from dbos import DBOS, DBOSConfig, Serializer, SetWorkflowID, WorkflowHandle, WorkflowStatus
 from dbos import error as dbos_errors
 
-from app.database.filelock import FileLock
-from app.errors import EngineBusy, InputError, Place, QosforgeError, StoreError
+from app.errors import InputError, Place, QosforgeError, StoreError
 from app.runs import records
 from app.runs.engine import (
     WORKFLOW_VERSION,
@@ -35,6 +34,7 @@ from app.runs.engine import (
     Workflow,
 )
 from app.runs.engine_record import SCHEMA, never_unpickle, refuse_foreign_records
+from app.runs.ownership import Ownership
 from app.runs.store import EMBEDDED_EXECUTOR
 
 _UNFINISHED = ["PENDING", "ENQUEUED", "DELAYED"]
@@ -45,8 +45,6 @@ _WITHOUT_QUEUE = "_dbos_internal_queue"  # started directly and then recovered: 
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
-_in_process = threading.Lock()  # DBOS is one per process, whatever the directory
 
 
 class _EngineClosing(BaseException):
@@ -71,7 +69,8 @@ class _JsonSerializer(Serializer):
 class DbosEngine:
     """See :class:`app.runs.engine.Engine`.
 
-    Without ``url``: files ``engine.sqlite`` and ``engine.lock`` in ``directory``. With the ``url`` of a PostgreSQL
+    Without ``url``: files ``engine.sqlite`` and ``engine.lock`` in ``directory``; ``store`` is then the SQLite file
+    whose runs it carries out, which nobody else may do meanwhile. With the ``url`` of a PostgreSQL
     database: tables in its schema ``dbos``, and an ``executor`` id that no other live process has.
     """
 
@@ -80,16 +79,15 @@ class DbosEngine:
         directory: Path,
         *,
         url: sa.URL | None = None,
+        store: Path | None = None,
         executor: str = EMBEDDED_EXECUTOR,
         queues: Sequence[Queue] = (),
         workflow_version: str = WORKFLOW_VERSION,
     ) -> None:
-        self._directory = directory
-        self._embedded = url is None
         record = directory / "engine.sqlite"
         self._url = url or sa.URL.create("sqlite", database=str(record))
         self._place = Place(file=str(record)) if url is None else Place(path=url.render_as_string())
-        self._lock = FileLock(directory / "engine.lock")
+        self._ownership = Ownership(directory, record=record if url is None else None, store=store)
         self._executor = executor
         self._queues = tuple(queues)
         self._version = workflow_version
@@ -134,7 +132,7 @@ class DbosEngine:
             EngineBusy: another process (or another engine of this one) owns it.
             StoreError: its record cannot be opened or trusted.
         """
-        self._own()
+        self._ownership.take()
         try:
             never_unpickle()
             refuse_foreign_records(self._url, self._place)
@@ -362,34 +360,13 @@ class DbosEngine:
             "notification_listener_polling_interval_sec": 0.1,
         }
 
-    def _own(self) -> None:
-        if not _in_process.acquire(blocking=False):
-            raise EngineBusy("this process runs an engine already", mend="close it first")
-        try:
-            self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if self._embedded and not self._lock.try_acquire():
-                raise EngineBusy(
-                    f"process {self._lock.holder() or 'unknown'} owns the run engine",
-                    self._place,
-                    "wait until its run has ended, or stop that process and use `qosforge recover`",
-                )
-        except OSError as error:
-            _in_process.release()
-            raise StoreError(
-                f"the run directory cannot be made: {error.strerror}", Place(file=str(self._directory))
-            ) from error
-        except BaseException:
-            _in_process.release()
-            raise
-
     def _disown(self) -> None:
         try:
             DBOS.destroy(destroy_registry=True)
         finally:
             self._durable.clear()
             self._interrupted.clear()
-            self._lock.release()
-            _in_process.release()
+            self._ownership.release()
 
 
 def _quieten() -> None:

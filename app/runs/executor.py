@@ -62,6 +62,7 @@ class Executor:
         self.engine = DbosEngine(
             settings.var_dir,
             url=None if embedded else self.store.database.url,
+            store=self.store.database.path,
             executor=self.slot.id,
             queues=[
                 Queue(RUNS_QUEUE, settings.run_concurrency, settings.runs_per_minute),

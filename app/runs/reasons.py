@@ -7,22 +7,13 @@ from collections.abc import Iterator, Sequence
 from app.findings import Severity
 from app.reports.model import RunReport
 from app.reports.table import amount
+from app.runs.endings import error_texts
 from app.runs.stages import Stage
 
 
 def reasons(stages: Sequence[Stage], report: RunReport) -> tuple[str, ...]:
     """What stages say went wrong, findings that stood against the change, and bounds that were not met."""
-    return tuple(dict.fromkeys([*_errors(stages), *_findings(report), *_bounds(report)]))
-
-
-def _errors(stages: Sequence[Stage]) -> Iterator[str]:
-    for stage in stages:
-        for error in stage.summary.get("errors") or ():
-            where = f"{error['device']}: " if error.get("device") else ""
-            mend = f" ({error['mend']})" if error.get("mend") else ""
-            yield f"{where}{error['message']}{mend}"
-        if stage.summary.get("error"):
-            yield str(stage.summary["error"])
+    return tuple(dict.fromkeys([*error_texts(stages), *_findings(report), *_bounds(report)]))
 
 
 def _findings(report: RunReport) -> Iterator[str]:

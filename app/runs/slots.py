@@ -38,6 +38,9 @@ class SlotTimes:
     renewed: float = 3
 
 
+_NOTICE = 0.9
+"""After which part of the way to its fence a holder says that it may be killed: the kernel says nothing."""
+
 TIMES = SlotTimes()
 """A dead process's runs go on after ``lasts`` at most; a database that is away for ``fence`` costs every worker."""
 
@@ -96,6 +99,7 @@ class Slot:
         self._deadman: DeadMan | None = None
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
+        self._fence_at = 0.0
 
     def take(self) -> None:
         """Lease the slot and keep it until :meth:`release`.
@@ -110,6 +114,8 @@ class Slot:
         self._stop.clear()
         self._thread = threading.Thread(target=self._keep, name="slot", daemon=True)
         self._thread.start()
+        if self._fenced:
+            threading.Thread(target=self._give_notice, name="fence", daemon=True).start()
 
     def release(self) -> None:
         """Give the slot back, if it was taken: what this process left unfinished is free at once."""
@@ -169,7 +175,8 @@ class Slot:
 
         self._database.transact(attempt)
         if self._deadman is not None:
-            self._deadman.set(begun + self._times.fence - time.monotonic())
+            self._fence_at = begun + self._times.fence
+            self._deadman.set(self._fence_at - time.monotonic())
 
     def _keep(self) -> None:
         while not self._stop.wait(self._times.renewed):
@@ -177,6 +184,19 @@ class Slot:
                 self._leased(self._renew)
             except StoreError as error:
                 _log.warning("the slot %s cannot be renewed: %s", self.id, error)
+
+    def _give_notice(self) -> None:
+        """Say that the fence is about to end this process, each time that it comes near."""
+        ahead = self._times.fence * (1 - _NOTICE)
+        told = 0.0
+        while not self._stop.wait(max(self._fence_at - ahead - time.monotonic(), ahead / 10)):
+            fence, now = self._fence_at, time.monotonic()
+            if now >= fence - ahead and told != fence:
+                told = fence
+                _log.critical(
+                    "the slot of this process cannot be renewed: its fence kills it, and others take its runs over",
+                    extra={"executor": self.id, "killed_in_seconds": round(fence - now, 1)},
+                )
 
     def _die(self) -> NoReturn:
         _log.critical("the slot %s of this process ran out: it ends, and others take its runs over", self.id)

@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from app.database.connections import OUTAGE_SECONDS, Database
 from app.errors import InputError, StoreError
 from app.runs.decisions import Decision, Decisions
+from app.runs.endings import is_end, log_end
 from app.runs.events import EventKind, Events
 from app.runs.idempotency import Key
 from app.runs.ids import new_run_id
@@ -108,13 +109,13 @@ class RunStore:
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         patience: float = OUTAGE_SECONDS,
     ) -> None:
-        """Open the store at the SQLAlchemy URL ``url`` (a SQLite file, or PostgreSQL), migrating it if it is older.
+        """Open the store at the SQLAlchemy URL ``url`` (a SQLite file, or PostgreSQL); a new one is made.
 
         ``patience`` is how many seconds a transaction waits for a server that is away.
 
         Raises:
             InputError: ``url`` is neither.
-            StoreError: it cannot be opened, or a newer release wrote it.
+            StoreError: it cannot be opened, or a newer or an earlier release wrote it.
         """
         self.database = Database(url, patience=patience)
         self.now = now
@@ -252,11 +253,14 @@ class RunStore:
     def change(self, run_id: str, change: Change, by: str = "") -> Run:
         """Look at a run and set columns of it, in one transaction that nobody gets in between.
 
-        A change of status, attempt or what it waits for becomes an event, caused ``by`` somebody or by nobody.
+        A change of status, attempt or what it waits for becomes an event, caused ``by`` somebody or by nobody; an
+        end is a line of the log, too.
 
         Raises:
             RunUnknown: there is no such run.
         """
+
+        seen: list[RunStatus] = []
 
         def work(connection: sa.Connection) -> Run:
             locked = sa.select(RUNS).where(RUNS.c.id == run_id).with_for_update(key_share=True)
@@ -264,6 +268,7 @@ class RunStore:
             if row is None:
                 raise RunUnknown(f"there is no run {run_id[:64]!r}", mend="list the runs with `qosforge runs`")
             run = _run(row)
+            seen.append(run.status)
             values = change(run, connection)
             if values is None:
                 return run
@@ -273,7 +278,10 @@ class RunStore:
                 self._tell(connection, changed, by)
             return changed
 
-        return self.database.transact(work)
+        changed = self.database.transact(work)
+        if changed.status != seen[0] and is_end(changed.status):  # by the first look: an answer may be lost
+            log_end(changed, self.stages(run_id))
+        return changed
 
     def set_status(
         self,
@@ -386,10 +394,5 @@ def _standing(run: Run) -> tuple[object, ...]:
 def _run(row: sa.Row[Any]) -> Run:
     fields = dict(row._mapping)
     verdict = fields["verdict"]
-    return Run(
-        **{
-            **fields,
-            "status": RunStatus(fields["status"]),
-            "verdict": None if verdict is None else Verdict(verdict),
-        }
-    )
+    known = {"status": RunStatus(fields["status"]), "verdict": None if verdict is None else Verdict(verdict)}
+    return Run(**{**fields, **known})

@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from app.compiler.resolve import resolve
 from app.errors import StoreError
 from app.runs.context import Context
+from app.runs.endings import error_text, error_texts
 from app.runs.gate import waits
 from app.runs.leases import LeaseHeld
 from app.runs.outside import received, waiting_for
@@ -195,14 +196,19 @@ def release(context: Context) -> Json:
 
 
 def set_status(context: Context, status: str, verdict: str | None, told: Json) -> Json:
-    """Write where the run stands, unless a later attempt has begun; ``told``: reason, waits_for, due."""
+    """Write where the run stands, unless a later attempt has begun; ``told``: reason, waits_for, due, errors.
+
+    Errors that no stage has become the reason, where there is no other.
+    """
     due = told.get("due")
+    errors = list(map(error_text, told.get("errors") or ()))
+    said = set(error_texts(context.store.stages(context.run_id))) if errors else set()
     context.store.set_status(
         context.run_id,
         RunStatus(status),
         Verdict(verdict) if verdict else None,
         attempt=context.attempt,
-        reason=told.get("reason", ""),
+        reason=told.get("reason") or "; ".join(text for text in errors if text not in said),
         waits_for=told.get("waits_for", ""),
         due=datetime.fromisoformat(due) if due else None,
     )

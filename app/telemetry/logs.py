@@ -27,6 +27,8 @@ _SECRET_TEXT = re.compile(
 _OURS = re.compile(r"app(\.|$)")
 """Loggers of our own; of every other library only warnings are of interest."""
 
+_EXTRA = structlog.stdlib.ExtraAdder()
+
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
@@ -37,6 +39,7 @@ def configure_logs(form: Literal["text", "json"], stream: TextIO | None = None) 
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
+        _with_fields,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.processors.format_exc_info,
         blot,
@@ -68,6 +71,13 @@ def configure_logs(form: Literal["text", "json"], stream: TextIO | None = None) 
 def _is_of_interest(record: logging.LogRecord) -> bool:
     # Here and not by their levels: some libraries set their own.
     return record.levelno >= logging.WARNING or _OURS.match(record.name) is not None
+
+
+def _with_fields(logger: WrappedLogger, method: str, event: EventDict) -> EventDict:
+    """Take over what our own modules give the standard library's loggers as ``extra``."""
+    record = event.get("_record")
+    ours = isinstance(record, logging.LogRecord) and _OURS.match(record.name)
+    return _EXTRA(logger, method, event) if ours else event
 
 
 def _one_line(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:

@@ -84,6 +84,11 @@ def test_it_serves_owns_the_runs_and_ends_in_order(
         run = client.post("/runs", json=order).json()["id"]
         wait_until(lambda: client.get(f"/runs/{run}").json()["status"] == "failed")
 
+        (ended,) = [entry for entry in service.log if entry.get("event") == "run ended"]
+        assert (ended["run_id"], ended["outcome"], ended["level"]) == (run, "failed", "error")
+        assert "r1" in ended["devices"]
+        assert "r1: " in ended["reason"]
+
         second = subprocess.run(
             [*QOSFORGE, "serve", "--port", "0"],
             env={**os.environ, "PYTHONPATH": str(ROOT), "QOSFORGE_VAR_DIR": str(var_dir)},
@@ -120,6 +125,45 @@ def test_it_serves_owns_the_runs_and_ends_in_order(
     asked, carried, read = named["POST /api/v1/runs"], named["run"], named["stage read"]
     assert (carried.parent_span_id, read.parent_span_id) == (asked.span_id, carried.span_id)
     assert asked.trace_id == carried.trace_id == read.trace_id != named["GET /api/v1/runs"].trace_id
+
+
+def test_a_terminal_that_goes_away_ends_it_in_order(var_dir: Path) -> None:
+    with serving(var_dir) as service:
+        assert service.stop(signal.SIGHUP) == 0
+        assert service.said("stopping")
+
+
+def test_who_asked_that_hangups_be_ignored_is_heard(var_dir: Path) -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does; a child has it from its parent
+    try:
+        with serving(var_dir) as service:
+            service.process.send_signal(signal.SIGHUP)
+            time.sleep(1.5)
+            assert service.process.poll() is None
+            assert service.stop() == 0
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def test_a_worker_drains_when_its_terminal_goes_away(postgres_url: str, var_dir: Path) -> None:
+    worker = subprocess.Popen(
+        [*QOSFORGE, "worker", "--json"],
+        env={
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "QOSFORGE_VAR_DIR": str(var_dir),
+            "QOSFORGE_DATABASE_URL": postgres_url,
+        },
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert worker.stderr is not None
+    while '"working"' not in (line := worker.stderr.readline()):
+        assert line
+    worker.send_signal(signal.SIGHUP)
+    told = worker.communicate(timeout=60)[1]
+    assert worker.returncode == 0
+    assert '"stopping"' in told
 
 
 def test_a_port_in_use_is_told(var_dir: Path) -> None:

@@ -8,7 +8,7 @@ from starlette.testclient import TestClient
 
 from app.access.roles import Role
 from app.api.backend import Backend
-from app.operations.revision import known
+from app.database.revisions import known
 from app.runs.slots import Slot, new_executor
 from tests.api.conftest import People
 
@@ -25,6 +25,7 @@ def test_ready_says_what_stands_against_it(client: TestClient, backend: Backend)
     assert {name: check["good"] for name, check in checks.items()} == {
         "service": True,
         "database": True,
+        "writing": True,
         "executors": False,
     }
     assert "start a worker" in checks["executors"]["detail"]

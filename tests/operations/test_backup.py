@@ -45,7 +45,7 @@ def installation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
 def test_what_was_backed_up_comes_back(installation: Settings, tmp_path: Path) -> None:
     file = tmp_path / "safe" / "one.backup"
     manifest = backup.create(installation, file)
-    assert (manifest.kind, manifest.artifacts, manifest.damaged) == ("sqlite", 3, ())
+    assert (manifest.kind, manifest.artifacts, manifest.damaged, manifest.missing) == ("sqlite", 3, (), ())
     assert file.stat().st_mode & 0o777 == 0o600
     assert [path.name for path in file.parent.iterdir()] == ["one.backup"]
     restored = backup.restore(file, str(tmp_path / "new"))
@@ -61,12 +61,14 @@ def test_what_was_backed_up_comes_back(installation: Settings, tmp_path: Path) -
     assert (tmp_path / "new" / "runs.sqlite").stat().st_mode & 0o777 == 0o600
 
 
-def test_a_damaged_artifact_is_told_and_left_out(installation: Settings, tmp_path: Path) -> None:
-    artifact = ArtifactStore(installation.artifacts_dir).put_text("network 1")
+def test_a_damaged_artifact_that_no_row_refers_to_is_told_and_left_out(
+    installation: Settings, tmp_path: Path
+) -> None:
+    artifact = ArtifactStore(installation.artifacts_dir).put_text("nobody's")
     (installation.artifacts_dir / artifact[:2] / artifact[2:]).write_text("other")
     manifest = backup.create(installation, tmp_path / "b")
-    assert (manifest.artifacts, manifest.damaged) == (2, (artifact,))
-    assert backup.restore(tmp_path / "b", str(tmp_path / "new")).runs == 3
+    assert (manifest.artifacts, manifest.damaged, manifest.missing) == (3, (artifact,), ())
+    assert backup.restore(tmp_path / "b", str(tmp_path / "new")).lacks == ()
 
 
 def test_a_backup_replaces_no_file(installation: Settings, tmp_path: Path) -> None:

@@ -177,14 +177,16 @@ def test_a_full_disk_is_told(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("revision", "state", "told"), [("0001", State.WARNING, "next start"), ("9999", State.FAILED, "does not know")]
+    ("revision", "state", "told"),
+    [("0001", State.FAILED, "this release works with"), ("9999", State.FAILED, "does not know")],
 )
 def test_tables_of_another_release_are_told_and_left(run: Run, revision: str, state: State, told: str) -> None:
     held = sa.text("SELECT version_num FROM alembic_version")
     change = sa.text("UPDATE alembic_version SET version_num = :revision").bindparams(revision=revision)
     execute(change)
-    wrong("database", state, told, "")
-    wrong("artifacts", State.FAILED, "migrated", "start the service")
+    mend = "qosforge database upgrade" if revision == "0001" else "use the release"
+    wrong("database", state, told, mend)
+    wrong("artifacts", State.FAILED, "cannot be checked", mend)
     engine = sa.create_engine(Settings().database_url)
     with engine.connect() as connection:
         assert connection.scalar(held) == revision
@@ -239,7 +241,7 @@ def test_runs_that_nobody_carries_on_are_told(run: Run, place: Path) -> None:
         store.create_run("campus", "policy", "f" * 64, {})
     execute(_slot("dead", "1", -60))
     wrong("executors", State.WARNING, "none is alive; 1 runs", "qosforge serve")
-    lock = FileLock(place / "engine.lock")
+    lock = FileLock(place / "runs.sqlite.owner")
     assert lock.try_acquire()
     assert found("executors").state is State.GOOD
     lock.release()

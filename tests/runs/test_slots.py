@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import json
 import os
 import signal
+import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -14,8 +16,9 @@ from app.runs.slots import Slot, SlotTimes, bury, executors, new_executor
 from app.runs.store import RunStore
 from app.runs.tables import JournalAction
 from tests.forkserver import FORKSERVER
+from tests.postgres import PostgresServer
 
-from .support import wait_for
+from .support import Spawn, wait_for
 
 UNFENCED = 60.0
 
@@ -102,6 +105,35 @@ def test_nobody_takes_over_before_what_is_being_written_is_seen(postgres_url: st
     assert buried == [held.id]
     held.release()
     database.close()
+
+
+FENCED = """
+import sys, threading
+from app.database.connections import Database
+from app.runs.slots import Slot, SlotTimes, new_executor
+from app.telemetry.logs import configure_logs
+configure_logs("json")
+Slot(Database(sys.argv[1]), new_executor(embedded=False), "1", SlotTimes(lasts=5, fence=3, renewed=0.2)).take()
+print("taken", flush=True)
+threading.Event().wait(60)
+"""
+
+
+def test_a_process_says_that_the_fence_ends_it(postgres: PostgresServer, postgres_url: str, spawn: Spawn) -> None:
+    child = spawn(FENCED, postgres_url)
+    assert child.stdout is not None
+    assert child.stdout.readline() == "taken\n"
+    time.sleep(3.5)  # longer than the fence: while it is renewed nothing is told
+    postgres.stop()
+    try:
+        _, errors = child.communicate(timeout=30)
+    finally:
+        postgres.start()
+    assert child.returncode == -signal.SIGKILL
+    (line,) = (json.loads(line) for line in errors.splitlines() if "fence" in line)
+    assert line["level"] == "critical"
+    assert line["executor"] == socket.gethostname()[:27] + line["executor"][-37:]
+    assert 0 < line["killed_in_seconds"] < 1
 
 
 def _set(seconds: list[float], close: bool) -> None:

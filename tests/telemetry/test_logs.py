@@ -37,6 +37,15 @@ def test_json_has_one_object_a_line_with_its_context(log: io.StringIO) -> None:
         assert line["timestamp"].endswith("Z")
 
 
+def test_fields_of_our_own_modules_alone_are_told(log: io.StringIO) -> None:
+    configure_logs("json", log)
+    logging.getLogger("app.x").error("ended", extra={"run_id": "u1", "secret": "hunter2"})
+    logging.getLogger("library").error("lost", extra={"peer": "db.example"})
+    ours, other = (json.loads(line) for line in log.getvalue().splitlines())
+    assert (ours["event"], ours["run_id"], ours["secret"]) == ("ended", "u1", "***")
+    assert "peer" not in other
+
+
 def test_text_is_for_people(log: io.StringIO) -> None:
     configure_logs("text", log)
     structlog.get_logger("app.x").info("begun", devices=3)

@@ -10,9 +10,10 @@ from pydantic import BaseModel, Field
 
 from app.access.roles import Role
 from app.api.dependencies import TheBackend
-from app.api.readiness import Check, checks
+from app.api.readiness import Check
 from app.api.security import Needs
-from app.operations.revision import held, known, release
+from app.database.revisions import held, known
+from app.operations.revision import release
 from app.runs.engine import WORKFLOW_VERSION
 from app.telemetry.metrics import CONTENT_TYPE
 
@@ -50,8 +51,12 @@ async def health() -> Health:
 
 @router.get("/ready", responses={503: {"model": Readiness, "description": "Not ready"}})
 def ready(backend: TheBackend, response: Response) -> Readiness:
-    """Whether the database answers with the tables of this release, and some process carries out runs."""
-    found = checks(backend)
+    """Whether the database answers with the tables of this release, a run could be written now, and some process
+    carries out runs. It answers within a second, also where the database does not.
+    """
+    stopping = backend.stopping.is_set()
+    detail = "the service is being stopped" if stopping else "takes requests"
+    found = [Check(name="service", good=not stopping, detail=detail), *backend.readiness.checks()]
     good = all(check.good for check in found)
     response.status_code = 200 if good else 503
     return Readiness(ready=good, checks=found)
@@ -65,7 +70,7 @@ def version(backend: TheBackend) -> Version:
     return Version(
         release=release(),
         workflow=WORKFLOW_VERSION,
-        schema_revision=revision,
+        schema_revision=revision or "",
         schema_newest=known()[0],
         python=platform.python_version(),
     )

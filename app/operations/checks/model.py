@@ -11,9 +11,9 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from app.database.connections import database_url
-from app.errors import Place, ServiceError
-from app.operations.revision import known
+from app.database.connections import UPGRADE_MEND, database_url
+from app.database.revisions import held, known
+from app.errors import ServiceError
 from app.settings import Settings
 
 
@@ -80,27 +80,19 @@ class Surroundings:
             yield None
             return
         with self.reading() as connection:
-            revision = tables(connection)
+            revision = held(connection)
             if revision is None:
                 yield None
                 return
             if revision != known()[0]:
                 raise ServiceError(
-                    "cannot be checked before the database is migrated",
-                    Place(),
-                    "start the service of this release",
+                    f"cannot be checked: the database holds revision {revision}, not {known()[0]}",
+                    mend=UPGRADE_MEND if revision in known() else "use the release that wrote it, or a newer one",
                 )
             yield connection
 
     def _made(self) -> bool:
         return Path(str(database_url(self.settings.database_url).database)).is_file()
-
-
-def tables(connection: sa.Connection) -> str | None:
-    """The revision that a database holds; ``None`` where it has no tables yet."""
-    if not sa.inspect(connection).has_table("alembic_version"):
-        return None
-    return connection.execute(sa.text("SELECT version_num FROM alembic_version")).scalar_one_or_none()
 
 
 Check = Callable[[Surroundings], Iterator[Result]]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterator
+from pathlib import Path
 
 import sqlalchemy as sa
 
-from app.database.connections import Database
-from app.database.filelock import FileLock
+from app.database.connections import Database, database_url
 from app.operations.checks.model import Result, State, Surroundings
 from app.runs.journal import unsettled
+from app.runs.ownership import owner_of
 from app.runs.slots import Living, executors
 from app.runs.tables import RUNS, RunStatus
 
@@ -80,12 +81,4 @@ def _living(around: Surroundings) -> list[Living]:
 
 def _holder(around: Surroundings) -> int | None:
     """The process that owns the engine of a SQLite installation."""
-    path = around.settings.var_dir / "engine.lock"
-    if not path.exists():
-        return None
-    lock = FileLock(path)
-    holder = lock.holder()
-    if lock.try_acquire():
-        lock.release()
-        return None
-    return holder or 0
+    return owner_of(Path(str(database_url(around.settings.database_url).database)))

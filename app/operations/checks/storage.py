@@ -12,10 +12,10 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from app.database.connections import Database
+from app.database.connections import UPGRADE_MEND, Database
+from app.database.revisions import held, known
 from app.errors import StoreError
-from app.operations.checks.model import Result, State, Surroundings, tables
-from app.operations.revision import known
+from app.operations.checks.model import Result, State, Surroundings
 from app.runs.artifacts import ArtifactMissing, open_artifacts
 from app.runs.given_up import RETENTION_STAGE
 from app.runs.tables import RUNS, STAGES
@@ -69,7 +69,7 @@ def check_database(around: Surroundings) -> Iterator[Result]:
         return
     try:
         with around.reading() as connection:
-            revision = tables(connection)
+            revision = held(connection)
             whole = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar() if around.is_embedded else "ok"
             clock = None if around.is_embedded else connection.scalar(sa.text("SELECT clock_timestamp()"))
     except (sa.exc.SQLAlchemyError, sqlite3.Error) as error:
@@ -102,8 +102,8 @@ def _revision(told: str, revision: str | None) -> Result:
     if revision == newest:
         return Result("database", State.GOOD, f"{told}, revision {revision}")
     if revision in known():
-        message = f"{told} holds revision {revision}; {newest} is made of it at the next start"
-        return Result("database", State.WARNING, message, "back it up before: qosforge backup create")
+        message = f"{told} holds revision {revision}, and this release works with {newest} alone"
+        return Result("database", State.FAILED, message, UPGRADE_MEND)
     message = f"{told} holds revision {revision}, which this release does not know"
     return Result("database", State.FAILED, message, "use the release that wrote it, or a newer one")
 
@@ -117,7 +117,7 @@ def check_artifacts(around: Surroundings) -> Iterator[Result]:
         given_up = sa.select(STAGES.c.run_id).where(STAGES.c.name == RETENTION_STAGE)
         query = sa.select(RUNS.c.params).where(RUNS.c.id.not_in(given_up)).order_by(RUNS.c.id.desc()).limit(_SAMPLE)
         params = connection.execute(query).scalars().all()
-    ids = {str(held[name]) for held in params for name in ("network", "intent_text") if held.get(name)}
+    ids = {str(one[name]) for one in params for name in ("network", "intent_text") if one.get(name)}
     database = Database(around.settings.database_url)
     try:
         artifacts = open_artifacts(around.settings, database)

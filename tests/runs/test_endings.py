@@ -1,0 +1,122 @@
+"""How a run ended is told by the log alone."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+from collections.abc import Iterator
+
+import pytest
+
+from app.errors import DeviceError, Place
+from app.runs.context import Context, Documents
+from app.runs.rules import NetworkRules
+from app.runs.store import Run, RunStore
+from app.runs.tables import RunStatus, StageOutcome, Verdict
+from app.runs.waiting import set_status
+from app.settings import Settings
+from app.telemetry.logs import configure_logs
+
+from .support import Clock
+
+
+@pytest.fixture
+def log() -> Iterator[io.StringIO]:
+    """What a service in this process would write."""
+    root = logging.getLogger()
+    handlers, level = root.handlers, root.level
+    stream = io.StringIO()
+    configure_logs("json", stream)
+    yield stream
+    root.handlers = handlers
+    root.setLevel(level)
+
+
+def ends(log: io.StringIO) -> list[dict[str, object]]:
+    entries = [json.loads(line) for line in log.getvalue().splitlines()]
+    return [entry for entry in entries if entry["event"] == "run ended"]
+
+
+@pytest.mark.parametrize(
+    ("status", "level"),
+    [
+        (RunStatus.KEPT, "info"),
+        (RunStatus.NOTHING_TO_DO, "info"),
+        (RunStatus.CANCELLED, "info"),
+        (RunStatus.ROLLED_BACK, "warning"),
+        (RunStatus.REFUSED, "warning"),
+        (RunStatus.FAILED, "error"),
+        (RunStatus.NEEDS_RECOVERY, "error"),
+    ],
+)
+def test_every_end_is_one_line(
+    store: RunStore, clock: Clock, log: io.StringIO, status: RunStatus, level: str
+) -> None:
+    run = store.create_run("campus", "itesm-paper", "f" * 64, {})
+    store.set_status(run.id, RunStatus.RUNNING)
+    clock.forward(90)
+    store.set_status(run.id, status, Verdict.BROKEN, reason="why")
+    store.set_status(run.id, status, Verdict.BROKEN, reason="why")  # a step that is repeated
+    (line,) = ends(log)
+    told = {name: line[name] for name in ("run_id", "network", "policy", "outcome", "verdict", "reason", "seconds")}
+    assert told == {
+        "run_id": run.id,
+        "network": "campus",
+        "policy": "itesm-paper",
+        "outcome": status.value,
+        "verdict": "broken",
+        "reason": "why",
+        "seconds": 90.0,
+    }
+    assert line["level"] == level
+
+
+def test_what_a_device_did_is_told_with_its_name(store: RunStore, run: Run, log: io.StringIO) -> None:
+    error = DeviceError("cannot be reached", Place(device="r1"), "check its address")
+    with store.stage(run.id, "read") as summary:
+        summary["errors"] = [error.document()]
+    store.set_status(run.id, RunStatus.ROLLED_BACK)
+    (line,) = ends(log)
+    assert line["devices"] == ["r1"]
+    assert line["reason"] == "r1: cannot be reached (check its address)"
+    assert line["level"] == "error"
+
+
+def test_only_the_last_attempt_counts(store: RunStore, run: Run, log: io.StringIO) -> None:
+    with store.stage(run.id, "read") as summary:
+        summary["errors"] = [DeviceError("away", Place(device="r1")).document()]
+    store.set_status(run.id, RunStatus.FAILED)
+    assert store.next_attempt(store.get_run(run.id))
+    store.set_status(run.id, RunStatus.KEPT)
+    assert [line["outcome"] for line in ends(log)] == ["failed", "kept"]
+    assert ends(log)[1]["reason"] == ""
+    assert ends(log)[1]["attempt"] == 2
+
+
+def test_hundreds_of_devices_are_one_short_line(store: RunStore, run: Run, log: io.StringIO) -> None:
+    errors = [DeviceError("away", Place(device=f"r{number}")).document() for number in range(300)]
+    store.end_stage(store.begin_stage(run.id, "read"), StageOutcome.DONE, {"errors": errors})
+    store.set_status(run.id, RunStatus.FAILED)
+    (line,) = ends(log)
+    assert "and 295 more" in str(line["reason"])
+    assert len(json.dumps(line)) < 8000
+
+
+def test_an_error_that_no_stage_has_is_the_reason(store: RunStore, run: Run, log: io.StringIO) -> None:
+    documents = Documents("p.yaml", "a" * 64, "b" * 64, None)
+    context = Context(run.id, documents, store, None, lambda *_: None, NetworkRules(Settings()))  # type: ignore[arg-type]
+    store.set_status(run.id, RunStatus.RUNNING)
+    lost = {"device": "r1", "message": "run x holds it", "mend": "wait"}
+    set_status(context, "failed", None, {"errors": [lost]})
+    assert store.get_run(run.id).reason == "r1: run x holds it (wait)"
+    (line,) = ends(log)
+    assert line["reason"] == "r1: run x holds it (wait)"
+
+
+def test_a_command_that_has_no_log_prints_no_line(
+    store: RunStore, run: Run, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])
+    store.set_status(run.id, RunStatus.FAILED)
+    assert capfd.readouterr() == ("", "")
