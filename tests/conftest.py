@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.parts import why_not
+from tests.parts import SAMPLES, why_not
 from tests.postgres import empty_postgres_url, postgres, postgres_url
 
 __all__ = ["empty_postgres_url", "postgres", "postgres_url"]
@@ -27,7 +27,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Tests against Batfish run only where a host is configured, those against ns-3 where it is installed.
+    """Leave out what tests against Batfish, ns-3 or published configurations miss here.
 
     Tests that are marked ``needs``, by themselves or for a fixture, are skipped where a system package of their
     part is missing.
@@ -42,6 +42,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         absent["crosscheck"] = (
             "against the simulator ns-3: its package is not installed (to run them: .venv/bin/pip install"
             " 'ns3>=3.44,<4'; .venv/bin/pytest -m crosscheck)"
+        )
+    if not SAMPLES.is_dir():
+        absent["samples"] = (
+            f"of published configurations: they are not beside the checkout (to run them: {SAMPLES})"
         )
     deselected = config.stash[DESELECTED]
     for item in items:

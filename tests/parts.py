@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from functools import cache
 
+from app.resources import root
 from app.system_packages import install_command, parts
+
+SAMPLES = root().parent / "shared" / "samples"
+"""Configurations that makers and users published: they are not ours to keep in the checkout."""
 
 
 @cache

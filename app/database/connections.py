@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from copy import copy
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -96,6 +96,7 @@ class Database:
         try:
             self._prepare(schema)
         except OSError as error:
+            self.close()
             raise self._trouble("cannot be opened", error.strerror or str(error)) from error
         except BaseException:
             self.close()
@@ -225,9 +226,8 @@ class Database:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with held_lock(self.path.with_name(self.path.name + ".lock"), _MIGRATE_SECONDS), self._told():
                 # The mode is a property of the file and cannot be set inside a transaction.
-                with sqlite3.connect(self.path, timeout=BUSY_SECONDS) as plain:
+                with closing(sqlite3.connect(self.path, timeout=BUSY_SECONDS)) as plain:
                     plain.execute("PRAGMA journal_mode=WAL")
-                plain.close()
                 with self._engine.begin() as connection:
                     self._settle(connection, schema)
 
@@ -331,10 +331,14 @@ def _is_locked(error: sa.exc.DBAPIError) -> bool:
 
 
 def _on_connect(connection: Any, _record: Any) -> None:
-    connection.isolation_level = None  # transactions begin where we say, see _on_begin
-    connection.execute(f"PRAGMA busy_timeout={BUSY_SECONDS * 1000}")
-    connection.execute("PRAGMA foreign_keys=ON")
-    connection.execute("PRAGMA synchronous=FULL")  # a journal row is on the disk before the box is touched
+    try:
+        connection.isolation_level = None  # transactions begin where we say, see _on_begin
+        connection.execute(f"PRAGMA busy_timeout={BUSY_SECONDS * 1000}")
+        connection.execute("PRAGMA foreign_keys=ON")
+        connection.execute("PRAGMA synchronous=FULL")  # a journal row is on the disk before the box is touched
+    except BaseException:
+        connection.close()  # the pool has not taken it yet, and would forget it
+        raise
 
 
 def _on_begin(connection: sa.Connection) -> None:

@@ -89,6 +89,7 @@ def test_github_checks_previews_and_deploys(instance: Instance, project: Path) -
         assert connection.get("/runs")["runs"] == before
 
 
+@pytest.mark.needs("pipelines")
 def test_gitlab_comments_and_fails_with_the_verdict(instance: Instance, project: Path) -> None:
     edit(project, "p99: 75 ms", "p99: 63 ms")  # no packet comes as fast as that
     edit(project, "rate: 800 kb/s", "rate: 700 kb/s", committed=False)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,7 +26,7 @@ from app.plan.model import DROP, Discipline, InterfacePlan, Policer, Queue, Shar
 from app.plan.shares import expected_shares
 from app.platforms.catalyst_9000 import PLATFORM
 from app.platforms.catalyst_9000.queues import whole_percents
-from app.resources import root
+from tests.parts import SAMPLES
 
 STARTUP = """\
 hostname sw
@@ -542,12 +541,12 @@ def test_a_port_without_a_policy_is_best_effort() -> None:
     assert entry.ingress.policy is None
 
 
-SAMPLE = root().parent / "shared" / "samples" / "others" / "c9300l-2p6q3t.txt"
+SAMPLE = SAMPLES / "others" / "c9300l-2p6q3t.txt"
 
 
-@pytest.mark.parametrize("path", [SAMPLE] if SAMPLE.exists() else [])
-def test_a_published_configuration_is_understood_as_a_whole(path: Path) -> None:
-    text = path.read_text(encoding="utf-8") + f"interface {TRUNK}\n service-policy output 2P6Q3T\n"
+@pytest.mark.samples
+def test_a_published_configuration_is_understood_as_a_whole() -> None:
+    text = SAMPLE.read_text(encoding="utf-8") + f"interface {TRUNK}\n service-policy output 2P6Q3T\n"
     plan = PLATFORM.parse(text, "sw", "17.12")
     assert plan.unknown == ()
     assert plan.interfaces[0].egress.scheduler is not None
