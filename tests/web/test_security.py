@@ -181,7 +181,7 @@ def test_texts_of_people_and_boxes_are_never_markup(site: Furnished, session: di
 @pytest.mark.parametrize("name", [MARKUP, "a" * 65, "ann<b>", "Ann", "../ann", "ann\n", "-ann", "", "ann\u202e"])
 def test_a_users_name_holds_no_markup(site: Furnished, session: dict[str, str], name: str) -> None:
     answer = site.client.post("/users", data={"name": name}, headers=session)
-    assert answer.status_code == 422
+    assert answer.status_code == (400 if "\u202e" in name else 422)
     assert Markup(answer.text).images == []
 
 
