@@ -127,24 +127,38 @@ def test_it_serves_owns_the_runs_and_ends_in_order(
     assert asked.trace_id == carried.trace_id == read.trace_id != named["GET /api/v1/runs"].trace_id
 
 
+@pytest.fixture
+def hangups(request: pytest.FixtureRequest) -> Iterator[None]:
+    """What a child has from its parent, however these tests were started: ``nohup`` has hangups ignored."""
+    before = signal.signal(signal.SIGHUP, request.param)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
+heard = pytest.mark.parametrize("hangups", [signal.SIG_DFL], indirect=True, ids=["heard"])
+ignored = pytest.mark.parametrize("hangups", [signal.SIG_IGN], indirect=True, ids=["ignored"])
+
+
+@heard
+@pytest.mark.usefixtures("hangups")
 def test_a_terminal_that_goes_away_ends_it_in_order(var_dir: Path) -> None:
     with serving(var_dir) as service:
         assert service.stop(signal.SIGHUP) == 0
         assert service.said("stopping")
 
 
+@ignored
+@pytest.mark.usefixtures("hangups")
 def test_who_asked_that_hangups_be_ignored_is_heard(var_dir: Path) -> None:
-    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does; a child has it from its parent
-    try:
-        with serving(var_dir) as service:
-            service.process.send_signal(signal.SIGHUP)
-            time.sleep(1.5)
-            assert service.process.poll() is None
-            assert service.stop() == 0
-    finally:
-        signal.signal(signal.SIGHUP, before)
+    with serving(var_dir) as service:
+        service.process.send_signal(signal.SIGHUP)
+        time.sleep(1.5)
+        assert service.process.poll() is None
+        assert service.stop() == 0
 
 
+@heard
+@pytest.mark.usefixtures("hangups")
 def test_a_worker_drains_when_its_terminal_goes_away(postgres_url: str, var_dir: Path) -> None:
     worker = subprocess.Popen(
         [*QOSFORGE, "worker", "--json"],

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 from pathlib import Path
-from uuid import uuid4
 
 import pytest
 import sqlalchemy as sa
@@ -24,7 +23,7 @@ from tests.api.served import QOSFORGE, ROOT
 from tests.cli.conftest import Command
 
 MOMENT = "2026-01-01T00:00:00.000000+00:00"
-RUN = str(uuid4())
+RUN = "0190f8a2-7c1e-7b6a-9d3e-5f1c2b3a4d5e"
 
 
 def make(url: str, revision: str, params: dict[str, str]) -> None:
