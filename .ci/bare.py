@@ -203,9 +203,7 @@ def require_named(tested: str, user: str) -> None:
 
 
 def require(holds: bool, message: str) -> None:
-    """Raises:
-    Failed: it does not hold.
-    """
+    """Raise `Failed` with the message where something does not hold."""
     if not holds:
         raise Failed(message)
 
@@ -257,8 +255,9 @@ def require_tools() -> None:
         sys.exit("make bare takes root: it makes roots and mounts them")
     if shutil.which("debootstrap") is None:
         print("installing debootstrap", flush=True)
-        subprocess.run(["apt-get", "update", "--quiet=2"], check=True)
-        subprocess.run(["apt-get", "install", "--yes", "--quiet=2", "debootstrap"], check=True)
+        for words in (["update"], ["install", "--yes", "debootstrap"]):
+            if subprocess.run(["apt-get", "--quiet=2", *words], check=False).returncode != 0:
+                sys.exit("missing: debootstrap, and apt-get cannot install it")
     if shutil.which("rustc") is None or not (Path(sysroot()) / "bin" / "cargo").is_file() or sysroot() == "/usr":
         sys.exit("missing: a Rust toolchain of rustup's, which the roots can be given")
 
