@@ -7,12 +7,12 @@ from typing import Any, Self
 
 from pydantic import BaseModel
 
+from app.deploy.device_words import shown
 from app.inventory.models import Device, Link, Network, Station
 from app.plan.model import Plan, UnknownLine
 from app.platforms.base import secret_forms
 from app.runs.drift import Drift
 from app.runs.policies import Policy, PolicyDifference, PolicyVersion
-from app.visible import visible
 
 
 class NetworkEntry(BaseModel):
@@ -83,7 +83,7 @@ class RunningQos(BaseModel):
             platform=plan.platform,
             plan=plan.model_dump(mode="json", exclude_defaults=True, exclude={"unknown"}),
             not_understood=[
-                line.model_copy(update={"text": visible(forms.blotted(line.text))}) for line in plan.unknown
+                line.model_copy(update={"text": shown(line.text, forms)}) for line in plan.unknown
             ],
         )
 

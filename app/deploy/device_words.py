@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from threading import Lock
 from typing import TypeVar
 
@@ -14,6 +15,11 @@ MOST_CHARACTERS = 2000
 """Of a device's words in one message; a device may say any amount."""
 
 E = TypeVar("E", bound=QosforgeError)
+
+
+def shown(text: str, forms: SecretForms, secrets: Iterable[str] = ()) -> str:
+    """A device's text without these secrets and those that its lines hold, every control character visible."""
+    return visible(forms.blotted(text, secrets))
 
 
 class DeviceWords:
@@ -36,7 +42,7 @@ class DeviceWords:
 
     def shown(self, text: str) -> str:
         """The device's words as people, stores and logs may have them."""
-        whole = visible(self._forms.blotted(text, self._secrets))
+        whole = shown(text, self._forms, self._secrets)
         if len(whole) <= MOST_CHARACTERS:
             return whole
         return f"{whole[:MOST_CHARACTERS]} … and {len(whole) - MOST_CHARACTERS:,} more characters"

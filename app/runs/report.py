@@ -7,6 +7,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
+from app.deploy.device_words import shown
 from app.findings import Finding
 from app.inventory.models import Network
 from app.platforms.base import secret_forms
@@ -170,16 +171,16 @@ def _devices(
         after = artifacts.get_text(pushed[device.name]) if device.name in pushed else ""
         final = restored.get(device.name)
         forms = secret_forms(device.platform)
-        shown = partial(forms.blotted, secrets=forms.secrets(original) | forms.secrets(after))
+        told = partial(shown, forms=forms, secrets=forms.secrets(original) | forms.secrets(after))
         reports.append(
             DeviceReport(
                 name=device.name,
                 platform=device.platform,
                 outcome=_outcome(actions, entry["empty"]),
-                candidate=shown(artifacts.get_text(entry["delta"])),
-                inverse=shown(artifacts.get_text(entry["inverse"])),
-                diff=shown(_diff(original, after)) if after else "",
-                configuration=shown(artifacts.get_text(entry["configuration"])),
+                candidate=told(artifacts.get_text(entry["delta"])),
+                inverse=told(artifacts.get_text(entry["inverse"])),
+                diff=told(_diff(original, after)) if after else "",
+                configuration=told(artifacts.get_text(entry["configuration"])),
                 read_back=artifacts.get_text(final) if final else after,
                 findings=tuple(f for f in findings if f.device == device.name),
             )
