@@ -82,9 +82,7 @@ class RunningQos(BaseModel):
             device=plan.device,
             platform=plan.platform,
             plan=plan.model_dump(mode="json", exclude_defaults=True, exclude={"unknown"}),
-            not_understood=[
-                line.model_copy(update={"text": shown(line.text, forms)}) for line in plan.unknown
-            ],
+            not_understood=[line.model_copy(update={"text": shown(line.text, forms)}) for line in plan.unknown],
         )
 
 
