@@ -129,7 +129,9 @@ class Machine:
             ).returncode
         printed = log.read_text(errors="replace")
         if code != 0:
-            raise Failed(f"{name} ended with {code}: {' / '.join(printed.splitlines()[-3:])} ({log})")
+            lines = printed.splitlines()
+            told = [line for line in lines if line.startswith(("FAILED ", "ERROR "))][:10] or lines[-3:]
+            raise Failed(f"{name} ended with {code}: {' / '.join(told)} ({log})")
         return printed
 
 

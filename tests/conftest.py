@@ -16,8 +16,6 @@ __all__ = ["empty_postgres_url", "postgres", "postgres_url"]
 
 DESELECTED = pytest.StashKey[dict[str, str]]()
 """Why a test was deselected, by its node id."""
-_NEEDED_BY_FIXTURE = {"chromium_browser": "browser", "pooler": "pooler", "postgres": "postgresql", "project": "git"}
-"""What a test needs by a fixture that it uses."""
 _WORKER_KEY = "qosforge_deselected"
 
 
@@ -29,8 +27,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what tests against Batfish, ns-3 or published configurations miss here.
 
-    Tests that are marked ``needs``, by themselves or for a fixture, are skipped where a system package of their
-    part is missing.
+    Tests that are marked ``needs`` are skipped where a system package of their part is missing.
     """
     absent = {}
     if not os.environ.get("QOSFORGE_BATFISH_HOST"):
@@ -49,9 +46,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         )
     deselected = config.stash[DESELECTED]
     for item in items:
-        for fixture, part in _NEEDED_BY_FIXTURE.items():
-            if fixture in getattr(item, "fixturenames", ()):
-                item.add_marker(pytest.mark.needs(part))
         for marker, reason in absent.items():
             if item.get_closest_marker(marker) is not None:
                 deselected[item.nodeid] = reason

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
+import pytest
+
 from app.resources import root
 from app.system_packages import install_command, parts
 
@@ -19,3 +21,13 @@ def why_not(name: str) -> str | None:
     if not missing:
         return None
     return f"{part.title}: missing {', '.join(missing)} (to install: {install_command(missing)})"
+
+
+def need(name: str) -> None:
+    """Skip the test that is about to run, with the reason, where the part is missing. Fixtures call it.
+
+    A test may ask for a fixture while it runs, so what is known when tests are collected does not tell.
+    """
+    missing = why_not(name)
+    if missing is not None:
+        pytest.skip(missing)

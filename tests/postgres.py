@@ -17,6 +17,7 @@ import psycopg
 import pytest
 
 from app.database.connections import Database
+from tests.parts import need
 
 _BINARIES = Path("/usr/lib/postgresql")
 _USER = "qosforge"
@@ -118,6 +119,7 @@ def new_server() -> PostgresServer:
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[PostgresServer]:
     """A running server; a test that stops it starts it again."""
+    need("postgresql")
     server = new_server()
     try:
         server.start()

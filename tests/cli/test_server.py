@@ -257,6 +257,7 @@ def test_what_a_box_said_is_neither_markup_nor_controls_of_the_terminal(qosforge
     assert "[/nosuch] [link=https://example.org]here[/link] :bomb: ␛]0;title␛[2J <U+202E>back" in shown
 
 
+@pytest.mark.needs("git")
 def test_a_work_tree_that_git_refuses_costs_the_commit_alone(qosforge: Command, tmp_path: Path) -> None:
     (tmp_path / ".git").write_text("gitdir: /nowhere\n")
     (tmp_path / "p.yaml").write_text(POLICY.read_text())

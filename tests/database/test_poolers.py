@@ -19,6 +19,7 @@ from app.database.connections import Database
 from app.errors import StoreError
 from app.runs.executor import Executor
 from app.settings import Settings
+from tests.parts import need
 from tests.postgres import PostgresServer
 
 Pooler = Callable[[str], str]
@@ -27,6 +28,7 @@ Pooler = Callable[[str], str]
 
 @pytest.fixture
 def pooler(postgres: PostgresServer, postgres_url: str) -> Iterator[Pooler]:
+    need("pooler")
     account = "postgres" if os.geteuid() == 0 else None
     started: list[subprocess.Popen[bytes]] = []
 

@@ -27,6 +27,7 @@ from app.emulation import start_lab, state_folder
 from app.inventory.loader import load_network
 from app.lab import control
 from app.settings import Settings
+from tests.parts import need
 
 from .pipelines import ROOT
 
@@ -132,6 +133,7 @@ def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     """A clone of a repository with the policy of the examples, as a runner checks it out."""
+    need("git")
     made = tmp_path / "project"
     (made / "policies").mkdir(parents=True)
     shutil.copy(POLICY, made / "policies")

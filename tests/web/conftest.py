@@ -20,6 +20,7 @@ from app.runs.store import RunStore
 from app.settings import Settings
 from app.web.site import create_site
 from tests.api.served import Served, serving
+from tests.parts import need
 from tests.web.browser import DESKTOP, Tab, chromium
 from tests.web.people import PASSWORD, Persons
 
@@ -94,6 +95,7 @@ def persons(backend: Backend) -> Persons:
 @pytest.fixture(scope="module")
 def chromium_browser() -> Iterator[Browser]:
     """One browser for all tests of a module; every tab has a profile of its own."""
+    need("browser")
     with chromium() as made:
         yield made
 
