@@ -6,7 +6,7 @@ import os
 import signal
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from ipaddress import ip_address
 from types import FrameType
@@ -63,17 +63,27 @@ def serve_at(listening: socket.socket, settings: Settings) -> None:
         address, port = listening.getsockname()[:2]
         _warn_of_others(address, settings)
         shown = f"[{address}]" if ":" in address else address
-        _LOG.info("serving", url=f"http://{shown}:{port}{PREFIX}", docs=f"{PREFIX}/docs", pages="/")
-        _Server(config, backend).run([listening])
+        url = f"http://{shown}:{port}{PREFIX}"
+        _Server(config, backend, lambda: _LOG.info("serving", url=url, docs=f"{PREFIX}/docs", pages="/")).run(
+            [listening]
+        )
         _LOG.info("stopping")
 
 
 class _Server(uvicorn.Server):
-    """Ends in order: not ready, then no new connections, then the open requests; a second signal hurries."""
+    """Ends in order: not ready, then no new connections, then the open requests; a second signal hurries.
 
-    def __init__(self, config: uvicorn.Config, backend: Backend) -> None:
+    ``serving`` is called when it answers, and heeds signals.
+    """
+
+    def __init__(self, config: uvicorn.Config, backend: Backend, serving: Callable[[], None]) -> None:
         super().__init__(config)
         self._backend = backend
+        self._serving = serving
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._serving()
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
