@@ -107,7 +107,9 @@ class Machine:
 
     def _enter(self, name: str, script: str, *, offline: bool) -> str:
         # Mounts and processes are in namespaces of this command's own: they end with it, however it ends.
-        unshare = ["unshare", "--mount", "--pid", "--fork", "--kill-child", *(["--net"] if offline else [])]
+        unshare = ["setpriv", "--pdeathsig", "KILL", "unshare", "--mount", "--pid", "--fork", "--kill-child"]
+        if offline:
+            unshare.append("--net")
         loopback = f"python3 -c {shlex.quote(_LOOPBACK_UP)}\n" if offline else ""
         variables = {
             "LOWER": ":".join(map(str, self._lower)),
