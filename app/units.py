@@ -25,7 +25,10 @@ _TIMES = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "μs": 1e-6}
 
 def shortened(value: object) -> str:
     """A value as messages quote it: its Python form, cut where it is long."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes no whole number of thousands of digits
+        return f"a number of {value.bit_length():,} bits" if isinstance(value, int) else "values with a long number"
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
