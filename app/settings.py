@@ -51,6 +51,12 @@ class Settings(BaseSettings):
     compute_processes: int = Field(default_factory=lambda _read: os.cpu_count() or 1, ge=1, le=64)
     """Processes that compile for the service."""
 
+    compute_megabytes: int = Field(default=2048, ge=64)
+    """Memory that one computation (a compile, a prediction, a report) may take, beside what its process needs."""
+
+    compute_seconds: int = Field(default=3600, ge=1)
+    """Longest time for one computation of a run, and the processor time of any."""
+
     request_bytes: int = Field(default=1 << 20, ge=1 << 10)
     """Longest body of a request."""
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from app.api.compute import Compute, TooBusy
 from app.api.preview_job import Job, Kind, digest_of, made
+from app.compute import Compute, TooBusy
 from app.deploy.fleet import Fleet
 from app.deploy.traits import require_installed
 from app.emulation import state_folder
@@ -35,7 +35,7 @@ PATIENCE_SECONDS = 5.0
 class Asked:
     """What a preview is asked for; ``devices``: of these alone; ``live``: against what the boxes hold now.
 
-    ``known``: against these configurations by device, which is pure: no box is read.
+    ``caller``: who waits for it. ``known``: against these configurations by device, which is pure: no box is read.
     """
 
     kind: Kind
@@ -46,6 +46,7 @@ class Asked:
     known: Mapping[str, str] | None = None
     strict: bool = False
     require_batfish: bool = False
+    caller: str = ""
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ class Previews:
         kept = self._found(key)
         if kept is not None:
             return kept
-        body = self._compute.call(made, job, timeout=self._settings.request_seconds)
+        body = self._compute.call(made, job, timeout=self._settings.request_seconds, caller=asked.caller)
         preview = Preview(body, hashlib.sha256(body).hexdigest())
         self._keep(key, preview)
         return preview

@@ -23,7 +23,7 @@ from app.access.testers import TesterUnknown
 from app.access.throttle import TooManyAttempts
 from app.access.tokens import TokenUnknown
 from app.access.users import LastAdmin, NameTaken, UserUnknown
-from app.api.compute import TooBusy, TookTooLong
+from app.compute import TooBusy, TookTooLong, TookTooMuch
 from app.errors import (
     DeviceError,
     DeviceErrors,
@@ -161,6 +161,7 @@ KINDS: dict[type[QosforgeError], Kind] = {
     EngineBusy: UNAVAILABLE,
     TooBusy: BUSY,
     TookTooLong: TIMED_OUT,
+    TookTooMuch: TIMED_OUT,
     ServiceError: UNAVAILABLE,
 }
 """The nearest class of an error's own line decides."""

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Header, Query, Response
 
 from app.access.roles import Role
-from app.api.dependencies import TheBackend
+from app.api.dependencies import Caller, TheBackend
 from app.api.previews import Asked, Preview
 from app.api.problems import responses
 from app.api.resources import DeviceList, DriftDocument, RunningQos
@@ -44,6 +44,7 @@ def get_device(backend: TheBackend, network: str, device: str) -> Device:
 )
 def device_plan(
     *,
+    caller: Caller,
     backend: TheBackend,
     network: str,
     device: str,
@@ -54,7 +55,8 @@ def device_plan(
     """What a stored policy makes of a device: its plan, configuration and findings."""
     name = device_of(backend.networks.network(network), device).name
     stored = backend.policies.get(policy, LATEST if version is None else version)
-    return tagged(backend.previews.preview(Asked("compile", network, stored.written(), (name,))), if_none_match)
+    asked = Asked("compile", network, stored.written(), (name,), caller=caller.name)
+    return tagged(backend.previews.preview(asked), if_none_match)
 
 
 @router.get(f"{_DEVICE}/running", responses=responses(404, 502), **_VIEWER)

@@ -43,6 +43,5 @@ def measure_now(body: MeasurementWish, caller: Caller, backend: TheBackend, note
     policy = written(backend.policies, body.policy)
     require_checks(load_written(policy))
     texts = backend.previews.running(network)
-    seconds = backend.settings.request_seconds
-    body_ = backend.compute.call(measured, policy, network, texts, body.seed, timeout=seconds)
+    body_ = backend.compute_for(caller, measured, policy, network, texts, body.seed)
     return Response(body_, media_type="application/json")

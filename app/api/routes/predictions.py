@@ -48,12 +48,5 @@ def predict_policy(body: PredictionWish, caller: Caller, backend: TheBackend) ->
     caller.require(Role.VIEWER, body.network)
     network = backend.networks.network(body.network)
     policy = written(backend.policies, body.policy)
-    made = backend.compute.call(
-        predicted_json,
-        policy,
-        network,
-        body.seed,
-        body.at_most_seconds,
-        timeout=backend.settings.request_seconds,
-    )
+    made = backend.compute_for(caller, predicted_json, policy, network, body.seed, body.at_most_seconds)
     return Response(made, media_type="application/json")

@@ -92,6 +92,7 @@ def _answer(
         live=body.live,
         strict=body.strict,
         require_batfish=require_batfish,
+        caller=caller.name,
     )
     return document(backend.previews.preview(asked))
 
