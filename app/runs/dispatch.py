@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 import sqlalchemy as sa
 
-from app.runs.engine import Engine, State, Unfinished
+from app.runs.engine import MOST_TAKEN_UP, Engine, State, Unfinished
 from app.runs.loop import SETTLE, WORKFLOW, run_of, settled_by, settling_id, workflow_id
 from app.runs.slots import bury, executors
 from app.runs.store import Run, RunStore
@@ -32,6 +32,7 @@ _RESCUE_SECONDS = 10
 _SEARCH_SECONDS = 600  # the whole journal is read; nothing should be found
 _FIRST_AGAIN, _LAST_AGAIN = 60.0, 1800.0
 _SILENT = "its workflow ended without saying how; the log of the executor has the error"
+_DIED = f"its process died under it {MOST_TAKEN_UP + 1} times; the log of the executor or of its host says why"
 
 _log = logging.getLogger(__name__)
 
@@ -107,6 +108,8 @@ class Dispatcher:
         self.engine.enqueue(WORKFLOW, workflow_id(run), run.params, RUNS_QUEUE)
         if self.engine.state(workflow_id(run)) in (State.ENDED, State.ABANDONED):
             self._again(run)  # abandoned before it began
+        elif self.engine.state(workflow_id(run)) is State.GIVEN_UP:
+            self.store.set_status(run.id, RunStatus.FAILED, attempt=run.attempt, reason=_DIED)
 
     def _let_holders_on(self, known: Mapping[str, Unfinished]) -> None:
         """Let runs that hold boxes, and were put back into their queue, go on before those that wait for them."""
@@ -133,12 +136,18 @@ class Dispatcher:
             run = self.store.get_run(seen.id)  # after the engine was asked: an end is written to the run first
             if (run.status, run.attempt) != (seen.status, seen.attempt) or state is State.UNFINISHED:
                 continue
-            if state is not State.ENDED:
+            if state not in (State.ENDED, State.GIVEN_UP):
                 self._again(run)
-            elif self.store.journal.open_touches(run.id):
-                self.store.set_status(run.id, RunStatus.NEEDS_RECOVERY, attempt=run.attempt, reason=_SILENT)
-            else:
-                self.store.set_status(run.id, RunStatus.FAILED, attempt=run.attempt, reason=_SILENT)
+                continue
+            left = self.store.journal.open_touches(run.id)
+            self.store.set_status(
+                run.id,
+                RunStatus.NEEDS_RECOVERY if left else RunStatus.FAILED,
+                attempt=run.attempt,
+                reason=_DIED if state is State.GIVEN_UP else _SILENT,
+            )
+            if not left:
+                self.store.leases.release(run.id)
 
     def _again(self, run: Run) -> None:
         if self.store.next_attempt(run):
