@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from app.deploy.fleet import Fleet
 from app.intent.loader import LoadedIntent, parse_intent
@@ -14,9 +14,13 @@ from app.inventory.changes import Approval
 from app.inventory.models import Network
 from app.inventory.overlay import read_overlay
 from app.runs.artifacts import Artifacts
+from app.runs.computing import Computing
 from app.runs.rules import NetworkRules
 from app.runs.store import RunStore
-from app.runs.tables import JournalAction
+from app.runs.tables import JournalAction, RunStatus
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 Observer = Callable[[str, str], None]
 """Told the name of a stage and a line on what it is doing."""
@@ -68,7 +72,30 @@ class Context:
     artifacts: Artifacts
     watch: Observer
     rules: NetworkRules
+    computing: Computing
     attempt: int = 1
+
+    def stopped(self) -> dict[str, Any] | None:
+        """As what the run has to end, and why: somebody cancelled it, or its time is over."""
+        run = self.store.get_run(self.run_id)
+        if run.cancelled_by is not None:
+            return {"status": RunStatus.CANCELLED.value, "reason": f"cancelled by {run.cancelled_by}"}
+        if run.deadline is not None and self.store.now() >= run.deadline:
+            return {"status": RunStatus.FAILED.value, "reason": "timed out"}
+        return None
+
+    def compute(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """``function(*args, **kwargs)`` in a process beside, until the run has to stop.
+
+        Raises:
+            Stopped: it has to.
+            TooBusy, TookTooLong, TookTooMuch, ComputeDied: as `Compute.call`.
+        """
+        return self.computing.done(self.run_id, self.stopped, function, *args, **kwargs)
+
+    def compute_on(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """As `compute`, for what must come to its end: boxes are touched, or about to be taken back."""
+        return self.computing.done(self.run_id, lambda: None, function, *args, **kwargs)
 
     def observe(self, stage: str, text: str) -> None:
         """Say what a stage is doing: to who watches this process, and to who reads the run's events."""

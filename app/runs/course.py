@@ -13,6 +13,7 @@ from typing import Any
 
 from app.errors import QosforgeError, TesterError
 from app.runs import phases, preparing, waiting
+from app.runs.computing import Stopped
 from app.runs.context import Context
 from app.runs.engine import Engine
 from app.runs.outside import OUTSIDE_SECONDS
@@ -45,6 +46,14 @@ class _Stop(Exception):
         self.reason: str = stop["reason"]
 
 
+def _stoppable(phase: Callable[..., Json], *arguments: Any) -> Json:
+    """What a phase gives, or that the run had to stop while it computed: a result, so that it is recorded."""
+    try:
+        return phase(*arguments)
+    except Stopped as stopped:
+        return {"stopped": stopped.stop}
+
+
 @dataclass
 class Course:
     """One attempt at one run."""
@@ -53,7 +62,10 @@ class Course:
     engine: Engine
 
     def _step(self, name: str, phase: Callable[..., Json], *arguments: Any) -> Json:
-        return self.engine.run_step(name, phase, self.context, *arguments)
+        got = self.engine.run_step(name, _stoppable, phase, self.context, *arguments)
+        if "stopped" in got:
+            raise _Stop(got["stopped"])
+        return got
 
     def go(self) -> Json:
         """Do it to its end, or until it has to wait for a decision or a moment.

@@ -6,9 +6,11 @@ import logging
 import threading
 from collections.abc import Callable
 
+from app.compute import Compute, Limits
 from app.database.connections import is_embedded
 from app.errors import QosforgeError
 from app.runs.artifacts import open_artifacts
+from app.runs.computing import Computing
 from app.runs.context import Observer
 from app.runs.dbos_engine import DbosEngine
 from app.runs.dispatch import HOLDERS_QUEUE, RUNS_QUEUE, Dispatcher
@@ -70,10 +72,12 @@ class Executor:
             ],
             workflow_version=workflow_version,
         )
-        self.loop = Loop(self.store, self.artifacts, self.engine, observe, NetworkRules(settings))
+        limits = Limits(settings.compute_megabytes, settings.compute_seconds)
+        self.computing = Computing(Compute(settings.compute_processes, limits=limits), settings.compute_seconds)
+        self.loop = Loop(self.store, self.artifacts, self.engine, observe, NetworkRules(settings), self.computing)
         self.dispatcher = Dispatcher(self.store, self.engine)
         sweeps = Sweeps(self.store.database, self.artifacts)
-        self.sweeps = SweepWork(sweeps, self.artifacts, self.engine)
+        self.sweeps = SweepWork(sweeps, self.artifacts, self.engine, self.computing)
         self.looks: list[Callable[[], None]] = [self.dispatcher.tick, self.sweeps.tick]
         """What is done at every look; each may fail without the others."""
         self._stop = threading.Event()
@@ -119,6 +123,7 @@ class Executor:
             self._thread = None
         if not self.engine.close(drain_seconds):
             return False
+        self.computing.compute.close()
         self.slot.release()
         self.store.close()
         return True

@@ -9,6 +9,7 @@ from structlog.contextvars import bound_contextvars
 
 from app.runs import phases, waiting
 from app.runs.artifacts import Artifacts
+from app.runs.computing import Computing
 from app.runs.context import Context, Documents, Observer
 from app.runs.course import Course
 from app.runs.engine import Engine, JsonObject
@@ -32,6 +33,7 @@ class Loop:
     engine: Engine
     observe: Observer
     rules: NetworkRules
+    computing: Computing
 
     def register(self) -> None:
         """Make the workflow known to the engine; before its launch."""
@@ -84,7 +86,9 @@ class Loop:
 
     def _context(self, run_id: str, params: JsonObject, attempt: int) -> Context:
         documents = Documents(**params)
-        return Context(run_id, documents, self.store, self.artifacts, self.observe, self.rules, attempt)
+        return Context(
+            run_id, documents, self.store, self.artifacts, self.observe, self.rules, self.computing, attempt
+        )
 
 
 def workflow_id(run: Run) -> str:

@@ -25,7 +25,7 @@ from app.runs import live, undo
 from app.runs.context import Context
 from app.runs.leases import LeaseLost
 from app.runs.outside import judged
-from app.runs.preparing import compiled, errors_of, running_texts
+from app.runs.preparing import errors_of, recompiled, running_texts
 from app.runs.tables import JournalAction
 from app.runs.waiting import held_up
 from app.tester.counters import CounterNote, compare
@@ -45,7 +45,8 @@ def measure(context: Context, held: Mapping[str, str], when: Side, stretch: int)
     name = f"measure-{when}" if stretch == 1 else f"measure-{when}-x{stretch}"
     with context.store.stage(context.run_id, name) as record:
         context.observe(name, "twin of the configuration read back" + (f", {stretch}× as long" * (stretch > 1)))
-        judged = live.measure(
+        judged = context.compute(
+            live.measure,
             context.intent.intent,
             context.network,
             running_texts(context, held),
@@ -96,7 +97,7 @@ def _targets(context: Context, held: Mapping[str, str], prepared: Mapping[str, J
 def _wanted(context: Context, held: Mapping[str, str]) -> Mapping[str, Callable[[str], bool]]:
     """Whether a running configuration is what the run wants of a box, by device."""
     if context.documents.undo_of is None:
-        return {device.name: partial(_meets, device) for device in compiled(context, held).devices}
+        return {device.name: partial(_meets, device) for device in recompiled(context, held).devices}
     return {name: partial(undo.meets, before) for name, before in undo.targets(context).items()}
 
 
@@ -152,7 +153,7 @@ def _compare(context: Context, held: Mapping[str, str], after: Mapping[str, str]
     if context.documents.undo_of is not None:
         return undo.compare(context, after)
     found: list[Json] = []
-    for device in compiled(context, held).devices:
+    for device in recompiled(context, held).devices:
         if device.name not in after:
             continue
         found_unlike = unlike(device, context.artifacts.get_text(after[device.name]))
@@ -185,7 +186,8 @@ def counters(context: Context, after: Mapping[str, str]) -> Json:
     """
     with context.store.stage(context.run_id, "counters") as summary:
         context.observe("counters", "each box's own, by class, twice")
-        notes, errors = _counted(context, live.plans_held(context.network, running_texts(context, after)))
+        plans = context.compute_on(live.plans_held, context.network, running_texts(context, after))
+        notes, errors = _counted(context, plans)
         for note in notes:
             if note.contradiction:
                 context.record(note.device, "failed", note=note.message)

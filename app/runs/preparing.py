@@ -7,7 +7,7 @@ from typing import Any
 
 from napalm.base.base import NetworkDriver
 
-from app.compiler.candidate import make_candidate
+from app.compiler.candidate import Candidate, make_candidate
 from app.compiler.compile import Compilation, compile_intent
 from app.configtree import Gap
 from app.deploy import transaction
@@ -53,9 +53,13 @@ def running_texts(context: Context, held: Mapping[str, str]) -> dict[str, str]:
     return {name: context.artifacts.get_text(artifact) for name, artifact in held.items()}
 
 
-def compiled(context: Context, held: Mapping[str, str]) -> Compilation:
-    """The compilation against what was read; pure, so that a resumed run gets the same."""
-    return compile_intent(context.intent, context.network, running_texts(context, held))
+def recompiled(context: Context, held: Mapping[str, str]) -> Compilation:
+    """The compilation against what was read, once more; pure, so that it is the same."""
+    return context.compute_on(compile_intent, context.intent, context.network, running_texts(context, held))
+
+
+def _candidates(compilation: Compilation, texts: Mapping[str, str]) -> dict[str, Candidate]:
+    return {device.name: make_candidate(device, texts[device.name]) for device in compilation.devices}
 
 
 def prepare(context: Context, held: Mapping[str, str]) -> Json:
@@ -63,14 +67,15 @@ def prepare(context: Context, held: Mapping[str, str]) -> Json:
     texts = running_texts(context, held)
     with context.store.stage(context.run_id, "compile") as summary:
         context.observe("compile", f"{context.intent.intent.intent} for {context.network.name}")
-        compilation = compiled(context, held)
+        compilation = context.compute(compile_intent, context.intent, context.network, texts)
         summary["devices"] = [device.name for device in compilation.devices]
     with context.store.stage(context.run_id, "validate") as summary:
         context.observe("validate", "own checks and Batfish")
         documents = context.documents
         findings = (
             *compilation.findings,
-            *validate(
+            *context.compute(
+                validate,
                 compilation,
                 texts,
                 batfish_host=documents.batfish_host,
@@ -83,8 +88,9 @@ def prepare(context: Context, held: Mapping[str, str]) -> Json:
         summary |= {"findings": artifact, "refused": refused}
     devices: dict[str, Json] = {}
     with context.store.stage(context.run_id, "prepare") as summary:
+        made_of = {} if refused else context.compute(_candidates, compilation, texts)
         for device in () if refused else compilation.devices:
-            made = make_candidate(device, texts[device.name])
+            made = made_of[device.name]
             devices[device.name] = entry(context, device.text, made.text, made.inverse, made.gaps)
         candidate = listed(context, devices)
         summary |= {"devices": devices, "candidate": candidate}

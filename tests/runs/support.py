@@ -7,6 +7,9 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
+from app.compute import Compute
+from app.runs.computing import Computing
+
 Spawn = Callable[..., "subprocess.Popen[str]"]
 """Start ``python -c script arguments`` in the checkout."""
 
@@ -37,3 +40,8 @@ def finish(child: subprocess.Popen[str]) -> str:
     output, errors = child.communicate(timeout=60)
     assert child.returncode == 0, errors
     return output
+
+
+def computing() -> Computing:
+    """A computing process, which begins with the first call and ends with this one."""
+    return Computing(Compute(1), 60)

@@ -96,6 +96,22 @@ def test_a_step_that_fails_for_good_gives_the_boxes_back(at: str) -> None:
     assert steps.done[-1] == "release"
 
 
+STOPPED = {"stopped": {"status": "failed", "reason": "timed out"}}
+
+
+def test_a_computation_that_is_stopped_ends_the_run_and_takes_back_what_was_pushed() -> None:
+    before, after = Steps(prepare=STOPPED), Steps(measure_after=STOPPED)
+    for steps in (before, after):
+        ended = course(steps).go()
+        assert (ended["status"], ended["reason"]) == (RunStatus.FAILED, "timed out")
+        assert "keep" not in steps.done
+    assert "push" not in before.done
+    assert after.done[after.done.index("push") :] == [
+        *("push", "counters", "checkpoint-measure-after", "measure-after"),
+        *("roll-back", "release", "status-failed"),
+    ]
+
+
 @pytest.mark.parametrize("outcome", ["broken", "inconclusive"])
 def test_anything_but_met_is_rolled_back(outcome: str) -> None:
     longer = {f"measure_after_x{n}": {"outcome": outcome} for n in (2, 4)}

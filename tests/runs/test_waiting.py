@@ -18,6 +18,8 @@ from app.runs.store import RunStore
 from app.runs.tables import JournalAction, RunStatus
 from app.settings import Settings
 
+from .support import computing
+
 
 @pytest.fixture
 def desk(store: RunStore, tmp_path: Path) -> Desk:
@@ -41,7 +43,7 @@ def waits(desk: Desk, order: Order) -> Context:
     desk.store.begin_attempt(run.id, 1)
     rules = NetworkRules(desk.settings)
     documents = Documents(**run.params)
-    return Context(run.id, documents, desk.store, desk.artifacts, lambda *_: None, rules)
+    return Context(run.id, documents, desk.store, desk.artifacts, lambda *_: None, rules, computing())
 
 
 def lock(context: Context) -> object:
