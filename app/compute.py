@@ -77,19 +77,30 @@ class _Process:
         self._process.start()
         theirs.close()
         self.pid = self._process.pid
+        # Who waits for a call and who closes may both ask how it ended: a child can be waited for once.
+        self._lock = threading.Lock()
+        self._code: int | None = None
+        self._gone = False
 
     def ended_by(self) -> int | None:
         """The signal that ended it, once it is gone."""
-        self._process.join(_LOOK_SECONDS)
-        code = self._process.exitcode
-        return -code if code is not None and code < 0 else None
+        with self._lock:
+            if not self._gone:
+                self._process.join(_LOOK_SECONDS)
+                self._code = self._process.exitcode
+            return -self._code if self._code is not None and self._code < 0 else None
 
     def stop(self) -> None:
         """End it now, whatever it is at."""
         self.pipe.close()
-        self._process.kill()
-        self._process.join()
-        self._process.close()
+        with self._lock:
+            if self._gone:
+                return
+            self._process.kill()
+            self._process.join()
+            self._code = self._process.exitcode
+            self._process.close()
+            self._gone = True
 
 
 class _Seat:
