@@ -17,7 +17,7 @@ from app.database.connections import Database
 from app.inventory.catalogue import Networks
 from app.runs.artifacts import Artifacts, open_artifacts
 from app.runs.desk import Desk
-from app.runs.policies import Policies
+from app.runs.policies import PolicyLibrary
 from app.runs.store import RunStore
 from app.settings import Settings
 from app.telemetry.metrics import Metrics
@@ -43,7 +43,7 @@ class Backend:
     provider: Provider | None
     networks: Networks
     artifacts: Artifacts
-    policies: Policies
+    policies: PolicyLibrary
     desk: Desk
     compute: Compute
     background: Background
@@ -79,7 +79,7 @@ def open_backend(settings: Settings) -> Iterator[Backend]:
             provider=open_provider(settings),
             networks=networks,
             artifacts=artifacts,
-            policies=Policies(database, artifacts),
+            policies=PolicyLibrary(database, artifacts),
             desk=Desk(settings, store, artifacts),
             compute=compute,
             background=background,

@@ -37,7 +37,7 @@ from app.errors import (
 )
 from app.inventory.catalogue import DeviceUnknown, NetworkUnknown
 from app.runs.artifacts import ArtifactMissing
-from app.runs.policies import PolicyMoved, PolicyUnknown
+from app.runs.policy_versions import PolicyMoved, PolicyUnknown
 from app.runs.store import RunUnknown
 from app.runs.sweeps import SweepUnknown
 from app.runs.wrong_state import WrongState

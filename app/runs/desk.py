@@ -24,6 +24,8 @@ from app.runs.events import Event, EventKind
 from app.runs.idempotency import Key
 from app.runs.live import require_checks
 from app.runs.outside import receive
+from app.runs.policy_trust import require_runnable
+from app.runs.policy_versions import PolicyVersion
 from app.runs.report import run_report
 from app.runs.retrying import STARTS, last_summary, require_reached, require_retriable
 from app.runs.rules import NetworkRules, Rules
@@ -47,7 +49,8 @@ class Order:
 
     ``tester`` is who judges: the ``twin``, or somebody ``outside`` who gives a measurement after the push (and
     before it, if ``before``). ``not_before`` is the earliest moment of the push; ``timeout`` counts from there.
-    ``source`` is where the policy comes from: ``repository``, ``commit``, ``path``.
+    ``source`` is where the policy comes from: ``repository``, ``commit``, ``path``; ``stored`` the version of a
+    stored policy that ``intent`` is, where it is one.
     """
 
     network: Network
@@ -62,6 +65,7 @@ class Order:
     not_before: datetime | None = None
     timeout: timedelta | None = None
     source: dict[str, str] | None = None
+    stored: PolicyVersion | None = None
 
 
 @dataclass(frozen=True)
@@ -89,8 +93,11 @@ class Desk:
 
         Raises:
             InputError: it should measure, and the intent says nothing to judge; or the order is wrong.
+            NotAllowed: nobody who is operator of the network stands for the stored policy.
             KeyReused: the key stands for another order.
         """
+        if order.stored is not None:
+            require_runnable(order.stored, order.network.name)
         if order.measure:
             require_checks(order.intent)
         elif order.tester == "outside":
@@ -136,6 +143,7 @@ class Desk:
             before=order.before,
             timeout_seconds=order.timeout.total_seconds() if order.timeout else None,
             approval=self._rules.approval(order.network.changes),
+            policy_number=order.stored.number if order.stored else None,
             traceparent=current_traceparent(),
         )
 

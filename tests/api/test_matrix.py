@@ -18,6 +18,7 @@ from app.api.application import create_app
 from app.api.backend import Backend, open_backend
 from app.intent.written import load_written
 from app.runs.desk import Order
+from app.runs.policy_versions import shipped
 from app.settings import Settings
 from tests.api.conftest import Headers, People
 from tests.api.test_application import PUBLIC, SIGNED
@@ -34,6 +35,8 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("post", f"{PREFIX}/measurements"): POLICY,
     ("post", f"{PREFIX}/predictions"): POLICY,
     ("post", f"{PREFIX}/sweeps"): POLICY,
+    ("post", f"{PREFIX}/policies/{{name}}/versions"): {"text": "version: 1\nintent: nothing\napply: []\n"},
+    ("post", f"{PREFIX}/policies/{{name}}/versions/{{number}}/take-over"): {},
 }
 """Requests that are good but for the network that they name."""
 EVERYWHERE = {
@@ -99,7 +102,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     settings = Settings(var_dir=tmp_path_factory.mktemp("matrix") / "var", compute_processes=1)
     with open_backend(settings) as backend, TestClient(create_app(backend)) as client:
         people = People(backend)
-        intent = load_written(backend.policies.get("campus-collaboration").written())
+        intent = load_written(shipped("campus-collaboration").written())
         orders = {name: Order(backend.networks.network(name), intent) for name in (OWN, OTHER)}
         runs = {name: backend.desk.place(order, "somebody")[0].id for name, order in orders.items()}
         document = client.get(f"{PREFIX}/openapi.json").json()

@@ -20,6 +20,7 @@ from app.intent.written import Written
 from app.runs.outside import waiting_for
 from app.runs.tables import JournalAction, RunStatus, StageOutcome, Verdict
 from app.settings import Settings
+from tests.principals import somebody
 from tests.web.people import Persons
 
 NETWORK = "infn-fnal"
@@ -35,7 +36,10 @@ def backend(tmp_path: Path) -> Iterator[Backend]:
     """A service where four eyes are asked for, and a policy with something to judge."""
     with open_backend(Settings(var_dir=tmp_path / "var", compute_processes=1, four_eyes=True)) as made:
         text = (ROOT / "examples/policies/remote-control.yaml").read_text()
-        made.policies.store(POLICY, Written(text, "remote-control.yaml"), "ada")
+        Persons(made).add("author", Role.OPERATOR, NETWORK)
+        made.policies.seen_by(somebody("author")).store(
+            POLICY, Written(text, "remote-control.yaml"), network=NETWORK
+        )
         yield made
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Header, Query, Response
 
 from app.access.roles import Role
-from app.api.dependencies import TheBackend
+from app.api.dependencies import Caller, TheBackend
 from app.api.previews import Asked, Preview
 from app.api.problems import responses
 from app.api.resources import DeviceList, DriftDocument, RunningQos
@@ -16,7 +16,7 @@ from app.inventory.catalogue import device_of
 from app.inventory.models import Device
 from app.reports.preview import CompilePreview
 from app.runs.drift import drift, held_plan
-from app.runs.policies import LATEST
+from app.runs.policy_versions import LATEST
 
 router = APIRouter(tags=["devices"])
 
@@ -44,6 +44,7 @@ def get_device(backend: TheBackend, network: str, device: str) -> Device:
 )
 def device_plan(
     *,
+    caller: Caller,
     backend: TheBackend,
     network: str,
     device: str,
@@ -53,7 +54,7 @@ def device_plan(
 ) -> Response:
     """What a stored policy makes of a device: its plan, configuration and findings."""
     name = device_of(backend.networks.network(network), device).name
-    stored = backend.policies.get(policy, LATEST if version is None else version)
+    stored = backend.policies.seen_by(caller).get(policy, LATEST if version is None else version)
     return tagged(backend.previews.preview(Asked("compile", network, stored.written(), (name,))), if_none_match)
 
 

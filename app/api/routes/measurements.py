@@ -40,7 +40,7 @@ def measure_now(body: MeasurementWish, caller: Caller, backend: TheBackend, note
     note.network = body.network
     caller.require(Role.OPERATOR, body.network)
     network = backend.networks.network(body.network)
-    policy = written(backend.policies, body.policy)
+    policy = written(backend.policies.seen_by(caller), body.policy)
     require_checks(load_written(policy))
     texts = backend.previews.running(network)
     seconds = backend.settings.request_seconds

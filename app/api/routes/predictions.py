@@ -47,7 +47,7 @@ def predict_policy(body: PredictionWish, caller: Caller, backend: TheBackend) ->
     """Compile a policy, and measure the twin of its plans; what it leaves as it is, is taken as delivered."""
     caller.require(Role.VIEWER, body.network)
     network = backend.networks.network(body.network)
-    policy = written(backend.policies, body.policy)
+    policy = written(backend.policies.seen_by(caller), body.policy)
     made = backend.compute.call(
         predicted_json,
         policy,

@@ -87,7 +87,7 @@ def _answer(
     asked = Asked(
         kind=kind,
         network=body.network,
-        written=written(backend.policies, body.policy),
+        written=written(backend.policies.seen_by(caller), body.policy),
         devices=tuple(body.devices),
         live=body.live,
         strict=body.strict,

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from app.access.roles import Role
 from app.api.dependencies import Caller, TheBackend, TheNote
 from app.api.idempotency import IdempotencyKey
-from app.api.policy_choice import chosen
+from app.api.policy_choice import chosen_for_run
 from app.api.problems import responses
 from app.api.run_models import (
     RUNS,
@@ -54,9 +54,12 @@ def place_run(
     """
     note.network = body.network
     caller.require(Role.OPERATOR, body.network)
+    network = backend.networks.network(body.network)
+    intent, stored = chosen_for_run(backend.policies.seen_by(caller), body.policy)
     order = Order(
-        network=backend.networks.network(body.network),
-        intent=chosen(backend.policies, body.policy),
+        network=network,
+        intent=intent,
+        stored=stored,
         measure=body.measure,
         strict=body.strict,
         require_batfish=body.require_batfish,

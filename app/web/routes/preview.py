@@ -41,9 +41,9 @@ def preview(
     """
     network = _seen(caller, backend, form)
     unread = _read(backend, network) if live else {}
-    written = form.written(backend)
+    written = form.written(backend, caller)
     try:
-        view = _view(backend, network, form, unread)
+        view = _view(caller, backend, network, form, unread)
     except InputError as error:
         answer = page.answer("preview/refused.html.j2", problems=error.problems(), file=written.file, form=form)
         answer.headers["X-Preview"] = "refused"
@@ -63,7 +63,7 @@ def device(
     """One box of a preview: what would be entered and what undoes it, its whole configuration, its plan."""
     network = _seen(caller, backend, form)
     name = device_of(network, device).name
-    view = _view(backend, network, form, {})
+    view = _view(caller, backend, network, form, {})
     return page.answer("preview/device.html.j2", view=view, box=next(box for box in view.boxes if box.name == name))
 
 
@@ -81,14 +81,16 @@ def _read(backend: Backend, network: Network) -> Mapping[str, str]:
     return {device: str(error) for device, error in errors.items()}
 
 
-def _view(backend: Backend, network: Network, form: PreviewForm, unread: Mapping[str, str]) -> PreviewView:
+def _view(
+    caller: Principal, backend: Backend, network: Network, form: PreviewForm, unread: Mapping[str, str]
+) -> PreviewView:
     """The preview against what the boxes were last known to hold.
 
     Raises:
         InputError, InputErrors: the policy cannot be compiled for the network.
         TooBusy, TookTooLong: the computing processes have too much to do.
     """
-    written = form.written(backend)
+    written = form.written(backend, caller)
     held = last_read(backend.desk.store, backend.artifacts, network)
     began = time.perf_counter()
     known = {name: read.text for name, read in held.items()}
