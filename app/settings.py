@@ -40,7 +40,7 @@ class Settings(BaseSettings):
     """Folder of the networks that the service knows: one inventory each, by name."""
 
     four_eyes: bool = False
-    """Whether who asked for a run may not approve it; a network's own rules weigh more."""
+    """Whether who had a hand in a change may not approve it; a network's own rules weigh more."""
 
     run_concurrency: int = Field(default=8, ge=1, le=64)
     """Runs that one process carries out at once."""

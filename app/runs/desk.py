@@ -22,6 +22,7 @@ from app.runs.context import Documents
 from app.runs.decisions import Decision
 from app.runs.events import Event, EventKind
 from app.runs.idempotency import Key
+from app.runs.lineage import Deed, hands_in
 from app.runs.live import require_checks
 from app.runs.outside import receive
 from app.runs.policy_trust import require_runnable
@@ -180,7 +181,7 @@ class Desk:
         """Approve the candidate that was looked at; the run goes on by itself.
 
         Raises:
-            NotAllowed: whoever asked for the run may not approve it.
+            NotAllowed: whoever had a hand in the change may not approve it: see `lineage`.
             WrongState: the run does not wait for an approval, or it would do something else by now.
         """
         run = self._waiting_for_approval(run_id)
@@ -215,13 +216,17 @@ class Desk:
         return self._rules.holding(run.network, run.params.get("approval", "none"), ChangeRules())
 
     def require_another(self, run: Run, who: str) -> None:
-        """Make sure that ``who`` is not the one whose run it is, where four eyes are asked for.
+        """Make sure that ``who`` had no hand in what a run would do, where four eyes are asked for.
 
         Raises:
-            NotAllowed: whoever asked for the run may not approve it.
+            NotAllowed: whoever wrote, asked for, cancelled or retried the change may not approve it.
         """
-        if self.rules(run).approval == "four_eyes" and who == run.requested_by:
-            raise NotAllowed(f"{who} asked for the run and may not approve it", mend="ask another approver")
+        if self.rules(run).approval != "four_eyes":
+            return
+        listed = self.candidate(run.id)
+        done = hands_in(self.store.database, run.id, listed.id if listed else "").get(who)
+        if done is not None:
+            raise NotAllowed(f"{who} {done} and may not approve it", mend="ask another approver")
 
     def _waiting_for_approval(self, run_id: str) -> Run:
         run = self.run(run_id)
@@ -262,7 +267,7 @@ class Desk:
             self._withdraw(connection, now.id, who)
             return _cancelled(who, f"cancelled by {who}")
 
-        return self.store.change(self.run(run_id).id, stop, who)
+        return self.store.change(self.run(run_id).id, stop, (who, Deed.CANCELLED))
 
     def _withdraw(self, connection: sa.Connection, run_id: str, who: str) -> None:
         last = {decision.candidate: decision.approved for decision in self.store.decisions.on(run_id)}
@@ -337,7 +342,7 @@ class Desk:
             deadline = begins + timedelta(seconds=seconds) if seconds else None
             return {**again_from(start, now), "deadline": deadline, "cancelled_by": None}
 
-        return self.store.change(run.id, again, who)
+        return self.store.change(run.id, again, (who, Deed.RETRIED))
 
 
 def _cancelled(who: str, why: str) -> dict[str, Any]:

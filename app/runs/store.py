@@ -19,6 +19,7 @@ from app.runs.idempotency import Key
 from app.runs.ids import new_run_id
 from app.runs.journal import Journal
 from app.runs.leases import Leases
+from app.runs.lineage import Deed, record_deed
 from app.runs.stages import Stage, Stages
 from app.runs.tables import (
     RUNS,
@@ -178,6 +179,8 @@ class RunStore:
             "schema_version": SCHEMA_VERSION,
         }
         run = _run(connection.execute(sa.insert(RUNS).values(row).returning(*RUNS.c)).one())
+        if new.requested_by:
+            record_deed(connection, run.id, Deed.ASKED, new.requested_by, now)
         self._tell(connection, run, new.requested_by)
         return run
 
@@ -249,10 +252,11 @@ class RunStore:
         query = sa.select(RUNS).where(waiting).order_by(RUNS.c.due)
         return self.database.query(lambda connection: [_run(row) for row in connection.execute(query)])
 
-    def change(self, run_id: str, change: Change, by: str = "") -> Run:
+    def change(self, run_id: str, change: Change, by: tuple[str, Deed] | str = "") -> Run:
         """Look at a run and set columns of it, in one transaction that nobody gets in between.
 
-        A change of status, attempt or what it waits for becomes an event, caused ``by`` somebody or by nobody.
+        A change of status, attempt or what it waits for becomes an event, caused ``by`` somebody or by nobody; with
+        a deed, who caused it has a hand in what the run does from then on.
 
         Raises:
             RunUnknown: there is no such run.
@@ -269,8 +273,11 @@ class RunStore:
                 return run
             update = sa.update(RUNS).where(RUNS.c.id == run_id).values(**values, updated=self.now())
             changed = _run(connection.execute(update.returning(*RUNS.c)).one())
+            who, deed = by if isinstance(by, tuple) else (by, None)
+            if deed is not None:
+                record_deed(connection, run_id, deed, who, changed.updated)
             if _standing(changed) != _standing(run):
-                self._tell(connection, changed, by)
+                self._tell(connection, changed, who)
             return changed
 
         return self.database.transact(work)

@@ -136,6 +136,7 @@ RUNS = sa.Table(
     sa.Column("reason", sa.Text, nullable=False, server_default=""),
     sa.Index("ix_runs_network_id", "network", "id"),
     sa.Index("ix_runs_policy_id", "policy", "id"),
+    sa.Index("ix_runs_network_policy_version", "network", "policy_version"),
 )
 """``attempt``: how often it was begun; ``source``: the Git commit of its policy, where it has one; ``due``: when a
 waiting run is looked at again; ``cancelled_by``: who asked that it stop; ``start``: the stage that this attempt
@@ -155,6 +156,18 @@ APPROVALS = sa.Table(
     sqlite_autoincrement=True,
 )
 """Decisions on what a run would do; ``candidate`` is the artifact that lists every box's delta."""
+
+RUN_DEEDS = sa.Table(
+    "run_deeds",
+    METADATA,
+    sa.Column("seq", SEQUENCE, primary_key=True, autoincrement=True),
+    sa.Column("run_id", RUN_ID, sa.ForeignKey("runs.id"), nullable=False, index=True),
+    sa.Column("deed", sa.String(16), nullable=False),
+    sa.Column("by", NAME, nullable=False),
+    sa.Column("at", UtcDateTime, nullable=False),
+    sqlite_autoincrement=True,
+)
+"""What people did to runs beside deciding on them: they have a hand in the change. Kept when events are dropped."""
 
 EVENTS = sa.Table(
     "events",

@@ -14,6 +14,7 @@ from app.errors import StoreError
 from app.runs.context import Context
 from app.runs.gate import waits
 from app.runs.leases import LeaseHeld
+from app.runs.lineage import hands_in
 from app.runs.outside import received, waiting_for
 from app.runs.store import Run
 from app.runs.tables import RunStatus, Verdict
@@ -161,6 +162,7 @@ def gate(context: Context, candidate: str) -> Json:
         candidate,
         rules=context.rules.holding(run.network, context.documents.approval, context.network.changes),
         decisions=decisions,
+        hands=lambda: hands_in(store.database, run.id, candidate),
         now=store.now(),
     )
     if found is None:

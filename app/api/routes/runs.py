@@ -132,7 +132,8 @@ def get_run(backend: TheBackend, run_id: str) -> RunDetail:
 def approve_run(body: Approval, caller: Caller, backend: TheBackend, run_id: str) -> RunSummary:
     """Approve what a run would do, as it was looked at: for another list of changes the approval does not count.
 
-    Where the network's rules ask for four eyes, who asked for the run may not approve it.
+    Where the network's rules ask for four eyes, nobody may approve it who wrote the policy, or who asked for,
+    cancelled or retried a run that makes the same change.
     """
     return summary_of(backend.desk.approve(run_id, caller.name, body.candidate, body.comment))
 
