@@ -27,10 +27,12 @@ from app.runs.live import require_checks
 from app.runs.outside import receive
 from app.runs.policy_trust import require_runnable
 from app.runs.policy_versions import PolicyVersion
+from app.runs.reason import Reason, retry
 from app.runs.report import run_report
 from app.runs.retrying import STARTS, last_summary, require_reached, require_retriable
 from app.runs.rules import NetworkRules, Rules
-from app.runs.store import NewRun, Run, RunStore, again_from
+from app.runs.standing import again_from
+from app.runs.store import NewRun, Run, RunStore
 from app.runs.tables import RunStatus
 from app.runs.undo import require_undoable
 from app.runs.wrong_state import WrongState, require_status, require_stoppable
@@ -242,7 +244,8 @@ class Desk:
             if decision.approved:
                 return again_from("read", now)
             why = f"refused by {decision.by}" + (f": {decision.comment}" if decision.comment else "")
-            return _cancelled(decision.by, why)
+            hint = f"change what stands against it; else {retry(now.id)}"
+            return _cancelled(decision.by, Reason(why, "gate", hint))
 
         return self.store.change(run.id, decide, decision.by)
 
@@ -265,7 +268,8 @@ class Desk:
                 return {"cancelled_by": who}
             require_stoppable(now)
             self._withdraw(connection, now.id, who)
-            return _cancelled(who, f"cancelled by {who}")
+            step = "gate" if now.status.waiting else "begin"
+            return _cancelled(who, Reason(f"cancelled by {who}", step, retry(now.id)))
 
         return self.store.change(self.run(run_id).id, stop, (who, Deed.CANCELLED))
 
@@ -345,8 +349,8 @@ class Desk:
         return self.store.change(run.id, again, (who, Deed.RETRIED))
 
 
-def _cancelled(who: str, why: str) -> dict[str, Any]:
-    over = {"status": RunStatus.CANCELLED.value, "cancelled_by": who, "reason": why}
+def _cancelled(who: str, why: Reason) -> dict[str, Any]:
+    over = {"status": RunStatus.CANCELLED.value, "cancelled_by": who, **why.columns()}
     return {**over, "due": None, "waits_for": ""}
 
 

@@ -17,6 +17,7 @@ import sqlalchemy as sa
 
 from app.runs.engine import Engine, State, Unfinished
 from app.runs.loop import SETTLE, WORKFLOW, run_of, settled_by, settling_id, workflow_id
+from app.runs.reason import Reason, retry
 from app.runs.slots import bury, executors
 from app.runs.store import Run, RunStore
 from app.runs.tables import RunStatus
@@ -31,7 +32,6 @@ _LOCK = 0x716F7364  # "qosd"
 _RESCUE_SECONDS = 10
 _SEARCH_SECONDS = 600  # the whole journal is read; nothing should be found
 _FIRST_AGAIN, _LAST_AGAIN = 60.0, 1800.0
-_SILENT = "its workflow ended without saying how; the log of the executor has the error"
 
 _log = logging.getLogger(__name__)
 
@@ -136,9 +136,9 @@ class Dispatcher:
             if state is not State.ENDED:
                 self._again(run)
             elif self.store.journal.open_touches(run.id):
-                self.store.set_status(run.id, RunStatus.NEEDS_RECOVERY, attempt=run.attempt, reason=_SILENT)
+                self.store.set_status(run.id, RunStatus.NEEDS_RECOVERY, attempt=run.attempt, reason=_silent(run))
             else:
-                self.store.set_status(run.id, RunStatus.FAILED, attempt=run.attempt, reason=_SILENT)
+                self.store.set_status(run.id, RunStatus.FAILED, attempt=run.attempt, reason=_silent(run))
 
     def _again(self, run: Run) -> None:
         if self.store.next_attempt(run):
@@ -174,3 +174,8 @@ class Dispatcher:
         pause = _FIRST_AGAIN if last is None else min(last.pause * 2, _LAST_AGAIN)
         self.engine.enqueue(SETTLE, settling_id(run_id), {"run": run_id}, HOLDERS_QUEUE)
         self._tries[run_id] = _Try(now + pause, pause)
+
+
+def _silent(run: Run) -> Reason:
+    hint = f"the log of the executor has the error; {retry(run.id)}"
+    return Reason("its workflow ended without saying how", "unknown", hint)

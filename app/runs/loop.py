@@ -7,6 +7,7 @@ from typing import Any
 
 from structlog.contextvars import bound_contextvars
 
+from app.errors import QosforgeError
 from app.runs import phases, waiting
 from app.runs.artifacts import Artifacts
 from app.runs.context import Context, Documents, Observer
@@ -77,7 +78,7 @@ class Loop:
                 return Course(context, self.engine).go()
             except Exception as error:
                 # The error goes on to the caller; the store must not say for ever that a process is at it.
-                self.engine.run_step("status-stopped", waiting.set_stopped, context, str(error))
+                self.engine.run_step("status-stopped", waiting.set_stopped, context, _document(error))
                 raise
             finally:
                 context.close()
@@ -85,6 +86,13 @@ class Loop:
     def _context(self, run_id: str, params: JsonObject, attempt: int) -> Context:
         documents = Documents(**params)
         return Context(run_id, documents, self.store, self.artifacts, self.observe, self.rules, attempt)
+
+
+def _document(error: Exception) -> Json:
+    if isinstance(error, QosforgeError):
+        first, *_ = error.problems() or [error]
+        return first.document()
+    return {"message": str(error) or type(error).__name__, "mend": "the log of the executor has the error"}
 
 
 def workflow_id(run: Run) -> str:

@@ -13,7 +13,7 @@ from app.configtree import Gap
 from app.deploy import transaction
 from app.deploy.fleet import Outcome
 from app.errors import StoreError
-from app.findings import has_errors
+from app.findings import Finding, has_errors
 from app.runs import undo
 from app.runs.context import Context
 from app.runs.predicting import STAGE as PREDICT
@@ -90,7 +90,15 @@ def prepare(context: Context, held: Mapping[str, str]) -> Json:
         summary |= {"devices": devices, "candidate": candidate}
     if documents.measure and not all(entry["empty"] for entry in devices.values()):
         predicted(context, compilation, texts)
-    return {"findings": artifact, "refused": refused, "devices": devices, "candidate": candidate}
+    refusal = [_told(f) for f in findings if has_errors((f,), strict=documents.strict)]
+    told = {"findings": artifact, "refused": refused, "refusal": refusal}
+    return {**told, "devices": devices, "candidate": candidate}
+
+
+def _told(finding: Finding) -> Json:
+    """A finding that stands against the change, as an error."""
+    device = finding.device or ""
+    return {"message": finding.message, "mend": finding.mend or "mend the policy by its findings", "device": device}
 
 
 def entry(context: Context, text: str, delta: str, inverse: Sequence[str], gaps: Sequence[Gap] = ()) -> Json:

@@ -134,13 +134,16 @@ RUNS = sa.Table(
     sa.Column("cancelled_by", NAME),
     sa.Column("start", sa.String(24), nullable=False, server_default="read"),
     sa.Column("reason", sa.Text, nullable=False, server_default=""),
+    sa.Column("reason_step", sa.Text, nullable=False, server_default=""),
+    sa.Column("reason_device", sa.Text, nullable=False, server_default=""),
+    sa.Column("reason_hint", sa.Text, nullable=False, server_default=""),
     sa.Index("ix_runs_network_id", "network", "id"),
     sa.Index("ix_runs_policy_id", "policy", "id"),
     sa.Index("ix_runs_network_policy_version", "network", "policy_version"),
 )
 """``attempt``: how often it was begun; ``source``: the Git commit of its policy, where it has one; ``due``: when a
 waiting run is looked at again; ``cancelled_by``: who asked that it stop; ``start``: the stage that this attempt
-begins at; ``reason``: why the run ended as it did, where its stages do not say so.
+begins at; ``reason``: why the run ended without its change or stopped, with the step, the device and the way on.
 """
 
 APPROVALS = sa.Table(

@@ -16,6 +16,7 @@ from app.runs.gate import waits
 from app.runs.leases import LeaseHeld
 from app.runs.lineage import hands_in
 from app.runs.outside import received, waiting_for
+from app.runs.reason import RECOVER, Reason, reason_of_errors, retry
 from app.runs.store import Run
 from app.runs.tables import RunStatus, Verdict
 from app.runs.undo import originals
@@ -204,7 +205,7 @@ def set_status(context: Context, status: str, verdict: str | None, told: Json) -
         RunStatus(status),
         Verdict(verdict) if verdict else None,
         attempt=context.attempt,
-        reason=told.get("reason", ""),
+        reason=Reason(**told["reason"]) if told.get("reason") else None,
         waits_for=told.get("waits_for", ""),
         due=datetime.fromisoformat(due) if due else None,
     )
@@ -217,21 +218,37 @@ def set_settled(context: Context) -> Json:
     def settle(run: Run, _connection: sa.Connection) -> Mapping[str, Any] | None:
         if run.status not in (RunStatus.RUNNING, RunStatus.NEEDS_RECOVERY):
             return None
-        ended = RunStatus.CANCELLED if run.cancelled_by else RunStatus.ROLLED_BACK
-        return {"status": ended.value, "waits_for": "", "due": None}
+        if run.cancelled_by:
+            ended, why = RunStatus.CANCELLED, f"cancelled by {run.cancelled_by}"
+        else:
+            ended, why = RunStatus.ROLLED_BACK, run.reason or "it was cut short"
+        reason = Reason(
+            f"{why}; its devices are put back",
+            run.reason_step or "roll-back",
+            retry(context.run_id),
+            run.reason_device,
+        )
+        return {"status": ended.value, **reason.columns(), "waits_for": "", "due": None}
 
     context.store.change(context.run_id, settle)
     return {}
 
 
-def set_stopped(context: Context, reason: str) -> Json:
-    """Write how a run stands that an error stopped on its way."""
+def set_stopped(context: Context, error: Json) -> Json:
+    """Write how a run stands that an error (see `QosforgeError.document`) stopped on its way."""
     left = context.store.journal.open_touches(context.run_id)
     status = RunStatus.NEEDS_RECOVERY if left else RunStatus.FAILED
     try:
+        reason = reason_of_errors([error], _last_step(context), RECOVER if left else retry(context.run_id))
         context.store.set_status(context.run_id, status, attempt=context.attempt, reason=reason)
     except StoreError:
         # It was over before: what it ended as stays.
         if not context.store.get_run(context.run_id).status.final:
             raise
     return {}
+
+
+def _last_step(context: Context) -> str:
+    """The step that this attempt came to: the last one that it began."""
+    begun = [stage.name for stage in context.store.stages(context.run_id) if stage.run_attempt == context.attempt]
+    return begun[-1] if begun else "lock"

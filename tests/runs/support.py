@@ -7,8 +7,14 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
+from app.runs.reason import Reason
+
 Spawn = Callable[..., "subprocess.Popen[str]"]
 """Start ``python -c script arguments`` in the checkout."""
+
+
+WHY = Reason("it was to end so", "push", "nothing: it is a test")
+"""The reason of a run that a test lets end."""
 
 
 class Clock:

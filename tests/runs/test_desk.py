@@ -30,7 +30,7 @@ from app.runs.wrong_state import WrongState
 from app.settings import Settings
 from tests.principals import somebody
 
-from .support import Clock
+from .support import WHY, Clock
 
 ENDED = [RunStatus.FAILED, RunStatus.CANCELLED, RunStatus.REFUSED, RunStatus.ROLLED_BACK]
 
@@ -50,7 +50,7 @@ def desk(store: RunStore, tmp_path: Path) -> Desk:
 
 def in_status(desk: Desk, order: Order, status: RunStatus) -> Run:
     run, _ = desk.place(order, "ada")
-    return desk.store.set_status(run.id, status)
+    return desk.store.set_status(run.id, status, reason=WHY)
 
 
 def prepared(desk: Desk, run: Run, **deltas: str) -> str:
@@ -214,7 +214,7 @@ def test_what_has_not_ended_or_stands_is_not_tried_again(desk: Desk, order: Orde
 @pytest.mark.parametrize("status", ENDED)
 def test_an_ended_run_begins_another_attempt(desk: Desk, order: Order, clock: Clock, status: RunStatus) -> None:
     run, _ = desk.place(replace(order, timeout=timedelta(minutes=5)), "ada")
-    desk.store.set_status(run.id, status, Verdict.BROKEN)
+    desk.store.set_status(run.id, status, Verdict.BROKEN, reason=WHY)
     clock.forward(3600)
     again = desk.retry(run.id, "ada")
     assert (again.status, again.attempt, again.verdict) == (RunStatus.PENDING, 2, None)
@@ -327,7 +327,7 @@ def test_a_run_whose_boxes_have_to_be_settled_first_is_not_over_at_once(desk: De
 def test_the_time_of_a_retry_counts_from_its_earliest_moment(desk: Desk, order: Order, clock: Clock) -> None:
     later = clock.moment + timedelta(days=1)
     run, _ = desk.place(replace(order, not_before=later, timeout=timedelta(minutes=5)), "ada")
-    desk.store.set_status(run.id, RunStatus.FAILED)
+    desk.store.set_status(run.id, RunStatus.FAILED, reason=WHY)
     assert desk.retry(run.id, "ada").deadline == later + timedelta(minutes=5)
 
 
@@ -418,7 +418,7 @@ def test_an_approval_does_not_count_once_its_approver_has_a_hand_in_the_change(
 ) -> None:
     run, listed = waiting(four_eyes, order, "ada")
     four_eyes.approve(run.id, "grace", listed)
-    four_eyes.store.set_status(run.id, RunStatus.FAILED)
+    four_eyes.store.set_status(run.id, RunStatus.FAILED, reason=WHY)
     four_eyes.retry(run.id, "grace")
     context = Context(
         run.id,

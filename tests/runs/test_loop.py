@@ -38,7 +38,7 @@ from app.runs.wrong_state import WrongState
 from app.settings import Settings
 
 from .measurements import MILLISECOND, measured
-from .support import wait_for
+from .support import WHY, wait_for
 
 NETWORK = "infn-fnal"
 INVENTORY = root() / "inventories" / NETWORK
@@ -319,7 +319,7 @@ def test_a_push_that_is_repeated_asks_again_whether_it_may(site: Site) -> None:
         phases.roll_back(context, held, prepared["devices"])
         context.close()
         site.store.leases.release(run.id)
-        site.store.set_status(run.id, RunStatus.CANCELLED)
+        site.store.set_status(run.id, RunStatus.CANCELLED, reason=WHY)
     assert site.running() == before
 
 

@@ -18,6 +18,7 @@ from app.access.roles import Role
 from app.api.backend import Backend, open_backend
 from app.intent.written import Written
 from app.runs.outside import waiting_for
+from app.runs.reason import Reason
 from app.runs.tables import JournalAction, RunStatus, StageOutcome, Verdict
 from app.settings import Settings
 from tests.principals import somebody
@@ -455,3 +456,16 @@ def test_a_run_of_long_ago_shows_what_is_left(client: TestClient, enter: Enter, 
     assert "gave up what it had read" in told(page)  # why it cannot be tried again
     with zipfile.ZipFile(io.BytesIO(client.get(f"/runs/{run}/everything.zip").content)) as archive:
         assert not [name for name in archive.namelist() if name.startswith("artifacts/")]
+
+
+def test_a_run_that_failed_says_at_which_step_on_which_device_and_the_way_on(
+    client: TestClient, enter: Enter, backend: Backend
+) -> None:
+    enter("vic", Role.VIEWER, NETWORK)
+    store = backend.desk.store
+    run = store.create_run(NETWORK, POLICY, "f" * 64, {})
+    why = Reason("run 7 left r1 between two states", "lock", "finish run 7 first: qosforge recover", "r1")
+    store.set_status(run.id, RunStatus.FAILED, reason=why)
+    page = client.get(f"/runs/{run.id}/progress").text
+    for said in (why.message, "<dd>lock</dd>", "<dd>r1</dd>", why.hint):
+        assert said in page
