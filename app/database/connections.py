@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
@@ -155,6 +156,7 @@ class Database:
             return
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with held(self.path.with_name(self.path.name + ".lock"), _MIGRATE_SECONDS), self._told():
+            _keep_private(self.path)
             # The mode is a property of the file and cannot be set inside a transaction.
             with sqlite3.connect(self.path, timeout=BUSY_SECONDS) as plain:
                 plain.execute("PRAGMA journal_mode=WAL")
@@ -228,6 +230,19 @@ def _is_away(error: sa.exc.DBAPIError) -> bool:
     if state is None:
         return isinstance(error, sa.exc.OperationalError)
     return str(state).startswith("08") or state in ("57P01", "57P02", "57P03")
+
+
+def _keep_private(path: Path) -> None:
+    """Let nobody but its owner read a database: it has hashes of passwords and tokens.
+
+    Its directory may be open to all. SQLite makes the files beside it with the mode of the database.
+    """
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        if os.fstat(descriptor).st_mode & 0o077:
+            os.fchmod(descriptor, 0o600)
+    finally:
+        os.close(descriptor)
 
 
 def _on_connect(connection: Any, _record: Any) -> None:

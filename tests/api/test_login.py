@@ -144,7 +144,7 @@ def test_everybody_sees_and_ends_the_own_sessions(client: TestClient, people: Pe
         here, other = other, here
     assert (here["current"], other["current"]) == (True, False)
     assert elsewhere not in str(other)
-    assert client.delete(f"/api/v1/me/sessions/{other['id']}", headers=people.admin()).status_code == 404
+    assert client.delete(f"/api/v1/me/sessions/{other['id']}", headers=people.admin()).status_code == 403  # a token
     assert client.delete(f"/api/v1/me/sessions/{other['id']}").status_code == 403  # without its token
     assert client.delete(f"/api/v1/me/sessions/{other['id']}", headers=csrf).status_code == 204
     assert [one["id"] for one in client.get("/api/v1/me/sessions").json()] == [here["id"]]
@@ -203,7 +203,7 @@ def test_a_user_logs_in_by_a_provider(browser: TestClient, identity: IdentityPro
         add_user(connection, "ann", datetime.now(UTC), issuer=identity.issuer, subject=identity.subject)
         grant(connection, "ann", "campus", Role.VIEWER)
     back = log_in_by_provider(browser)
-    assert (back.status_code, back.headers["Location"]) == (303, "https://qos.example.net/")
+    assert (back.status_code, back.headers["Location"]) == (303, "/")
     assert set(browser.cookies) == {"__Host-qosforge"}
     assert browser.get("/api/v1/me").json()["roles"] == {"campus": "viewer"}
     (call,) = calls_page(backend.database, None)
@@ -226,7 +226,7 @@ def test_a_login_by_a_provider_leads_to_the_page_that_was_asked_for(
     with backend_of(browser).database.write() as connection:
         add_user(connection, "ann", datetime.now(UTC), issuer=identity.issuer, subject=identity.subject)
     back = log_in_by_provider(browser, to)
-    assert unquote(back.headers["Location"]) == f"https://qos.example.net{then}"
+    assert unquote(back.headers["Location"]) == then
 
 
 def test_a_changed_cookie_of_a_login_leads_nowhere_else(browser: TestClient, identity: IdentityProvider) -> None:
@@ -237,7 +237,7 @@ def test_a_changed_cookie_of_a_login_leads_nowhere_else(browser: TestClient, ide
     browser.cookies.clear()
     cookie = f"{name}={value}.not-base64%"
     back = browser.get(httpx2.get(away.headers["Location"]).headers["Location"], headers={"Cookie": cookie})
-    assert back.headers["Location"] == "https://qos.example.net/"
+    assert back.headers["Location"] == "/"
 
 
 def test_another_site_cannot_log_anybody_in(client: TestClient, ann: dict[str, str]) -> None:

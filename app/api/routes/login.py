@@ -122,7 +122,7 @@ def finish_login(
     note.open(backend.access, request.state.request_id)
     name, cookie = backend.access.log_in_by_provider(provider.issuer, subject)
     note.actor, note.credential = name, "session"
-    answer = RedirectResponse(str(backend.settings.public_url).rstrip("/") + _page_of(to), 303)
+    answer = RedirectResponse(_page_of(to), 303)
     answer.delete_cookie(_login_cookie(backend), secure=is_secure(backend.settings), httponly=True)
     _change_session(backend, request, answer, cookie)
     return answer

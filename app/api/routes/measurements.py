@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fastapi import APIRouter, Depends, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StrictInt
 
 from app.access.roles import Role
 from app.api.dependencies import Caller, TheBackend, TheNote
@@ -26,7 +26,7 @@ class MeasurementWish(BaseModel):
 
     network: str = Field(min_length=1, max_length=128, examples=["campus"])
     policy: PolicyChoice
-    seed: int = Field(default=1, ge=0, le=2**64 - 1)
+    seed: StrictInt = Field(default=1, ge=0, le=2**64 - 1)
 
 
 @router.post(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fastapi import APIRouter, Depends, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StrictInt
 
 from app.access.roles import Role
 from app.api.dependencies import Caller, TheBackend
@@ -33,8 +33,8 @@ class PredictionWish(BaseModel):
 
     network: str = Field(min_length=1, max_length=128, examples=["campus"])
     policy: PolicyChoice
-    seed: int = Field(default=1, ge=0, le=2**64 - 1)
-    at_most_seconds: int = Field(default=MOST_SECONDS, ge=1, le=LONGEST_SECONDS)
+    seed: StrictInt = Field(default=1, ge=0, le=2**64 - 1)
+    at_most_seconds: StrictInt = Field(default=MOST_SECONDS, ge=1, le=LONGEST_SECONDS)
 
 
 @router.post(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
 from app.access.roles import Role
 from app.api.dependencies import Caller, TheBackend
@@ -45,14 +45,14 @@ class PreviewOrder(BaseModel):
     network: str = Field(min_length=1, max_length=128, examples=["campus"])
     policy: PolicyChoice
     devices: list[DeviceName] = Field(default_factory=list, max_length=10_000)
-    live: bool = False
-    strict: bool = False
+    live: StrictBool = False
+    strict: StrictBool = False
 
 
 class ValidateOrder(PreviewOrder):
     """A policy and the network that it is for. ``require_batfish``: it is an error if Batfish does not check."""
 
-    require_batfish: bool = False
+    require_batfish: StrictBool = False
 
 
 @router.post(
