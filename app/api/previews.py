@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from app.api.compute import Compute, TooBusy
 from app.api.preview_job import Job, Kind, digest_of, made
+from app.api.recording import CallNote
 from app.deploy.fleet import Fleet
 from app.deploy.traits import require_installed
 from app.emulation import state_folder
@@ -33,7 +34,8 @@ PATIENCE_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class Asked:
-    """What a preview is asked for; ``devices``: of these alone; ``live``: against what the boxes hold now.
+    """What a preview is asked for; ``devices``: of these alone; ``live``: against what the boxes hold now, by this
+    call, which is in the log of calls.
 
     ``known``: against these configurations by device, which is pure: no box is read.
     """
@@ -42,7 +44,7 @@ class Asked:
     network: str
     written: Written
     devices: tuple[str, ...] = ()
-    live: bool = False
+    live: CallNote | None = None
     known: Mapping[str, str] | None = None
     strict: bool = False
     require_batfish: bool = False
@@ -101,7 +103,7 @@ class Previews:
             sent.digest,
             sent.blob,
             devices,
-            self.running(sent.network, devices) if asked.live else asked.known,
+            self.running(asked.live, sent.network, devices) if asked.live is not None else asked.known,
             self._checks(asked) if asked.kind == "validate" else None,
             asked.strict,
         )
@@ -114,28 +116,29 @@ class Previews:
         self._keep(key, preview)
         return preview
 
-    def running(self, network: Network, devices: tuple[str, ...] = ()) -> dict[str, str]:
-        """What boxes hold now.
+    def running(self, call: CallNote, network: Network, devices: tuple[str, ...] = ()) -> dict[str, str]:
+        """What boxes hold now. ``call`` is the one that reads them: see `recorded_call`.
 
         Raises:
             DeviceErrors: some cannot be read.
             TooBusy: another call reads boxes of this network.
         """
-        with self._fleet(network) as fleet:
+        with self._fleet(call, network) as fleet:
             return read_running(fleet, devices)
 
-    def answers(self, network: Network) -> tuple[dict[str, str], dict[str, QosforgeError]]:
+    def answers(self, call: CallNote, network: Network) -> tuple[dict[str, str], dict[str, QosforgeError]]:
         """What the boxes hold now that can be read, and the errors of those that cannot, by device.
 
         Raises:
             TooBusy: another call reads boxes of this network.
         """
-        with self._fleet(network) as fleet:
+        with self._fleet(call, network) as fleet:
             return read_each(fleet)
 
     @contextmanager
-    def _fleet(self, network: Network) -> Iterator[Fleet]:
+    def _fleet(self, call: CallNote, network: Network) -> Iterator[Fleet]:
         require_installed(network)
+        call.network = network.name
         state = state_folder(self._settings.var_dir, network.name)
         with self.alone(network.name), Fleet(network, read_overlay(state), state) as fleet:
             yield fleet

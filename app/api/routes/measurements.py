@@ -42,7 +42,7 @@ def measure_now(body: MeasurementWish, caller: Caller, backend: TheBackend, note
     network = backend.networks.network(body.network)
     policy = written(backend.policies.seen_by(caller), body.policy)
     require_checks(load_written(policy))
-    texts = backend.previews.running(network)
+    texts = backend.previews.running(note, network)
     seconds = backend.settings.request_seconds
     body_ = backend.compute.call(measured, policy, network, texts, body.seed, timeout=seconds)
     return Response(body_, media_type="application/json")

@@ -12,6 +12,8 @@ from app.access.roles import Principal, Role
 from app.api.backend import Backend
 from app.api.dependencies import Caller, TheBackend
 from app.api.previews import Asked
+from app.api.recording import CallNote
+from app.api.security import recorded_call
 from app.errors import InputError
 from app.inventory.catalogue import device_of
 from app.inventory.models import Network
@@ -40,7 +42,7 @@ def preview(
     keeps the last good preview beside them.
     """
     network = _seen(caller, backend, form)
-    unread = _read(backend, network) if live else {}
+    unread = _read(recorded_call(page.request, backend, network.name), backend, network) if live else {}
     written = form.written(backend, caller)
     try:
         view = _view(caller, backend, network, form, unread)
@@ -72,11 +74,11 @@ def _seen(caller: Principal, backend: Backend, form: PreviewForm) -> Network:
     return backend.networks.network(form.network)
 
 
-def _read(backend: Backend, network: Network) -> Mapping[str, str]:
+def _read(call: CallNote, backend: Backend, network: Network) -> Mapping[str, str]:
     """Read the boxes, and keep what they said; why some could not be read, by device."""
     store = backend.desk.store
     began = store.now()
-    texts, errors = backend.previews.answers(network)
+    texts, errors = backend.previews.answers(call, network)
     keep_readings(store, backend.artifacts, network, texts, began)
     return {device: str(error) for device, error in errors.items()}
 
