@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import sqlalchemy as sa
 
 from app.inventory.loader import load_network
 from app.inventory.models import Network
@@ -14,6 +13,7 @@ from app.runs.artifacts import ArtifactMissing, ArtifactStore
 from app.runs.given_up import RETENTION_STAGE
 from app.runs.held import LastRead, keep_readings, last_read
 from app.runs.store import Run, RunStore
+from tests.database.migrating import take_back
 
 from .support import Clock
 
@@ -143,8 +143,6 @@ def test_an_older_store_is_looked_through_once(
     given_up = boxes.run()
     boxes.read(given_up, "read", {"r1": "gone", "r2": "gone"})
     boxes.read(given_up, RETENTION_STAGE, {})
-    with store.database.write() as connection:
-        connection.execute(sa.text("DROP TABLE readings"))
-        connection.execute(sa.text("UPDATE alembic_version SET version_num = '0002'"))
+    take_back(store.database, "0002")
     with RunStore(store_url) as newer:
         assert _texts(newer, artifacts, network) == {"r1": "after", "s2950": "before"}
