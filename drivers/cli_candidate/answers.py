@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from napalm.base.exceptions import CommandErrorException
+
 # Log messages (%FACILITY-SEVERITY-MNEMONIC, with a time stamp or a card before it) and the
 # announcements of a scheduled reload come at any moment and belong to no command.
 SYSLOG = r"(?:[*.\w][^\n%]*: ?)?%(?:[\w-]+:\w+ %)?[A-Z][A-Z0-9_]*(?:-[A-Z0-9_]+)*-[0-7]-[A-Z0-9_]+ ?:[^\n]*"
@@ -37,6 +39,18 @@ class Answer:
     refusal: str | None
     warnings: tuple[str, ...]
     notices: tuple[str, ...]
+
+
+def require_nothing_more(text: str) -> None:
+    """Make sure that what a box printed after its prompt is nothing but log messages.
+
+    Raises:
+        CommandErrorException: it went on with something else, so the answer before was cut at what looked like the
+            prompt.
+    """
+    lines = (raw.strip("\r\x07 \t") for raw in text.split("\n"))
+    if any(line and not _NOISE.match(line) for line in lines):
+        raise CommandErrorException("the answer holds the prompt itself, so where it ends cannot be told")
 
 
 def read_answer(text: str, refusal: re.Pattern[str], warning: re.Pattern[str]) -> Answer:
