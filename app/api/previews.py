@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import pickle
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -12,7 +13,8 @@ from dataclasses import dataclass
 
 from app.api.compute import Compute, TooBusy
 from app.api.preview_job import Job, Kind, digest_of, made
-from app.deploy.fleet import Fleet
+from app.deploy.fleet import GRACE_SECONDS, Fleet
+from app.deploy.sessions import Sessions
 from app.deploy.traits import require_installed
 from app.emulation import state_folder
 from app.errors import QosforgeError
@@ -76,6 +78,7 @@ class Previews:
         self._settings = settings
         self._networks = networks
         self._compute = compute
+        self.sessions = Sessions(settings.device_limits)
         self._lock = threading.Lock()
         self._kept: OrderedDict[str, Preview] = OrderedDict()
         self._bytes = 0
@@ -137,8 +140,16 @@ class Previews:
     def _fleet(self, network: Network) -> Iterator[Fleet]:
         require_installed(network)
         state = state_folder(self._settings.var_dir, network.name)
-        with self.alone(network.name), Fleet(network, read_overlay(state), state) as fleet:
-            yield fleet
+        with self.alone(network.name):
+            # A device that takes longer than the request is named in its answer, and holds nobody up after it.
+            whole = self._settings.request_seconds
+            end = time.monotonic() + max(whole / 2, whole - PATIENCE_SECONDS - GRACE_SECONDS)
+
+            def late() -> str | None:
+                return "the time of the request is over" if time.monotonic() >= end else None
+
+            with Fleet(network, read_overlay(state), state, self.sessions, until=late) as fleet:
+                yield fleet
 
     @contextmanager
     def alone(self, network: str) -> Iterator[None]:

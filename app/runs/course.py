@@ -112,6 +112,7 @@ class Course:
         undoing = self.context.documents.undo_of is not None
         if start == "read":
             got = self._step("read", preparing.read, self._to_read(devices))
+            _require_going_on(got)
             if got["errors"]:
                 return Ending(RunStatus.FAILED, errors=got["errors"])
             self._checkpoint("prepare", devices)
@@ -159,7 +160,7 @@ class Course:
             stopped = _Stop(pushed["stop"])
             if not pushed["begun"]:
                 raise stopped
-            return self._undo(held, wanted, result, stop=stopped)
+            return self._undo(held, wanted, result, errors=pushed.get("errors"), stop=stopped)
         if "wait" in pushed:
             return _waiting(pushed["wait"], result)
         result["pushed"] = pushed["running"]
@@ -169,7 +170,9 @@ class Course:
         problems: list[Json] = []
         try:
             if self.context.documents.undo_of is None:
-                problems = self._step("counters", phases.counters, pushed["running"])["errors"]
+                counted = self._step("counters", phases.counters, pushed["running"])
+                _require_going_on(counted)
+                problems = counted["errors"]
             if not problems and self.context.documents.measure:
                 self._checkpoint("measure-after", devices)
                 result["after"] = self._measured("after", held | pushed["running"])
@@ -184,7 +187,8 @@ class Course:
             return self._undo(held, wanted, result, errors=problems, outcome=outcome)
         kept = self._step("keep", phases.keep, held, wanted)
         if kept["errors"]:
-            return self._undo(held, wanted, result, errors=kept["errors"])
+            cut = _Stop(kept["stop"]) if "stop" in kept else None
+            return self._undo(held, wanted, result, errors=kept["errors"], stop=cut)
         return Ending(RunStatus.KEPT, outcome, result=result)
 
     def _measured(self, when: Side, held: dict[str, str]) -> Json:
@@ -236,6 +240,11 @@ class Course:
             status = RunStatus.NEEDS_RECOVERY
         told = [*(errors or []), *undone["errors"]]
         return Ending(status, outcome, told, reason=stop.reason if stop else "", result=result)
+
+
+def _require_going_on(got: Json) -> None:
+    if "stop" in got:
+        raise _Stop(got["stop"])
 
 
 def _waiting(wait: Json, result: Json) -> Ending:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from structlog.contextvars import bound_contextvars
 
+from app.deploy.sessions import Sessions
 from app.runs import phases, waiting
 from app.runs.artifacts import Artifacts
 from app.runs.context import Context, Documents, Observer
@@ -32,6 +33,7 @@ class Loop:
     engine: Engine
     observe: Observer
     rules: NetworkRules
+    sessions: Sessions = field(default_factory=Sessions)
 
     def register(self) -> None:
         """Make the workflow known to the engine; before its launch."""
@@ -84,7 +86,9 @@ class Loop:
 
     def _context(self, run_id: str, params: JsonObject, attempt: int) -> Context:
         documents = Documents(**params)
-        return Context(run_id, documents, self.store, self.artifacts, self.observe, self.rules, attempt)
+        return Context(
+            run_id, documents, self.store, self.artifacts, self.observe, self.rules, attempt, self.sessions
+        )
 
 
 def workflow_id(run: Run) -> str:

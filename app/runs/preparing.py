@@ -32,8 +32,19 @@ def errors_of(outcomes: Mapping[str, Outcome[Any]]) -> list[Json]:
     return [{**o.error.document(), "device": o.device} for o in outcomes.values() if o.error is not None]
 
 
+def errors_and_stop(context: Context, outcomes: Mapping[str, Outcome[Any]]) -> Json:
+    """``errors`` of the boxes that failed, and ``stop`` where they may have been left as the run has to end."""
+    errors = errors_of(outcomes)
+    stop = context.stop() if errors else None
+    return {"errors": errors, **({"stop": stop} if stop else {})}
+
+
 def read(context: Context, names: list[str]) -> Json:
-    """Read the boxes' running configurations."""
+    """Read the boxes' running configurations.
+
+    Returns:
+        ``running`` and ``errors``; ``stop`` where boxes were left because the run has to end.
+    """
     with context.store.stage(context.run_id, "read") as summary:
         context.observe("read", f"{len(names)} boxes over SSH")
 
@@ -42,10 +53,10 @@ def read(context: Context, names: list[str]) -> Json:
             context.looked(name, "read")
             return held
 
-        outcomes = context.fleet.run(names, text)
+        outcomes = context.on_devices(names, text)
         held = {n: context.artifacts.put_text(o.value) for n, o in outcomes.items() if o.value is not None}
         summary |= {"running": held, "errors": errors_of(outcomes)}
-    return {"running": held, "errors": errors_of(outcomes)}
+    return {"running": held, **errors_and_stop(context, outcomes)}
 
 
 def running_texts(context: Context, held: Mapping[str, str]) -> dict[str, str]:

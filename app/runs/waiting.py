@@ -57,7 +57,7 @@ def lock(context: Context, since: str) -> Json:
     give_up = datetime.fromisoformat(since) + timedelta(seconds=LOCK_SECONDS)
 
     def attempt() -> Json | None:
-        stop = stopped(context)
+        stop = context.stop()
         if stop is not None:
             return {"stop": stop}
         try:
@@ -96,7 +96,7 @@ def await_measurement(context: Context, when: Side, until: str | None, seconds: 
     since = end - timedelta(seconds=seconds)
 
     def attempt() -> Json | None:
-        stop = stopped(context)
+        stop = context.stop()
         if stop is not None:
             return {"stop": stop}
         artifact = received(context.store, context.run_id, when, since)
@@ -135,20 +135,10 @@ def checkpoint(context: Context, devices: list[str]) -> Json:
     Raises:
         LeaseLost: another run took a box.
     """
-    stop = stopped(context)
+    stop = context.stop()
     if stop is None:
         context.store.leases.renew(context.run_id, devices, LEASE_SECONDS)
     return {"stop": stop}
-
-
-def stopped(context: Context) -> Json | None:
-    """As what the run has to end, and why: somebody cancelled it, or its time is over."""
-    run = context.store.get_run(context.run_id)
-    if run.cancelled_by is not None:
-        return {"status": RunStatus.CANCELLED.value, "reason": f"cancelled by {run.cancelled_by}"}
-    if run.deadline is not None and context.store.now() >= run.deadline:
-        return {"status": RunStatus.FAILED.value, "reason": "timed out"}
-    return None
 
 
 def gate(context: Context, candidate: str) -> Json:
@@ -178,7 +168,7 @@ def held_up(context: Context, devices: list[str], candidate: str | None) -> Json
     Raises:
         LeaseLost: another run took a box.
     """
-    stop = stopped(context)
+    stop = context.stop()
     if stop is not None:
         return {"stop": stop}
     wait = gate(context, candidate)["wait"] if candidate is not None else None

@@ -227,3 +227,19 @@ def test_no_outside_measurement_takes_the_run_back(given: dict[str, Any], status
     assert ended["status"] == status
     assert "roll-back" in steps.done
     assert ("no outside measurement" in str(ended["errors"])) == (status is RunStatus.ROLLED_BACK)
+
+
+@pytest.mark.parametrize("at", ["read", "push", "counters", "keep"])
+@pytest.mark.parametrize(
+    ("stop", "status"),
+    [(CANCELLED["stop"], RunStatus.CANCELLED), ({"status": "failed", "reason": "timed out"}, RunStatus.FAILED)],
+)
+def test_a_stop_in_the_midst_of_devices_ends_the_run_as_stopped(at: str, stop: Any, status: RunStatus) -> None:
+    cut = [{"device": "r3", "message": "left before it was done"}]
+    answers: Any = {at: {**ANSWERS[at], "errors": cut, "stop": stop, "begun": True}}
+    steps = Steps(**answers)
+    ended = course(steps).go()
+    assert (ended["status"], ended["reason"]) == (status, stop["reason"])
+    assert ("roll-back" in steps.done) is (at != "read")
+    if at in ("push", "keep"):
+        assert ended["errors"] == cut
