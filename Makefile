@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.stamps
 SOURCES_TWIN := twin/Cargo.toml twin/Cargo.lock twin/pyproject.toml $(shell find twin/src -name '*.rs')
 
-.PHONY: setup demo test lint lint-python lint-rust messages bench clean lock
+.PHONY: setup demo test hostile lint lint-python lint-rust messages bench clean lock
 .DELETE_ON_ERROR:
 
 setup: $(STAMP)/app
@@ -44,6 +44,10 @@ demo: setup
 test: setup
 	@cargo test --quiet --manifest-path twin/Cargo.toml
 	@$(BIN)/python -m pytest -n 2 --dist loadfile
+
+# What hostile devices, callers and texts may try; it ends with the counts.
+hostile: setup
+	@$(BIN)/python -m pytest -n 2 --dist loadfile -m hostile
 
 lint: lint-python lint-rust
 

@@ -22,6 +22,8 @@ from app.settings import Settings
 from tests.api.conftest import Headers, People
 from tests.api.test_application import PUBLIC, SIGNED
 
+pytestmark = pytest.mark.hostile
+
 OWN, OTHER = "campus", "itesm"
 PREFIX = "/api/v1"
 PLACES = {"artifact": "0" * 64, "number": "1", "side": "after"}

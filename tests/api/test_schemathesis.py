@@ -41,6 +41,8 @@ from app.runs.tables import EXECUTORS
 from app.settings import Settings
 from tests.api.conftest import Headers, People
 
+pytestmark = pytest.mark.hostile
+
 EXAMPLES = int(os.environ.get("QOSFORGE_SCHEMATHESIS_EXAMPLES", "4"))
 CHECKS = [
     not_a_server_error,

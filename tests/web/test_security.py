@@ -21,6 +21,8 @@ from app.web.site import create_site
 from tests.web.furnished import ADMIN, FRAGMENTS, MARKUP, NOT_THERE_YET, SAMPLES, furnish, page_routes
 from tests.web.people import PASSWORD, Person, Persons
 
+pytestmark = pytest.mark.hostile
+
 PUBLIC = {("GET", "/login"), ("POST", "/login"), ("POST", "/logout")}
 """Pages that need no role; of these, the calls that change something are tried in the tests of the login."""
 
