@@ -27,6 +27,7 @@ _ECHO_SPREAD = 16
 # After this silence a prompt with another name is taken for the box's new one: somebody renamed it.
 _RENAMED_SECONDS = 1.0
 _MAX_QUESTIONS = 5
+_LONGEST_QUESTION = 300
 
 _MODE = r"(?P<mode>\([^()\s]*\)?)?(?:<[^<>\n]*>)?[>#]"
 _NOISE_TO_END = rf"(?:\s*(?:{ANNOUNCEMENT}|{SYSLOG}|\x07))*\s*\Z"
@@ -114,7 +115,7 @@ class Terminal:
                     self._learn(found.group("name"))
                 said += seen[body : found.start()].removeprefix(replied)
                 return Reply(said.strip("\n"), tuple(asked))
-            question = _question(seen[max(body, len(seen) - _TAIL) :], replies)
+            question = _question(seen[max(body, len(seen) - _LONGEST_QUESTION) :], replies)
             if question is not None:
                 if len(asked) == _MAX_QUESTIONS:
                     raise CommandErrorException(f"the box keeps asking: {asked[-1]!r}")

@@ -20,9 +20,10 @@ TRIGGERS: dict[Step, tuple[bytes, ...]] = {
     "read": (b"show running",),
     "show": (b"show policy-map", b"show clock"),
     "batch": (b"configure terminal", b"dir"),
+    "copy": (b"copy flash",),
     "save": (b"write mem", b"copy config", b"show archive", b"show reload"),
 }
-"""What the commands of a step begin with, in whichever driver."""
+"""What the commands of a step begin with, in whichever driver; ``copy`` is NAPALM's part of a batch."""
 
 Act = Callable[["asyncssh.SSHServerProcess[bytes]"], Awaitable[None]]
 
@@ -97,6 +98,12 @@ async def hang_up(process: Any) -> None:
     process.exit(1)
 
 
+async def one_line(process: Any) -> None:
+    """A line of 1 MB, and a prompt."""
+    process.stdout.write(b"a" * 1_000_000 + b"\r\nBox#")
+    await process.stdout.drain()
+
+
 async def never_ends(process: Any) -> None:
     """The end of a session is refused."""
 
@@ -155,6 +162,7 @@ async def _raw_packet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter
         await asyncio.sleep(0)
 
 
+_EVERY = ("read", "show", "batch", "save")
 WAYS = (
     Way("half-open", raw=_raw_silent),
     Way("stalled-key-exchange", raw=_raw_version),
@@ -167,9 +175,9 @@ WAYS = (
     Way("dripping-login", act=drip),
     Way("endless-login", act=endless),
     Way("garbage-login", act=garbage),
-    *(Way(f"silent-{step}", step, silent) for step in TRIGGERS),
-    *(Way(f"dripping-{step}", step, drip) for step in TRIGGERS),
-    *(Way(f"endless-{step}", step, endless) for step in TRIGGERS),
+    *(Way(f"silent-{step}", step, silent) for step in _EVERY),
+    *(Way(f"dripping-{step}", step, drip) for step in _EVERY),
+    *(Way(f"endless-{step}", step, endless) for step in _EVERY),
     Way("huge-configuration", "read", huge),
     Way("garbage-configuration", "read", garbage),
     Way("prompt-inside-output", "read", look_alike),

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import pickle
 import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from cli_candidate import Limit, LimitExceededError, Limits, LineTimeoutError, SessionStoppedError
 from cli_candidate.bounded_ios import BoundedIosDriver
-from cli_candidate.connection import GuardedClient
+from cli_candidate.configtext import unwrap
+from cli_candidate.connection import GuardedClient, GuardedConnection
 from cli_candidate.guard import SessionGuard
+from cli_candidate.terminal import GO_ON, Terminal
 from napalm import get_network_driver
 from napalm.base.exceptions import CommandErrorException, ConnectionException
 
-from .hostile import HEALTHY, Devices, Way, drip, endless, garbage, look_alike, silent
+from .hostile import HEALTHY, Devices, Way, drip, endless, garbage, look_alike, one_line, silent
 
 pytestmark = pytest.mark.hostile
 
@@ -121,6 +124,64 @@ def test_a_session_is_stopped_from_another_thread(meet: Callable[..., Any], driv
     box.close()
     with pytest.raises(SessionStoppedError):
         box.open()
+
+
+@pytest.mark.parametrize(
+    "tail",
+    [
+        "***" * 1300,
+        "*** a\n" * 600,
+        "%A-1-A: " * 490,
+        "\n*Mar: %A-1-A:" * 300,
+        "\nBox#" * 780,
+        "\nBox(" * 780,
+        "[" * 3900,
+        " " * 3900,
+        "\x07" * 3900,
+    ],
+)
+@pytest.mark.parametrize("end", ["", "x", "\nx"])
+def test_no_text_makes_the_search_for_a_prompt_long(tail: str, end: str) -> None:
+    """While one thread searches, nothing else in the process runs: no clock, no signal."""
+    terminal = Terminal(cast(GuardedConnection, Scripted(f"show clock\r\nBox#{tail}{end}")))
+    begun = time.monotonic()
+    with contextlib.suppress(CommandErrorException, ConnectionException):
+        terminal.run("show clock", GO_ON)
+    assert time.monotonic() - begun < 1
+
+
+class Scripted:
+    """A connection that says one text after the first command, and then no more."""
+
+    def __init__(self, text: str) -> None:
+        self.text = [text.replace("\r\n", "\n")]
+
+    def find_prompt(self, pattern: str) -> str:
+        return "Box#"
+
+    def write_channel(self, text: str) -> None:
+        """Take it."""
+
+    def read_channel(self) -> str:
+        if not self.text:
+            raise TimeoutError
+        return self.text.pop()
+
+
+def test_ios_refuses_a_long_answer_before_anybody_searches_it(meet: Callable[..., Any]) -> None:
+    limits = replace(LIMITS, batch=Limit(5, 20, 8 << 20))
+    box = meet("ios", Way("long-line", "copy", one_line), limits=limits)
+    begun = time.monotonic()
+    with box.guard.step("batch"), pytest.raises(CommandErrorException, match="an answer of 1000000 characters"):
+        box._commit_handler("copy flash:/merge_config.txt running-config")
+    assert time.monotonic() - begun < 10
+
+
+def test_lines_that_go_on_for_ever_are_joined_in_time() -> None:
+    text = "\n".join(f"w{number:06d}".ljust(131, "x") for number in range(30_000))
+    begun = time.monotonic()
+    assert len(unwrap(text, 131)) == 30_000 * 131
+    assert time.monotonic() - begun < 2
 
 
 def test_a_driver_that_was_stopped_before_contacts_nobody(devices: Devices) -> None:
