@@ -47,7 +47,7 @@ test: setup
 
 # What hostile devices, callers and texts may try; it ends with the counts.
 hostile: setup
-	@$(BIN)/python -m pytest -n 2 --dist loadfile -m hostile
+	@$(BIN)/python -m pytest -n 2 --dist loadfile -m hostile $$(grep -rl 'pytest.mark.hostile' tests --include='test_*.py')
 
 lint: lint-python lint-rust
 
