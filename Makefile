@@ -6,7 +6,7 @@ STAMP := .venv/.stamps
 TESTS ?=
 SOURCES_TWIN := twin/Cargo.toml twin/Cargo.lock twin/pyproject.toml $(shell find twin/src -name '*.rs')
 
-.PHONY: setup demo test bare lint lint-python lint-rust messages bench clean lock
+.PHONY: setup demo test hostile bare lint lint-python lint-rust messages bench clean lock
 .DELETE_ON_ERROR:
 
 setup: $(STAMP)/app
@@ -52,6 +52,10 @@ test: setup
 # Both commands on bare machines; takes root, and hours (BARE="--sample trixie/user": a part, on one of them).
 bare:
 	@$(PYTHON) .ci/bare.py $(BARE)
+
+# What hostile devices, callers and texts may try; it ends with the counts.
+hostile: setup
+	@$(BIN)/python -m pytest -n 2 --dist loadfile -m hostile $$(grep -rl 'pytest.mark.hostile' tests --include='test_*.py')
 
 lint: lint-python lint-rust
 

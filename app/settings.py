@@ -10,13 +10,45 @@ from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from app.errors import InputError, InputErrors, Place
 from app.resources import root
 
 _PREFIX = "QOSFORGE_"
+_NESTED = "__"
+
+
+class StepLimits(BaseModel):
+    """Limits of one step of a device session; ``None``: the default of ``docs/devices.md``."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    silence: float | None = Field(default=None, gt=0)
+    """Seconds without a byte from the device."""
+
+    seconds: float | None = Field(default=None, gt=0)
+    """Seconds for the whole step."""
+
+    bytes: int | None = Field(default=None, ge=1)
+    """Bytes that the device may send in it."""
+
+
+class DeviceLimits(BaseModel):
+    """Limits of every step of a device session: logging in, reading a configuration, show commands and counters,
+    entering a batch of lines, saving, logging out, and the time between two steps.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    login: StepLimits = StepLimits()
+    read: StepLimits = StepLimits()
+    show: StepLimits = StepLimits()
+    batch: StepLimits = StepLimits()
+    save: StepLimits = StepLimits()
+    logout: StepLimits = StepLimits()
+    idle: StepLimits = StepLimits()
 
 
 class Settings(BaseSettings):
@@ -26,7 +58,9 @@ class Settings(BaseSettings):
     count as unset. Unknown ``QOSFORGE_`` variables are left to whoever reads them.
     """
 
-    model_config = SettingsConfigDict(env_prefix=_PREFIX, env_ignore_empty=True, frozen=True, extra="forbid")
+    model_config = SettingsConfigDict(
+        env_prefix=_PREFIX, env_nested_delimiter=_NESTED, env_ignore_empty=True, frozen=True, extra="forbid"
+    )
 
     var_dir: Path = Field(default=Path("var"), validate_default=True)
     """Everything that changes at run time: store, artifacts, engine, lab."""
@@ -40,7 +74,7 @@ class Settings(BaseSettings):
     """Folder of the networks that the service knows: one inventory each, by name."""
 
     four_eyes: bool = False
-    """Whether who asked for a run may not approve it; a network's own rules weigh more."""
+    """Whether who had a hand in a change may not approve it; a network's own rules weigh more."""
 
     run_concurrency: int = Field(default=8, ge=1, le=64)
     """Runs that one process carries out at once."""
@@ -50,6 +84,12 @@ class Settings(BaseSettings):
 
     compute_processes: int = Field(default_factory=lambda _read: os.cpu_count() or 1, ge=1, le=64)
     """Processes that compile for the service."""
+
+    compute_megabytes: int = Field(default=2048, ge=64)
+    """Memory that one computation (a compile, a prediction, a report) may take, beside what its process needs."""
+
+    compute_seconds: int = Field(default=3600, ge=1)
+    """Longest time for one computation of a run, and the processor time of any."""
 
     request_bytes: int = Field(default=1 << 20, ge=1 << 10)
     """Longest body of a request."""
@@ -88,6 +128,9 @@ class Settings(BaseSettings):
 
     batfish_port: int = Field(default=9996, ge=1, le=65535)
     """Port of that service (9996 is the one its container publishes)."""
+
+    device_limits: DeviceLimits = DeviceLimits()
+    """How long and how much each step of a device session may take: ``QOSFORGE_DEVICE_LIMITS__<STEP>__<LIMIT>``."""
 
     @field_validator("var_dir")
     @classmethod
@@ -142,4 +185,4 @@ def load_settings() -> Settings:
 
 
 def _variable(location: tuple[int | str, ...]) -> str:
-    return _PREFIX + "_".join(str(part) for part in location).upper()
+    return _PREFIX + _NESTED.join(str(part) for part in location).upper()

@@ -8,8 +8,9 @@ number is taken as already parsed.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from decimal import Decimal
+from itertools import islice
 from typing import Annotated, Final
 
 from pydantic import BeforeValidator, PlainSerializer, ValidationInfo
@@ -25,8 +26,19 @@ _TIMES = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "μs": 1e-6}
 
 def shortened(value: object) -> str:
     """A value as messages quote it: its Python form, cut where it is long."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes no whole number of thousands of digits
+        return f"a number of {value.bit_length():,} bits" if isinstance(value, int) else "values with a long number"
     return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def listed(names: Iterable[str], most: int = 40) -> str:
+    """Names as messages list them, those that can be printed: the first ones where they are many."""
+    some = [
+        name if len(name) <= 60 else f"{name[:57]}..." for name in islice(filter(str.isprintable, names), most + 1)
+    ]
+    return ", ".join([*some[:most], *(["…"] if len(some) > most else [])])
 
 
 def _quantity(value: object, units: dict[str, int] | dict[str, float], what: str, example: str) -> float:

@@ -127,3 +127,11 @@ def test_times_and_ratios_are_written_as_people_do() -> None:
 def test_long_values_are_quoted_in_part() -> None:
     assert shortened("a" * 100) == "'" + "a" * 56 + "..."
     assert shortened("a") == "'a'"
+
+
+@pytest.mark.parametrize(
+    "value", [16**5000, -(16**5000), [16**5000], {"a": 16**5000}], ids=["number", "negative", "list", "mapping"]
+)
+def test_a_number_that_python_does_not_write_is_quoted(value: object) -> None:
+    assert "number" in shortened(value)
+    assert len(shortened(value)) <= 60

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import sqlalchemy as sa
 
+from app.access.browsers import known_browser, remember_browser
 from app.access.calls import (
     Call,
     LoggedCall,
@@ -96,18 +97,26 @@ class Access:
         """
         check_csrf(cookie, token)
 
-    def log_in(self, name: str, password: str, address: str) -> str:
-        """Begin a web session by name and password; returns its cookie. ``address`` is the caller's.
+    def log_in(self, name: str, password: str, address: str, browser: str | None = None) -> tuple[str, str | None]:
+        """Begin a web session by name and password; returns its cookie, and one by which the browser is known.
+
+        ``address`` is the caller's, ``browser`` the cookie by which it may be known; a known one gets no other.
 
         Raises:
             NotAuthenticated: there is no such user, or the password is wrong: which of both is not told.
             TooManyAttempts: too many logins of this name or address failed.
         """
-        with self._throttle.attempt(name, address, self.now()):
+        known = known_browser(self.database, browser, name, self.now())
+        with self._throttle.attempt(name, address, self.now(), known):
             user_id = check_password(self.database, name, password)
             if user_id is None:
                 raise NotAuthenticated("name or password is wrong", mend="ask an admin for another password")
-        return self.database.transact(lambda connection: open_session(connection, user_id, self.now()))
+
+        def begin(connection: sa.Connection) -> tuple[str, str | None]:
+            cookie = open_session(connection, user_id, self.now())
+            return cookie, None if known else remember_browser(connection, user_id, self.now())
+
+        return self.database.transact(begin)
 
     def confirm(self, caller: Principal, password: str, address: str) -> None:
         """Make sure that it is still the caller, by the password.
@@ -116,7 +125,7 @@ class Access:
             NotAllowed: the password is wrong.
             TooManyAttempts: it was wrong too often.
         """
-        with self._throttle.attempt(caller.name, address, self.now()):
+        with self._throttle.attempt(caller.name, address, self.now(), caller.credential):
             if check_password(self.database, caller.name, password) != caller.user_id:
                 raise NotAllowed("the current password is wrong", mend="give the one that you log in with")
 

@@ -18,7 +18,7 @@ class Role(StrEnum):
     VIEWER = "viewer"
     """Sees policies, devices, runs and measurements."""
     OPERATOR = "operator"
-    """Stores policies, asks for runs and measurements, cancels and rolls back."""
+    """Stores policies of the network, asks for runs and measurements, cancels and rolls back."""
     APPROVER = "approver"
     """Approves and refuses runs."""
     ADMIN = "admin"

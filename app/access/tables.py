@@ -61,6 +61,15 @@ SESSIONS = sa.Table(
 )
 """``expires`` is the idle end, put off by use; the absolute one counts from ``created``."""
 
+BROWSERS = sa.Table(
+    "known_browsers",
+    METADATA,
+    sa.Column("hash", _HASH, primary_key=True),
+    sa.Column("user_id", _ID, sa.ForeignKey("users.id"), nullable=False),
+    sa.Column("created", UtcDateTime, nullable=False),
+)
+"""Browsers in which users logged in, by the hash of a cookie that opens nothing."""
+
 TESTERS = sa.Table(
     "testers",
     METADATA,

@@ -37,8 +37,11 @@ class Throttle:
         self._attempts: OrderedDict[tuple[str, str], list[datetime]] = OrderedDict()
 
     @contextmanager
-    def attempt(self, name: str, address: str, at: datetime) -> Iterator[None]:
+    def attempt(self, name: str, address: str, at: datetime, known: str | None = None) -> Iterator[None]:
         """One attempt to log in, which counts unless the block ends without an exception.
+
+        ``known`` names the browser, where the user logged in there before: it counts for itself alone, so that
+        nobody else's failures keep its owner out.
 
         It counts from its beginning, so that many at once are not more than one after the other.
 
@@ -47,6 +50,8 @@ class Throttle:
         """
         where = _neighbourhood(address)
         limits = {(name, where): PER_NAME_AND_ADDRESS, ("", where): PER_ADDRESS, (name, ""): PER_NAME}
+        if known is not None:
+            limits = {(name, f"known {known}"): PER_NAME_AND_ADDRESS}
         with self._lock:
             waits = [self._wait(key, limit, at) for key, limit in limits.items()]
             if longest := max(waits):

@@ -17,6 +17,8 @@ from app.errors import InputError, Place
 
 USUAL_LIFE = timedelta(days=90)
 LONGEST_LIFE = timedelta(days=365)
+MOST_TOKENS = 100
+"""Tokens of one user that count at the same time."""
 
 
 class TokenUnknown(InputError):
@@ -55,7 +57,7 @@ def create_token(
 
     Raises:
         NotAllowed: ``maker`` may not do so much.
-        InputError: the user is disabled, or ``life`` is no time up to `LONGEST_LIFE`.
+        InputError: the user is disabled or has `MOST_TOKENS` already, or ``life`` is no time up to `LONGEST_LIFE`.
     """
     if user.disabled:
         raise InputError(f"user {user.name} is disabled", Place(path="user"), "enable the user first")
@@ -75,6 +77,7 @@ def create_token(
             expires = min(expires, end)
             if networks is None and EVERY_NETWORK not in maker.roles:
                 networks = maker.roles  # the maker may be bound to some of its user's networks
+    _require_room(connection, user, at)
     token_id, text = new_token()
     chosen = None if networks is None else tuple(sorted(set(networks)))
     connection.execute(
@@ -126,6 +129,38 @@ def revoke_token(connection: sa.Connection, token_id: str, at: datetime) -> None
     connection.execute(
         TOKENS.update().where(TOKENS.c.id.in_(sa.select(made.c.id)), TOKENS.c.revoked.is_(None)).values(revoked=at)
     )
+
+
+def require_revocable(connection: sa.Connection, caller: Principal, token_id: str) -> None:
+    """Make sure that a caller may revoke a token: one's own by a session, by a token itself and what it made.
+
+    Who found a token, however little it may do, shall not shut out its user.
+
+    Raises:
+        TokenUnknown: there is none, or it is another user's.
+        NotAllowed: the caller is known by a token that did not make it.
+    """
+    if caller.may(Role.ADMIN, EVERY_NETWORK):
+        find_token(connection, token_id)
+        return
+    if find_token(connection, token_id).user != caller.name:
+        raise TokenUnknown("there is no such token", mend="list your own")
+    kind, _, own = caller.credential.partition(":")
+    above: str | None = token_id
+    while kind == "token" and above != own:
+        if above is None:
+            raise NotAllowed("a token revokes itself and those that it made", mend="log in to revoke another one")
+        above = connection.scalar(sa.select(TOKENS.c.parent).where(TOKENS.c.id == above))
+
+
+def _require_room(connection: sa.Connection, user: User, at: datetime) -> None:
+    """Make sure that a user has not too many tokens; two that are made at once are counted one after the other."""
+    connection.execute(sa.select(USERS.c.id).where(USERS.c.id == user.id).with_for_update())
+    lasting = (TOKENS.c.user_id == user.id) & TOKENS.c.revoked.is_(None) & (TOKENS.c.expires > at)
+    if (connection.scalar(sa.select(sa.func.count()).where(lasting)) or 0) >= MOST_TOKENS:
+        raise InputError(
+            f"user {user.name} has {MOST_TOKENS} tokens", Place(path="user"), "revoke those that nobody needs"
+        )
 
 
 def _require(maker: Principal, user: User, role: Role, networks: Collection[str] | None) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, StrictInt, StringConstraints
 from pydantic.config import JsonDict
 
 from app.access.calls import LoggedCall
@@ -128,7 +128,7 @@ class NewToken(BaseModel):
     name: Line = Field(default="", examples=["pipeline of campus/qos"])
     role: Role
     networks: Networks = Field(default=None, examples=[["campus"]])
-    days: int = Field(default=USUAL_LIFE.days, ge=1, le=LONGEST_LIFE.days)
+    days: StrictInt = Field(default=USUAL_LIFE.days, ge=1, le=LONGEST_LIFE.days)
     user: UserName | None = None
 
 

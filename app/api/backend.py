@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
+from typing import ParamSpec, TypeVar
 
 from app.access.access import Access
 from app.access.oidc import Provider, open_provider
+from app.access.roles import Principal
 from app.api.background import Background
-from app.api.compute import Compute
 from app.api.gauges import Gauges
 from app.api.previews import Previews
 from app.api.readiness import Readiness
+from app.compute import Compute, Limits
 from app.database.connections import Database
 from app.inventory.catalogue import Networks
 from app.runs.artifacts import Artifacts, open_artifacts
 from app.runs.desk import Desk
-from app.runs.policies import Policies
+from app.runs.policies import PolicyLibrary
 from app.runs.store import RunStore
 from app.settings import Settings
 from app.telemetry.metrics import Metrics
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 PATIENCE_SECONDS = 5.0
 """How long a request waits for a database that is away; then its caller is told to come again."""
@@ -44,7 +50,7 @@ class Backend:
     provider: Provider | None
     networks: Networks
     artifacts: Artifacts
-    policies: Policies
+    policies: PolicyLibrary
     desk: Desk
     compute: Compute
     background: Background
@@ -53,6 +59,15 @@ class Backend:
     readiness: Readiness
     stopping: threading.Event = field(default_factory=threading.Event)
     """Set when the service is to end: what lasts, such as an event stream, ends then."""
+
+    def compute_for(self, caller: Principal, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """``function(*args, **kwargs)`` in a computing process, for a caller and within a request's time.
+
+        Raises:
+            TooBusy, TookTooLong, TookTooMuch, ComputeDied: as `Compute.call`.
+        """
+        seconds = self.settings.request_seconds
+        return self.compute.call(partial(function, *args, **kwargs), timeout=seconds, caller=caller.name)
 
 
 @contextmanager
@@ -68,7 +83,8 @@ def open_backend(settings: Settings) -> Iterator[Backend]:
         store = opened.enter_context(RunStore(settings.database_url, patience=PATIENCE_SECONDS))
         database = store.database
         artifacts = open_artifacts(settings, database)
-        compute = opened.enter_context(closing(Compute(settings.compute_processes, _PRELOAD)))
+        limits = Limits(settings.compute_megabytes, settings.compute_seconds)
+        compute = opened.enter_context(closing(Compute(settings.compute_processes, _PRELOAD, limits)))
         networks = Networks(settings.inventories_dir)
         background = opened.enter_context(closing(Background(SHORT_SECONDS, LONG_SECONDS)))
         previews = Previews(settings, networks, compute)
@@ -81,7 +97,7 @@ def open_backend(settings: Settings) -> Iterator[Backend]:
             provider=open_provider(settings),
             networks=networks,
             artifacts=artifacts,
-            policies=Policies(database, artifacts),
+            policies=PolicyLibrary(database, artifacts),
             desk=Desk(settings, store, artifacts),
             compute=compute,
             background=background,

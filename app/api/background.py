@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import structlog
 
-from app.api.compute import Compute, TooBusy
+from app.compute import Compute, TooBusy
 from app.errors import QosforgeError, ServiceError
 
 State = Literal["waiting", "computing", "done", "failed"]

@@ -9,8 +9,8 @@ from prometheus_client import Metric
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from app.api.compute import Compute
 from app.api.previews import Previews
+from app.compute import Compute
 from app.database.connections import Database
 from app.errors import StoreError
 from app.runs.slots import executors

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import uuid
+from urllib.parse import urlsplit, urlunsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -26,7 +27,8 @@ _UNLESS_SET = {
     "Cache-Control": "no-store",
 }
 
-_TLS_ONLY = "max-age=31536000; includeSubDomains"
+_TLS_ONLY = "max-age=31536000"
+"""For this host alone: whether its subdomains speak TLS is not known here."""
 
 
 class Door:
@@ -41,7 +43,8 @@ class Door:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        offered = Headers(scope=scope).get(REQUEST_ID, "")
+        asked = Headers(scope=scope)
+        offered = asked.get(REQUEST_ID, "")
         request_id = offered if _USABLE.fullmatch(offered) else uuid.uuid4().hex
         scope.setdefault("state", {})["request_id"] = request_id
 
@@ -53,8 +56,16 @@ class Door:
                     headers[name] = value
                 for name, value in _UNLESS_SET.items():
                     headers.setdefault(name, value)
+                _keep_local(headers, asked.get("host", ""))
                 if scope.get("scheme") == "https":
                     headers["Strict-Transport-Security"] = _TLS_ONLY
             await send(message)
 
         await self._app(scope, receive, headed)
+
+
+def _keep_local(headers: MutableHeaders, host: str) -> None:
+    """Let a redirect within the service be a path: the caller chose what stands in the request as its host."""
+    place = urlsplit(headers.get("location", ""))
+    if place.netloc and place.netloc == host:
+        headers["location"] = urlunsplit(("", "", place.path, place.query, place.fragment))

@@ -174,8 +174,8 @@ class _Bucket:
 class BoundRate:
     """A token bucket for each caller: so many requests a minute, a sixth of them at once (at least ten).
 
-    A caller is a credential that was good before, else an address: made-up credentials win nothing. Answers carry
-    what is left (draft-ietf-httpapi-ratelimit-headers).
+    A caller is the user of a credential that was good before, however many the user has, else an address: made-up
+    credentials win nothing. Answers carry what is left (draft-ietf-httpapi-ratelimit-headers).
     """
 
     def __init__(
@@ -221,7 +221,7 @@ class BoundRate:
         caller: Principal | None = scope["state"].get("caller")
         if shown is None or caller is None:
             return
-        self._callers[shown] = f"caller {caller.user_id} {caller.credential}"
+        self._callers[shown] = f"caller {caller.user_id}"
         self._callers.move_to_end(shown)
         if len(self._callers) > _KNOWN_CALLERS:
             self._callers.popitem(last=False)

@@ -18,7 +18,8 @@ from pydantic import (
 from app.intent.loader import LoadedIntent
 from app.intent.parameters import Scalar
 from app.intent.written import LONGEST_FILE, Written, load_written
-from app.runs.policies import LATEST, Policies
+from app.runs.policies import Policies
+from app.runs.policy_versions import LATEST, PolicyVersion
 
 _REQUEST = ConfigDict(extra="forbid")
 
@@ -73,14 +74,17 @@ PolicyChoice = Annotated[
 ]
 
 
-def chosen(policies: Policies, choice: PolicyChoice) -> LoadedIntent:
-    """The policy that a request means.
+def chosen_for_run(policies: Policies, choice: PolicyChoice) -> tuple[LoadedIntent, PolicyVersion | None]:
+    """The policy that a request wants to run, and the stored version that it is; ``None``: a text.
 
     Raises:
         PolicyUnknown: there is no such policy, or not this version.
         InputError, InputErrors: it is no valid intent.
     """
-    return load_written(written(policies, choice))
+    if isinstance(choice, NamedPolicy):
+        stored = policies.get(choice.name, choice.version)
+        return load_written(stored.written(choice.parameters)), stored.about
+    return load_written(written(policies, choice)), None
 
 
 def written(policies: Policies, choice: PolicyChoice) -> Written:

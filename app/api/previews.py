@@ -5,14 +5,17 @@ from __future__ import annotations
 import hashlib
 import pickle
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from app.api.compute import Compute, TooBusy
 from app.api.preview_job import Job, Kind, digest_of, made
-from app.deploy.fleet import Fleet
+from app.api.recording import CallNote
+from app.compute import Compute, TooBusy
+from app.deploy.fleet import GRACE_SECONDS, Fleet
+from app.deploy.sessions import Sessions
 from app.deploy.traits import require_installed
 from app.emulation import state_folder
 from app.errors import QosforgeError
@@ -33,19 +36,21 @@ PATIENCE_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class Asked:
-    """What a preview is asked for; ``devices``: of these alone; ``live``: against what the boxes hold now.
+    """What a preview is asked for; ``devices``: of these alone; ``live``: against what the boxes hold now, by this
+    call, which is in the log of calls.
 
-    ``known``: against these configurations by device, which is pure: no box is read.
+    ``caller``: who waits for it. ``known``: against these configurations by device, which is pure: no box is read.
     """
 
     kind: Kind
     network: str
     written: Written
     devices: tuple[str, ...] = ()
-    live: bool = False
+    live: CallNote | None = None
     known: Mapping[str, str] | None = None
     strict: bool = False
     require_batfish: bool = False
+    caller: str = ""
 
 
 @dataclass(frozen=True)
@@ -76,6 +81,7 @@ class Previews:
         self._settings = settings
         self._networks = networks
         self._compute = compute
+        self.sessions = Sessions(settings.device_limits)
         self._lock = threading.Lock()
         self._kept: OrderedDict[str, Preview] = OrderedDict()
         self._bytes = 0
@@ -101,7 +107,7 @@ class Previews:
             sent.digest,
             sent.blob,
             devices,
-            self.running(sent.network, devices) if asked.live else asked.known,
+            self.running(asked.live, sent.network, devices) if asked.live is not None else asked.known,
             self._checks(asked) if asked.kind == "validate" else None,
             asked.strict,
         )
@@ -109,36 +115,45 @@ class Previews:
         kept = self._found(key)
         if kept is not None:
             return kept
-        body = self._compute.call(made, job, timeout=self._settings.request_seconds)
+        body = self._compute.call(made, job, timeout=self._settings.request_seconds, caller=asked.caller)
         preview = Preview(body, hashlib.sha256(body).hexdigest())
         self._keep(key, preview)
         return preview
 
-    def running(self, network: Network, devices: tuple[str, ...] = ()) -> dict[str, str]:
-        """What boxes hold now.
+    def running(self, call: CallNote, network: Network, devices: tuple[str, ...] = ()) -> dict[str, str]:
+        """What boxes hold now. ``call`` is the one that reads them: see `recorded_call`.
 
         Raises:
             DeviceErrors: some cannot be read.
             TooBusy: another call reads boxes of this network.
         """
-        with self._fleet(network) as fleet:
+        with self._fleet(call, network) as fleet:
             return read_running(fleet, devices)
 
-    def answers(self, network: Network) -> tuple[dict[str, str], dict[str, QosforgeError]]:
+    def answers(self, call: CallNote, network: Network) -> tuple[dict[str, str], dict[str, QosforgeError]]:
         """What the boxes hold now that can be read, and the errors of those that cannot, by device.
 
         Raises:
             TooBusy: another call reads boxes of this network.
         """
-        with self._fleet(network) as fleet:
+        with self._fleet(call, network) as fleet:
             return read_each(fleet)
 
     @contextmanager
-    def _fleet(self, network: Network) -> Iterator[Fleet]:
+    def _fleet(self, call: CallNote, network: Network) -> Iterator[Fleet]:
         require_installed(network)
+        call.network = network.name
         state = state_folder(self._settings.var_dir, network.name)
-        with self.alone(network.name), Fleet(network, read_overlay(state), state) as fleet:
-            yield fleet
+        with self.alone(network.name):
+            # A device that takes longer than the request is named in its answer, and holds nobody up after it.
+            whole = self._settings.request_seconds
+            end = time.monotonic() + max(whole / 2, whole - PATIENCE_SECONDS - GRACE_SECONDS)
+
+            def late() -> str | None:
+                return "the time of the request is over" if time.monotonic() >= end else None
+
+            with Fleet(network, read_overlay(state), state, self.sessions, until=late) as fleet:
+                yield fleet
 
     @contextmanager
     def alone(self, network: str) -> Iterator[None]:

@@ -24,7 +24,7 @@ from app.access.testers import TesterUnknown
 from app.access.throttle import TooManyAttempts
 from app.access.tokens import TokenUnknown
 from app.access.users import LastAdmin, NameTaken, UserUnknown
-from app.api.compute import TooBusy, TookTooLong
+from app.compute import TooBusy, TookTooLong, TookTooMuch
 from app.database.connections import DatabaseFailed
 from app.errors import (
     DeviceError,
@@ -41,7 +41,7 @@ from app.errors import (
 )
 from app.inventory.catalogue import DeviceUnknown, NetworkUnknown
 from app.runs.artifacts import ArtifactMissing
-from app.runs.policies import PolicyMoved, PolicyUnknown
+from app.runs.policy_versions import PolicyMoved, PolicyUnknown
 from app.runs.store import RunUnknown
 from app.runs.sweeps import SweepUnknown
 from app.runs.wrong_state import WrongState
@@ -169,6 +169,7 @@ KINDS: dict[type[QosforgeError], Kind] = {
     TooBusy: BUSY,
     TookTooLong: TIMED_OUT,
     NotInstalled: NOT_INSTALLED,
+    TookTooMuch: TIMED_OUT,
     ServiceError: UNAVAILABLE,
 }
 """The nearest class of an error's own line decides."""

@@ -5,14 +5,15 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, Self
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
+from app.access.roles import EVERY_NETWORK, Principal, Role
 from app.deploy.device_words import shown
 from app.inventory.models import Device, Link, Network, Station
 from app.plan.model import Plan, UnknownLine
 from app.platforms.base import secret_forms
 from app.runs.drift import Drift
-from app.runs.policies import Policy, PolicyDifference, PolicyVersion
+from app.runs.policy_versions import Policy, PolicyDifference, PolicyVersion
 
 
 class NetworkEntry(BaseModel):
@@ -120,7 +121,11 @@ class PolicySource(BaseModel):
 
 
 class PolicyVersionDocument(BaseModel):
-    """A version of a policy. Number 0 ships with qosforge; ``version`` is the hash of what the policy means."""
+    """A version of a policy. Number 0 ships with qosforge; ``version`` is the hash of what the policy means.
+
+    ``network`` is whose policy it is (``*``: of all); ``trusted_on`` has those of the caller's networks on which it
+    may be run, because its author is operator there or an operator took it over.
+    """
 
     name: str
     number: int
@@ -129,11 +134,15 @@ class PolicyVersionDocument(BaseModel):
     comment: str
     source: PolicySource | None
     at: datetime | None
+    network: str
+    trusted_on: list[str]
+    shadows_shipped: bool = Field(description="Whether it hides a policy that ships with qosforge.")
 
     @classmethod
-    def of(cls, version: PolicyVersion) -> Self:
-        """A version's."""
-        return cls(**vars(version))
+    def of(cls, version: PolicyVersion, caller: Principal) -> Self:
+        """A version's, as a caller sees it."""
+        seen = [name for name in version.trusted_on if name == EVERY_NETWORK or caller.may(Role.VIEWER, name)]
+        return cls(**{**vars(version), "trusted_on": seen, "shadows_shipped": version.shadows_shipped})
 
 
 class PolicyList(BaseModel):
@@ -156,9 +165,10 @@ class PolicyDocument(BaseModel):
     included: dict[str, str]
 
     @classmethod
-    def of(cls, policy: Policy) -> Self:
-        """A policy's."""
-        return cls(about=PolicyVersionDocument.of(policy.about), text=policy.text, included=dict(policy.included))
+    def of(cls, policy: Policy, caller: Principal) -> Self:
+        """A policy's, as a caller sees it."""
+        about = PolicyVersionDocument.of(policy.about, caller)
+        return cls(about=about, text=policy.text, included=dict(policy.included))
 
 
 class ChangeDocument(BaseModel):
@@ -178,11 +188,11 @@ class PolicyDiff(BaseModel):
     changes: list[ChangeDocument]
 
     @classmethod
-    def of(cls, found: PolicyDifference) -> Self:
-        """A difference's."""
+    def of(cls, found: PolicyDifference, caller: Principal) -> Self:
+        """A difference's, as a caller sees it."""
         return cls(
-            before=PolicyVersionDocument.of(found.before),
-            after=PolicyVersionDocument.of(found.after),
+            before=PolicyVersionDocument.of(found.before, caller),
+            after=PolicyVersionDocument.of(found.after, caller),
             text=found.text,
             changes=[ChangeDocument(**vars(change)) for change in found.changes],
         )

@@ -64,6 +64,18 @@ class Needs:
             raise NotAllowed(f"{caller.name} is no {self.role} of any network", mend="ask an admin for the role")
 
 
+def recorded_call(request: Request, backend: Backend, network: str) -> CallNote:
+    """The note of a call that opens sessions to devices: the log has it, whatever its method and its role."""
+    note: CallNote | None = request.state.note
+    if note is None:
+        caller: Principal = request.state.caller
+        path = request.url.path
+        note = CallNote(f"{request.method} {path}", caller.name, caller.credential, network, path)
+        note.open(backend.access, request.state.request_id)
+        request.state.note = note
+    return note
+
+
 def _authenticated(request: Request, backend: Backend) -> Principal:
     header = request.headers.get("authorization")
     if header is not None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StrictInt
 
 from app.api.policy_choice import ParameterValue, PolicyChoice
 from app.runs.sweeps import MOST_VALUES, PointOutcome, Sweep, SweepPoint
@@ -15,7 +15,7 @@ from app.tester.judging import ClassVerdict
 SWEEPS = "/api/v1/sweeps"
 """Where sweeps are."""
 
-Seed = Annotated[int, Field(ge=0, le=2**64 - 1)]
+Seed = Annotated[StrictInt, Field(ge=0, le=2**64 - 1)]
 Values = Annotated[list[ParameterValue], Field(min_length=1, max_length=MOST_VALUES)]
 
 

@@ -15,6 +15,7 @@ from app.audit.table import HEADINGS, rows
 from app.cli.options import AsJson, NetworkFolder, Strict, network_folder, reach
 from app.cli.output import findings_json, out, print_findings, print_json, progress
 from app.deploy.fleet import Fleet
+from app.deploy.sessions import Sessions
 from app.deploy.traits import traits
 from app.dscp import dscp_name
 from app.errors import InputError, Place
@@ -48,8 +49,9 @@ def audit_(
     if files is None:
         for device in net.devices:
             traits(device.driver, device.name)
-        overlay, state = reach(load_settings(), net)
-        with Fleet(net, overlay, state) as fleet:
+        settings = load_settings()
+        overlay, state = reach(settings, net)
+        with Fleet(net, overlay, state, Sessions(settings.device_limits)) as fleet:
             progress("read", f"{len(net.devices)} boxes over SSH")
             texts = read_running(fleet)
         names: dict[str, str] = {}

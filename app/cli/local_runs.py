@@ -33,6 +33,7 @@ from app.cli.run_output import (
     tell,
 )
 from app.deploy.fleet import Fleet
+from app.deploy.sessions import Sessions
 from app.reports.pdf import run_pdf
 from app.reports.run_report import render_run_report
 from app.runs import live
@@ -83,8 +84,9 @@ def measure(asked: Asked, packets: Path | None, as_json: bool) -> None:
         # Told now rather than after the measurement.
         require_format(packets)
         require_writable(packets)
-    overlay, state = reach(load_settings(), net)
-    with Fleet(net, overlay, state) as fleet:
+    settings = load_settings()
+    overlay, state = reach(settings, net)
+    with Fleet(net, overlay, state, Sessions(settings.device_limits)) as fleet:
         progress("read", f"{len(net.devices)} boxes over SSH")
         texts = live.read_running(fleet)
     progress("measure", "twin of the configuration read back")

@@ -26,6 +26,7 @@ COMMANDS = {
     "app.cli.runs": ("run", "push", "measure", "recover", "runs", "show"),
     "app.cli.predict": ("predict",),
     "app.cli.decisions": ("wait", "approve", "refuse", "cancel", "retry", "roll-back"),
+    "app.cli.takeover": ("take-over",),
     "app.cli.audit": ("audit",),
     "app.cli.import_": ("import",),
     "app.cli.lab": ("lab",),

@@ -80,8 +80,10 @@ def validated(wanted: Wanted, require_batfish: bool) -> ValidatePreview:
 def _running(network: Network) -> dict[str, str]:
     # The drivers take most of a second to import, and most previews read no box.
     from app.deploy.fleet import Fleet  # noqa: PLC0415
+    from app.deploy.sessions import Sessions  # noqa: PLC0415
     from app.runs.live import read_running  # noqa: PLC0415
 
-    overlay, state = reach(load_settings(), network)
-    with Fleet(network, overlay, state) as fleet:
+    settings = load_settings()
+    overlay, state = reach(settings, network)
+    with Fleet(network, overlay, state, Sessions(settings.device_limits)) as fleet:
         return read_running(fleet)

@@ -106,6 +106,7 @@ class _Server(uvicorn.Server):
         notice.start()
 
     def _close(self) -> None:
+        self._backend.previews.sessions.close("the service ends")
         self.should_exit = True
 
 

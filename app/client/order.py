@@ -34,6 +34,18 @@ def policy_choice(policy: Path, parameters: Sequence[str]) -> Json:
     return inline_policy(load_intent(policy, parameters))
 
 
+def stored_version(text: str) -> tuple[str, int]:
+    """Name and number of a policy's version, from ``NAME@VERSION``.
+
+    Raises:
+        InputError: it names no version.
+    """
+    named = _NAMED.fullmatch(text)
+    if named is None or named["version"] is None:
+        raise InputError(f"{text[:64]!r} names no version", Place(path="NAME@VERSION"), "write it like gold@3")
+    return named["name"], int(named["version"])
+
+
 def inline_policy(loaded: LoadedIntent) -> Json:
     """A policy by its text; what ships with qosforge the service has itself."""
     own = {name: text for name, text in loaded.included.items() if not name.startswith(f"{SHIPPED}/")}

@@ -9,6 +9,7 @@ from functools import cache
 from app.compiler.bystanders import shared_policies
 from app.compiler.features import refusals, within
 from app.compiler.resolve import resolve
+from app.compiler.size import bare, oversized
 from app.errors import QosforgeError
 from app.findings import Finding, Severity
 from app.intent.loader import LoadedIntent
@@ -139,17 +140,19 @@ class Compiler:
         held = held_plan(request.platform, running, request.device, request.image) if running is not None else None
         refused = tuple(refusals(request, box.features))
         request = within(request, box.features)
+        too_much = oversized(request, box)
+        if too_much:
+            request = bare(request)
         lowered = box.lower(request, held)
         unread = (
             () if held is None else (*_missing(request, held), *_unread(held), *shared_policies(lowered.plan, held))
         )
+        unnamed = _unnamed(request, lowered.plan)
         return CompiledDevice(
             request=request,
             plan=lowered.plan,
             blocks=box.blocks(lowered.plan, lowered, request),
-            findings=tuple(
-                self._located(f) for f in (*refused, *lowered.findings, *_unnamed(request, lowered.plan), *unread)
-            ),
+            findings=tuple(map(self._located, (*refused, *too_much, *lowered.findings, *unnamed, *unread))),
             fidelity=lowered.fidelity,
             classes=lowered.classes,
         )

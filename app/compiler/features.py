@@ -175,13 +175,17 @@ def _wanted(sides: _Sides, wanted: ClassRequest, known: frozenset[Feature]) -> I
             yield Feature.MATCH_NONE, False
 
 
+def recognises(request: DeviceRequest, wanted: ClassRequest) -> bool:
+    """Whether a device looks at what a class matches, and not at the mark that an edge has set."""
+    return _recognises(_Sides.of(request), wanted)
+
+
 def _concerns(sides: _Sides, wish: ClassWish) -> bool:
     """Whether the device has an interface on the side where the wish works."""
     return sides.recognises if wish.side == "input" else sides.schedules
 
 
 def _recognises(sides: _Sides, wanted: ClassRequest) -> bool:
-    """Whether a device looks at what a class matches, and not at the mark that an edge has set."""
     return sides.edge or sides.recognises or wanted.recognised_by is None
 
 

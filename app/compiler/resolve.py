@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from app.compiler.reach import concerns, framed
-from app.compiler.scoping import agreed, in_scope, unknown_names, unrecognised
+from app.compiler.scoping import agreed, in_scope, require_few_selections, unknown_names, unrecognised
 from app.findings import Finding, Severity
 from app.intent.fragments import fragment_size
 from app.intent.loader import LoadedIntent
@@ -21,6 +21,7 @@ from app.intent.models import (
     TrafficClass,
     every_class,
 )
+from app.intent.ports import merge_ports
 from app.intent.yaml_source import Path_
 from app.inventory.models import Device, Interface, Network, Role
 from app.plan.request import ClassRequest, DeviceRequest, EfficiencyRequest, InterfaceRequest, Term
@@ -32,7 +33,12 @@ BOUNDARY_TAG = "lan"
 
 
 def resolve(loaded: LoadedIntent, network: Network) -> tuple[tuple[DeviceRequest, ...], tuple[Finding, ...]]:
-    """Device requests in the inventory's order, with findings on the intent as a whole."""
+    """Device requests in the inventory's order, with findings on the intent as a whole.
+
+    Raises:
+        InputError: its scopes select too much on this network.
+    """
+    require_few_selections(loaded, network)
     findings: list[Finding] = list(unknown_names(loaded, network))
     requests = []
     for device in network.devices:
@@ -151,6 +157,7 @@ def _written(police: Police | None, field: Literal["remark", "precedence"]) -> t
 def _terms(alternatives: Iterable[MatchTerm], voice: tuple[int, ...]) -> Iterable[Term]:
     for term in alternatives:
         fields = {name: getattr(term, name) for name in Term.model_fields if name != "application"}
+        fields |= {side: merge_ports(getattr(term, side)) for side in ("source_port", "destination_port")}
         if VOICE_VLAN in term.vlan:
             fields["vlan"] = tuple(dict.fromkeys((*(v for v in term.vlan if v != VOICE_VLAN), *voice)))
             if not fields["vlan"]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
+from app.errors import InputError
 from app.findings import Finding, Severity
 from app.intent.loader import LoadedIntent
 from app.intent.models import PortShape, Scope, every_class
@@ -26,18 +27,44 @@ def in_scope(scope: Scope, device: Device, interface: Interface) -> bool:
     )
 
 
+MOST_SELECTIONS = 4_000_000
+"""Values of scopes that may be looked for at interfaces."""
+MOST_LOOKED_UP = 20
+"""Unknown names for which it is looked up what may be meant: networks have many ports."""
+
+
+def require_few_selections(loaded: LoadedIntent, network: Network) -> None:
+    """Make sure that the scopes can be looked for at every interface of a network.
+
+    Raises:
+        InputError: their values times the interfaces are more than `MOST_SELECTIONS`.
+    """
+    values = sum(1 + len(getattr(scope, name)) for scope in loaded.intent.apply for name in scope.selectors)
+    interfaces = sum(len(device.interfaces) for device in network.devices)
+    if values * interfaces > MOST_SELECTIONS:
+        raise InputError(
+            f"scopes of {values:,} values at the {interfaces:,} interfaces of network {network.name} are "
+            f"{values * interfaces:,} selections, at most {MOST_SELECTIONS:,} are looked at",
+            loaded.document.place(("apply",)),
+            "select by roles and tags instead of single devices and ports",
+        )
+
+
 def unknown_names(loaded: LoadedIntent, network: Network) -> Iterable[Finding]:
     """Scopes that name what the network does not have, or that no interface is in."""
+    told = 0
     known = {
         "devices": [d.name for d in network.devices],
         "ports": [n for d in network.devices for i in d.interfaces for n in (i.name, i.lag) if n],
         "interfaces": [t for d in network.devices for i in d.interfaces for t in i.tags],
         "role": [role.value for role in Role],
     }
+    sets = {selector: frozenset(names) for selector, names in known.items()}
     for position, scope in enumerate(loaded.intent.apply):
-        missing = [(k, name) for k, names in known.items() for name in getattr(scope, k) if name not in names]
+        missing = [(k, name) for k, names in sets.items() for name in getattr(scope, k) if name not in names]
         for selector, name in missing:
-            near = get_close_matches(name, known[selector], n=1)
+            told += 1
+            near = get_close_matches(name, known[selector], n=1) if told <= MOST_LOOKED_UP else []
             yield _scope_finding(
                 loaded,
                 position,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
@@ -225,6 +226,7 @@ class Database:
         else:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with held_lock(self.path.with_name(self.path.name + ".lock"), _MIGRATE_SECONDS), self._told():
+                _keep_private(self.path)
                 # The mode is a property of the file and cannot be set inside a transaction.
                 with closing(sqlite3.connect(self.path, timeout=BUSY_SECONDS)) as plain:
                     plain.execute("PRAGMA journal_mode=WAL")
@@ -328,6 +330,19 @@ def _is_locked(error: sa.exc.DBAPIError) -> bool:
     if isinstance(error.orig, sqlite3.Error):
         return error.orig.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
     return getattr(error.orig, "sqlstate", None) == "55P03"
+
+
+def _keep_private(path: Path) -> None:
+    """Let nobody but its owner read a database: it has hashes of passwords and tokens.
+
+    Its directory may be open to all. SQLite makes the files beside it with the mode of the database.
+    """
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        if os.fstat(descriptor).st_mode & 0o077:
+            os.fchmod(descriptor, 0o600)
+    finally:
+        os.close(descriptor)
 
 
 def _on_connect(connection: Any, _record: Any) -> None:

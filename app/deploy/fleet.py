@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Mapping
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
+from cli_candidate.errors import CommitBrokenError, LimitExceededError, LineTimeoutError, SessionStoppedError
+from cli_candidate.guard import SessionGuard
 from napalm.base.base import NetworkDriver
 from napalm.base.exceptions import ConnectAuthError, ConnectionException, NapalmException
 from netmiko.exceptions import NetmikoAuthenticationException, NetmikoTimeoutException
@@ -20,16 +23,24 @@ from nornir.core.task import Result, Task
 from nornir.plugins.runners import ThreadedRunner
 from paramiko.ssh_exception import BadHostKeyException, SSHException
 
+from app.deploy.connection import NAME, DeviceConnection
 from app.deploy.credentials import credentials
 from app.deploy.device_words import DeviceWords
+from app.deploy.sessions import Sessions, setting_of
 from app.errors import DeviceError, InputError, Place, QosforgeError
 from app.inventory.models import Network
 from app.inventory.overlay import Overlay
 from app.platforms.base import secret_forms
 
 T = TypeVar("T")
+E = TypeVar("E", bound=BaseException)
 WORKERS = 20
 CONNECT_SECONDS = 15
+
+ASK_SECONDS = 0.5
+"""How often it is asked whether the devices have to be left."""
+GRACE_SECONDS = 3.0
+"""How long those under way may go on then: a healthy device mostly comes to its end."""
 
 
 @dataclass(frozen=True)
@@ -62,14 +73,31 @@ class _Attentive:
 class Fleet:
     """Connections to the boxes of a network. A failed box is a value in the result, never an abort."""
 
-    def __init__(self, network: Network, overlay: Overlay | None, lab: Path | None) -> None:
-        """Nothing is contacted before the first task."""
+    def __init__(
+        self,
+        network: Network,
+        overlay: Overlay | None,
+        lab: Path | None,
+        sessions: Sessions | None = None,
+        until: Callable[[], str | None] | None = None,
+    ) -> None:
+        """Nothing is contacted before the first task.
+
+        ``sessions`` holds every step with a device to its limits. ``until`` is asked while tasks are under way:
+        once it gives a reason, the sessions of those that are not done are closed within five seconds.
+        """
         self.network = network
         self._overlay = overlay
         self._lab = lab
+        self._sessions = sessions or Sessions()
+        self._until = until
         self._nornir: Nornir | None = None
         self._refused: dict[str, QosforgeError] = {}
         self._words: dict[str, DeviceWords] = {}
+        self._lock = threading.Lock()
+        self._guards: dict[str, SessionGuard] = {}
+        self._at_work: set[str] = set()
+        self._cut: str | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -86,8 +114,13 @@ class Fleet:
                 self._drop(host)
             self._nornir = None
 
-    def run(self, devices: Iterable[str], task: Callable[[str, NetworkDriver], T]) -> Mapping[str, Outcome[T]]:
-        """Run ``task(device, driver)`` on each device at once, and wait for all of them."""
+    def run(
+        self, devices: Iterable[str], task: Callable[[str, NetworkDriver], T], *, stoppable: bool = True
+    ) -> Mapping[str, Outcome[T]]:
+        """Run ``task(device, driver)`` on each device at once, and wait for all of them.
+
+        Without ``stoppable`` nobody is asked whether the devices have to be left: for going back.
+        """
         names = list(devices)
         nornir = self._connect()
         results: dict[str, Outcome[T]] = {
@@ -99,7 +132,16 @@ class Fleet:
             results[running.host.name] = self._guarded(running.host, task)
             return Result(host=running.host)
 
-        chosen.run(task=on_host)
+        self._cut = None
+        # A thread of its own, so that whoever waits here can be interrupted, and can leave the devices.
+        work = threading.Thread(target=chosen.run, kwargs={"task": on_host}, name="fleet", daemon=True)
+        work.start()
+        try:
+            self._wait(work, self._until if stoppable else None)
+        except BaseException:
+            self._leave("interrupted")
+            work.join()
+            raise
         return {name: results[name] for name in names}
 
     def words(self, device: str) -> DeviceWords:
@@ -117,6 +159,45 @@ class Fleet:
             self._words.setdefault(device, DeviceWords(secret_forms(entry.platform), login))
         return self._words[device]
 
+    def _wait(self, work: threading.Thread, until: Callable[[], str | None] | None) -> None:
+        if until is None:
+            work.join()
+        while work.is_alive():
+            work.join(ASK_SECONDS)
+            reason = None
+            # Where nobody can say, the limits of the steps still hold.
+            with contextlib.suppress(QosforgeError):
+                reason = until() if until is not None else None
+            if reason is not None:
+                work.join(GRACE_SECONDS)
+                self._leave(reason)
+                work.join()
+
+    def _leave(self, reason: str) -> None:
+        """Close the sessions of devices that are not done, and open no other in this call."""
+        with self._lock:
+            self._cut = reason
+            guards = [self._guards[name] for name in self._at_work if name in self._guards]
+        for guard in guards:
+            guard.stop(reason)
+
+    @contextlib.contextmanager
+    def _working(self, host: Host) -> Iterator[None]:
+        """Let a device be left from outside while the block lasts."""
+        with self._lock:
+            if NAME not in host.connections:
+                guard = self._guards[host.name] = self._sessions.guard()
+                host.connection_options[NAME].extras["optional_args"]["session_guard"] = guard
+            self._at_work.add(host.name)
+            cut = self._cut
+        try:
+            if cut is not None:
+                self._guards[host.name].stop(cut)
+            yield
+        finally:
+            with self._lock:
+                self._at_work.discard(host.name)
+
     def _guarded(self, host: Host, task: Callable[[str, NetworkDriver], T]) -> Outcome[T]:
         outcome = self._attempt(host, task)
         return (
@@ -129,10 +210,13 @@ class Fleet:
         place = Place(device=host.name)
         problem: QosforgeError
         try:
-            driver = host.get_connection("napalm", Config())
-            return Outcome(host.name, value=task(host.name, _Attentive(driver, self.words(host.name))))
+            with self._working(host):
+                driver = host.get_connection(NAME, Config())
+                return Outcome(host.name, value=task(host.name, _Attentive(driver, self.words(host.name))))
         except QosforgeError as caught:
             problem = caught
+        except (LimitExceededError, LineTimeoutError, SessionStoppedError, CommitBrokenError) as caught:
+            problem = _cut_short(caught, place)
         except (ConnectAuthError, NetmikoAuthenticationException):
             problem = DeviceError("the box refuses the credentials", place, "check user name, password and secret")
         except (ConnectionException, NetmikoTimeoutException) as caught:
@@ -148,15 +232,15 @@ class Fleet:
 
     def _drop(self, host: Host) -> None:
         """Close a connection whatever state it is in; the next task opens a new one."""
-        if "napalm" in host.connections:
-            connection = host.connections.pop("napalm")
+        if NAME in host.connections:
+            connection = host.connections.pop(NAME)
             # The session may be gone already: then nothing is left to close.
             with contextlib.suppress(Exception):
                 connection.close()
 
     def _connect(self) -> Nornir:
         if self._nornir is None:
-            ConnectionPluginRegister.auto_register()
+            ConnectionPluginRegister.register(NAME, DeviceConnection)
             hosts = Hosts()
             for device in self.network.devices:
                 try:
@@ -190,9 +274,34 @@ class Fleet:
             password=login.password,
             platform=driver,
             connection_options={
-                "napalm": ConnectionOptions(extras={"timeout": 60, "optional_args": optional}),
+                NAME: ConnectionOptions(extras={"timeout": 60, "optional_args": optional}),
             },
         )
+
+
+def _cut_short(caught: BaseException, place: Place) -> DeviceError:
+    """What to do about a session that a limit, or somebody, ended."""
+    limit = _cause(caught, LimitExceededError)
+    if limit is not None:
+        mend = (
+            "nothing further was sent to it: look at the device; if it needs so much, raise "
+            f"{setting_of(limit.step, limit.quantity)}"
+        )
+        return DeviceError(str(caught), place, mend)
+    if _cause(caught, SessionStoppedError) is not None:
+        mend = "what a run had begun on it, the run or `qosforge recover` settles"
+        return DeviceError(f"left before it was done: {caught}", place, mend)
+    return DeviceError(str(caught), place, "nothing further was sent to it")
+
+
+def _cause(caught: BaseException, kind: type[E]) -> E | None:
+    """The error of a kind that is behind another one."""
+    error: BaseException | None = caught
+    while error is not None:
+        if isinstance(error, kind):
+            return error
+        error = error.__cause__ or error.__context__
+    return None
 
 
 def _unreached(caught: BaseException, place: Place) -> DeviceError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -11,35 +11,47 @@ from pydantic import ValidationError
 from app.errors import InputError
 from app.intent.applications import Catalogue
 from app.intent.base import is_name
-from app.intent.models import Branch, Match, Treatment, conflicts, policy_conflicts, unjudged, unknown_classes
+from app.intent.models import (
+    Branch,
+    Conflict,
+    Match,
+    Treatment,
+    conflicts,
+    policy_conflicts,
+    unjudged,
+    unknown_classes,
+)
 from app.intent.yaml_source import Document
-from app.units import WRITTEN
+from app.units import WRITTEN, listed, shortened
 
 
-def find_conflicts(document: Document, catalogue: Catalogue) -> list[InputError]:
-    """Every conflict of a document, each at its place; parts of a wrong type are left out."""
+def find_conflicts(document: Document, catalogue: Catalogue) -> Iterator[InputError]:
+    """The conflicts of a document one by one, each at its place; parts of a wrong type are left out."""
     data = document.data
     classes = _mappings(data, "classes")
     tree = branches(data)
     apply = _mappings(data, "apply")
-    found = [
-        *conflicts(tree),
-        *policy_conflicts([(_text(entry.get("direction")), _text(entry.get("policy"))) for entry in apply]),
-    ]
+    policies = [(_text(entry.get("direction")), _text(entry.get("policy"))) for entry in apply]
+    yield from _placed(document, conflicts(tree))
+    yield from _placed(document, policy_conflicts(policies))
     names = list(_names(tree))
     known = [name for name in names if name is not None]
     # Which class a reference means cannot be told while a class has no proper name: that is told already.
     named = all(name is not None and is_name(name) for name in names)
     for position, entry in enumerate(_mappings(data, "verify") if named else ()):
         judged = _texts(entry, "classes")
-        found.extend(unknown_classes(position, judged, _texts(entry, "beside"), known))
+        yield from _placed(document, unknown_classes(position, judged, _texts(entry, "beside"), known))
         objective = entry.get("objective")
-        found.extend(unjudged(position, objective if isinstance(objective, dict) else (), judged))
-    problems = [InputError(c.message, document.place(c.path), c.mend) for c in found]
+        bounds = objective if isinstance(objective, dict) else ()
+        yield from _placed(document, unjudged(position, bounds, judged))
     own = [_text(entry.get("name")) for entry in _mappings(data, "applications")]
-    problems += _twice(document, own)
-    known_applications = [*catalogue, *(name for name in own if name is not None)]
-    return problems + list(_unknown_applications(document, classes, known_applications))
+    yield from _twice(document, own)
+    known_applications = dict.fromkeys([*catalogue, *(name for name in own if name is not None)])
+    yield from _unknown_applications(document, classes, known_applications)
+
+
+def _placed(document: Document, found: Iterable[Conflict]) -> Iterator[InputError]:
+    return (InputError(c.message, document.place(c.path), c.mend) for c in found)
 
 
 def _twice(document: Document, applications: Sequence[str | None]) -> Iterator[InputError]:
@@ -88,7 +100,7 @@ def _names(tree: Sequence[Branch]) -> Iterator[str | None]:
 def _unknown_applications(
     document: Document,
     classes: list[dict[str, Any]],
-    known: Sequence[str],
+    known: Collection[str],
     base: tuple[str | int, ...] = ("classes",),
 ) -> Iterator[InputError]:
     for position, entry in enumerate(classes):
@@ -102,13 +114,9 @@ def _unknown_applications(
             for application in _texts(term, "application"):
                 if application not in known:
                     near = get_close_matches(application, known, n=1)
-                    mend = (
-                        f"did you mean {near[0]!r}?"
-                        if near
-                        else f"known: {', '.join(filter(str.isprintable, known))}"
-                    )
+                    mend = f"did you mean {near[0]!r}?" if near else f"known: {listed(known)}"
                     place = document.place((*here, "match", key, index, "application"))
-                    yield InputError(f"unknown application {application!r}", place, mend)
+                    yield InputError(f"unknown application {shortened(application)}", place, mend)
         children = _mappings(entry.get("treatment"), "children")
         yield from _unknown_applications(document, children, known, (*here, "treatment", "children"))
 

@@ -302,18 +302,14 @@ def _entries(document: Document, body: dict[str, Any], key: str) -> list[_Part]:
 def _classes(resolved: Iterable[tuple[Document, dict[str, Any]]], findings: list[Finding]) -> list[_Part]:
     """All classes in the order of reading; one of a name that was there before takes its place."""
     classes: list[_Part] = []
+    places: dict[str, list[int]] = {}
     for document, body in resolved:
         for part in _entries(document, body, "classes"):
             name = part.value.get("name") if isinstance(part.value, dict) else None
-            earlier = (
-                at
-                for at, other in enumerate(classes)
-                if other.document is not document
-                and isinstance(other.value, dict)
-                and other.value.get("name") == name
-            )
-            at = next(earlier, None) if isinstance(name, str) else None
+            known = places.setdefault(name, []) if isinstance(name, str) else []
+            at = next((at for at in known if classes[at].document is not document), None)
             if at is None:
+                known.append(len(classes))
                 classes.append(part)
                 continue
             findings.append(_replaced(name, part, classes[at]))

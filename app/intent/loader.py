@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain, islice
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -21,6 +22,9 @@ from app.intent.parameters import Parameter, Resolution, read_settings, spot, un
 from app.intent.problems import as_problem
 from app.intent.yaml_source import Document, Path_, parse_document, read_document
 from app.units import WRITTEN
+
+MOST_PROBLEMS = 100
+"""Problems of one reading that are told."""
 
 
 @dataclass(frozen=True)
@@ -131,21 +135,23 @@ def _checked(own: Document, source: Source, settings: Sequence[str]) -> LoadedIn
     document, resolution, problems = assembled.document, assembled.resolution, list(assembled.problems)
     catalogue = load_catalogue()
     intent: Intent | None = None
-    wrong: list[InputError] = []
+    wrong: Iterator[InputError] = iter(())
     try:
         intent = Intent.model_validate(document.data, context=WRITTEN)
     except ValidationError as error:
         # What concerns the intent as a whole has no location there: it is found below, with its place.
-        wrong = [
+        wrong = (
             as_problem(document, details, WrittenIntent)
             for details in error.errors()
             if details["loc"] and not _follows(details, assembled.complete)
-        ]
+        )
     if assembled.complete:
-        wrong += find_conflicts(document, catalogue)
-    problems += [resolution.explained(p) for p in wrong if spot(p.where) not in resolution.failed]
+        wrong = chain(wrong, find_conflicts(document, catalogue))
+    # One by one: of ten thousand wrong values no more are looked at than are told.
+    found = (resolution.explained(p) for p in wrong if spot(p.where) not in resolution.failed)
+    problems += islice(found, max(0, MOST_PROBLEMS + 1 - len(problems)))
     if problems or intent is None:
-        raise InputErrors("not a valid intent", Place(file=own.file), "", _in_order(problems, own.file))
+        raise InputErrors("not a valid intent", Place(file=own.file), "", _told(problems, own.file))
     return LoadedIntent(
         intent,
         document,
@@ -162,6 +168,15 @@ def _follows(details: ErrorDetails, complete: bool) -> bool:
     if details["type"] == "too_short":
         return bool(len(details["input"]) >= details["ctx"]["min_length"])
     return details["type"] == "missing" and not complete
+
+
+def _told(problems: list[InputError], first: str) -> list[InputError]:
+    """As many problems as a person reads, in order; a last one says that there are more."""
+    told = _in_order(problems[:MOST_PROBLEMS], first)
+    if len(problems) > MOST_PROBLEMS:
+        mend = "correct these first"
+        told.append(InputError(f"more than {MOST_PROBLEMS} problems: the others are not told", Place(first), mend))
+    return told
 
 
 def _in_order(problems: list[InputError], first: str) -> list[InputError]:

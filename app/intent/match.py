@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import ipaddress
-import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, model_validator
 
+from app.expansion import combine
 from app.intent.base import Cos, Dscp, Many, Model, Name
 from app.intent.policing import Precedence
+from app.intent.ports import intersect_ports
 from app.units import shortened
 
 _PROTOCOLS = {"icmp": 1, "igmp": 2, "tcp": 6, "udp": 17, "gre": 47, "esp": 50, "ospf": 89}
@@ -150,20 +151,38 @@ def meet(one: MatchTerm, other: MatchTerm) -> MatchTerm | None:
 
 
 def _common(name: str, a: tuple[Any, ...], b: tuple[Any, ...]) -> Iterator[Any]:
-    for x, y in itertools.product(a, b):
-        if name in {"source_port", "destination_port"}:
-            first, last = max(x[0], y[0]), min(x[1], y[1])
-            if first <= last:
-                yield first, last
-        elif name in {"source", "destination"}:
-            one, other = ipaddress.ip_network(x), ipaddress.ip_network(y)
+    if name in {"source_port", "destination_port"}:
+        yield from intersect_ports(a, b)
+    elif name in {"source", "destination"}:
+        for one, other in combine(_networks(a), _networks(b)):
             if one.overlaps(other):
-                yield x if one.prefixlen >= other.prefixlen else y
-        elif x == y:
-            yield x
+                yield str(one if one.prefixlen >= other.prefixlen else other)
+    else:
+        both = set(a) & set(b)
+        yield from (x for x in a if x in both)
 
 
-Terms = Annotated[tuple[MatchTerm, ...], Field(min_length=1)]
+def _networks(prefixes: tuple[str, ...]) -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
+    return [ipaddress.ip_network(prefix) for prefix in prefixes]
+
+
+def _joined_values(some: tuple[MatchTerm, ...], others: tuple[MatchTerm, ...]) -> int:
+    """How many values are looked at where each of some alternatives is joined with each of others."""
+
+    def total(terms: tuple[MatchTerm, ...], names: Iterable[str]) -> int:
+        return sum(len(getattr(term, name)) for term in terms for name in names)
+
+    fields = MatchTerm.model_fields
+    values = len(others) * total(some, fields) + len(some) * total(others, fields)
+    return values + sum(total(some, (name,)) * total(others, (name,)) for name in ("source", "destination"))
+
+
+MOST_ALTERNATIVES = 1_024
+"""Alternatives that a match may list."""
+MOST_JOINED = 16_384
+"""Values that the alternatives under ``any`` and ``all`` may come to where they are joined."""
+
+Terms = Annotated[tuple[MatchTerm, ...], Field(min_length=1, max_length=MOST_ALTERNATIVES)]
 
 
 class Match(Model):
@@ -189,5 +208,11 @@ class Match(Model):
     def _sound(self) -> Self:
         if not (self.any or self.all or self.none):
             raise ValueError("an empty match: give any, all or none")
+        joined = _joined_values(self.any or self.all[:1], self.all)
+        if self.all and joined > MOST_JOINED:
+            raise ValueError(
+                f"'any' and 'all' join to {joined:,} values, at most {MOST_JOINED:,} are read: write ranges or "
+                "prefixes instead of single values, or divide the class"
+            )
         self.alternatives()
         return self

@@ -16,9 +16,18 @@ from app.intent.match import VOICE_VLAN, Match, MatchTerm
 from app.intent.objective import ObjectiveSpec
 from app.intent.policing import Police, PoliceAction, Remark
 from app.intent.scope import OWN_PREFIX, PortShape, Scope, TransmitRing
-from app.intent.treatment import RESERVED_CLASS, Bandwidth, Mark, Priority, Shape, TrafficClass, Treatment
+from app.intent.treatment import (
+    MOST_CLASSES,
+    RESERVED_CLASS,
+    Bandwidth,
+    Mark,
+    Priority,
+    Shape,
+    TrafficClass,
+    Treatment,
+)
 from app.intent.wred import QueueLimit, Wred, WredProfile
-from app.units import Rate, Ratio
+from app.units import Rate, Ratio, listed, shortened
 
 __all__ = [
     "OWN_PREFIX",
@@ -74,6 +83,10 @@ FramingName = Literal["ethernet", "hdlc", "ppp", "mlppp", "frame-relay", "atm"]
 BLOCKING_PART = 0.8
 """Part of a voice packet's time that a fragment may block (ITESM campus model, section 3.2.1)."""
 FragmentMethod = Literal["frf12", "multilink", "ip-mtu"]
+MOST_ENTRIES = 512
+"""Scopes, verifications, own applications and rules of link efficiency that an intent may have, each."""
+MOST_JUDGED = 64
+"""Classes that one verification may name."""
 
 
 class Fragment(Model):
@@ -136,11 +149,11 @@ class Verify(Model):
 
     from_: Name = Field(alias="from")
     to: Name
-    classes: Annotated[tuple[Name, ...], Field(min_length=1)]
-    beside: tuple[Name, ...] = ()
+    classes: Annotated[tuple[Name, ...], Field(min_length=1, max_length=MOST_JUDGED)]
+    beside: Annotated[tuple[Name, ...], Field(max_length=MOST_JUDGED)] = ()
     seconds: Annotated[int, Field(ge=1, le=3600, strict=True)] = 30
     confidence: Annotated[Ratio, AfterValidator(_confidence)] = 0.95
-    objective: dict[Name, ObjectiveSpec] = Field(default_factory=dict)
+    objective: Annotated[dict[Name, ObjectiveSpec], Field(max_length=MOST_JUDGED)] = Field(default_factory=dict)
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
@@ -158,11 +171,11 @@ class Intent(Model):
     intent: Name
     description: Text = ""
     tolerance: Ratio = 0.05
-    applications: tuple[OwnApplication, ...] = ()
-    classes: Annotated[tuple[TrafficClass, ...], Field(min_length=1)]
-    link_efficiency: tuple[LinkEfficiencyRule, ...] = ()
-    apply: Annotated[tuple[Scope, ...], Field(min_length=1)]
-    verify: tuple[Verify, ...] = ()
+    applications: Annotated[tuple[OwnApplication, ...], Field(max_length=MOST_ENTRIES)] = ()
+    classes: Annotated[tuple[TrafficClass, ...], Field(min_length=1, max_length=MOST_CLASSES)]
+    link_efficiency: Annotated[tuple[LinkEfficiencyRule, ...], Field(max_length=MOST_ENTRIES)] = ()
+    apply: Annotated[tuple[Scope, ...], Field(min_length=1, max_length=MOST_ENTRIES)]
+    verify: Annotated[tuple[Verify, ...], Field(max_length=MOST_ENTRIES)] = ()
 
     def traffic_class(self, name: str) -> TrafficClass:
         """The class of this name, wherever it stands in the tree (of several ``default`` the outermost).
@@ -266,7 +279,11 @@ def _branches(classes: Sequence[TrafficClass]) -> list[Branch]:
 
 
 def conflicts(classes: Sequence[Branch]) -> Iterator[Conflict]:
-    """Names given twice in the whole tree; mixed units and sums over 100 at each of its levels."""
+    """Too many classes and names given twice in a tree; mixed units and sums over 100 at each of its levels."""
+    count = sum(len(level) for _, level in levels(("classes",), classes))
+    if count > MOST_CLASSES:
+        message = f"the tree has {count:,} classes, at most {MOST_CLASSES} are compiled"
+        yield Conflict(("classes",), message, "join classes that are served alike")
     seen: set[str] = set()
     for path, level in levels(("classes",), classes):
         siblings: set[str] = set()
@@ -316,22 +333,23 @@ def unknown_classes(
     position: int, classes: Sequence[str], beside: Sequence[str], known: Sequence[str]
 ) -> Iterator[Conflict]:
     """Classes that the verification at ``position`` names and nobody defines."""
+    every = frozenset(known)
     for key, names in (("classes", classes), ("beside", beside)):
         for index, name in enumerate(names):
-            if name not in known:
+            if name not in every:
                 near = get_close_matches(name, known, n=1)
-                mend = (
-                    f"did you mean {near[0]!r}?"
-                    if near
-                    else f"classes: {', '.join(filter(str.isprintable, known))}"
-                )
-                yield Conflict(("verify", position, key, index), f"unknown class {name!r}", mend)
+                mend = f"did you mean {near[0]!r}?" if near else f"classes: {listed(known)}"
+                yield Conflict(("verify", position, key, index), f"unknown class {shortened(name)}", mend)
 
 
 def policy_conflicts(policies: Sequence[tuple[str | None, str | None]]) -> Iterator[Conflict]:
     """Policy names used for both directions: a box holds one policy of a name."""
+    directions: dict[str, set[str | None]] = {}
     for position, (direction, name) in enumerate(policies):
-        if name is not None and any(n == name and d != direction for d, n in policies[:position]):
+        used = directions.setdefault(name, set()) if name is not None else set()
+        known = len(used - {direction})
+        used.add(direction)
+        if known:
             path = ("apply", position, "policy")
             message = f"policy {name!r} is used for input and for output"
             yield Conflict(path, message, "give each direction a name of its own")

@@ -21,6 +21,9 @@ LONGEST_TEXT = 200
 MOST_VALUES = 64
 """Entries of a parameter that is a list."""
 
+MOST_UNKNOWN = 100
+"""References in vain that are looked up among the parameters for what may be meant."""
+
 _REFERENCE = re.compile(r"\$\{([^{}]*)\}")
 _HINT = "write ${name}; a name has letters, digits, '-' and '_' only"
 
@@ -124,9 +127,9 @@ class Resolution:
         self.used.update(names)
         missing = [name for name in names if name not in self.known]
         self.unknown.extend(
-            InputError(f"unknown parameter {name!r}", where, self._mend(name))
+            InputError(f"unknown parameter {shortened(name)}", where, self._mend(name))
             for name in missing
-            if name not in self.broken
+            if name not in self.broken and len(self.unknown) <= MOST_UNKNOWN
         )
         whole = _REFERENCE.fullmatch(text)
         lists = [name for name in names if name in self.known and isinstance(self.known[name].value, list)]

@@ -35,6 +35,8 @@ Position = tuple[int, int]
 
 _OTHER = re.compile(r"[^\r\n -~\u00a0-\u1fff\u2010-\u2027\u2030-\ud7ff]|\r(?!\n)|[&*!|>?\\@`]|^%", re.MULTILINE)
 """What makes a text one of another kind."""
+LONGEST_NUMBER = 100
+"""Characters of a number: no quantity needs more, and Python writes none of thousands of digits."""
 _PLAIN = "tag:yaml.org,2002:"
 _SCALARS = frozenset(_PLAIN + kind for kind in ("str", "int", "float", "bool", "null", "timestamp"))
 
@@ -124,7 +126,7 @@ def _scalar(text: str) -> Any:
     tag = yaml.resolver.resolve(ScalarNode, text, (True, False))
     if str(tag) == _PLAIN + "str":
         return text
-    if str(tag) not in _SCALARS:
+    if str(tag) not in _SCALARS or len(text) > LONGEST_NUMBER:
         raise _Left
     try:
         return yaml.constructor.construct_object(ScalarNode(tag, text))

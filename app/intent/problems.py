@@ -58,6 +58,11 @@ def as_problem(
             f"{shortened(details['input'])} has too few entries" if details["input"] else "nothing is listed here"
         )
         return InputError(message, document.place(path), f"give {details['ctx']['min_length']} at least")
+    if kind == "too_long":
+        # Reading stops at the bound, so how many there are is looked up.
+        given, most = _at(document.data, path), details["ctx"]["max_length"]
+        count = len(given) if isinstance(given, list | dict) else details["ctx"]["actual_length"]
+        return InputError(f"{count:,} entries are too many here", document.place(path), f"give at most {most:,}")
     if kind == "string_too_short":
         message = f"{shortened(details['input'])} is too short" if details["input"] else "nothing is written here"
         return InputError(message, document.place(path), f"write at least {details['ctx']['min_length']} character")

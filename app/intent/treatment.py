@@ -16,6 +16,8 @@ from app.intent.wred import QueueLimit, Wred
 from app.units import Rate
 
 RESERVED_CLASS = "default"
+MOST_CLASSES = 256
+"""Classes that an intent may have, all levels of its trees together."""
 
 
 class Mark(Model):
@@ -116,7 +118,7 @@ class Treatment(Model):
     shape: Shape | None = None
     bounded: Flag = False
     level: Annotated[int, Field(ge=1, le=8, strict=True)] | None = None
-    children: tuple[TrafficClass, ...] = ()
+    children: Annotated[tuple[TrafficClass, ...], Field(max_length=MOST_CLASSES)] = ()
 
     @model_validator(mode="after")
     def _one(self) -> Self:

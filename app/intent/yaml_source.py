@@ -15,7 +15,7 @@ from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from ruamel.yaml.reader import ReaderError
 
 from app.errors import InputError, InputErrors, Place
-from app.intent.plain_yaml import read_plain
+from app.intent.plain_yaml import LONGEST_NUMBER, read_plain
 from app.units import shortened
 
 MAX_BYTES = 1_000_000
@@ -27,6 +27,7 @@ Path_ = tuple[str | int, ...]
 Position = tuple[int, int]
 _PLAIN = "tag:yaml.org,2002:"
 _SCALARS = frozenset(_PLAIN + kind for kind in ("str", "int", "float", "bool", "null", "timestamp"))
+_NUMBERS = frozenset(_PLAIN + kind for kind in ("int", "float"))
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ def read_document(path: Path, called: str | None = None) -> Document:
 
     Raises:
         InputError: missing, too large, not text, not YAML, empty, too deep, or too many aliases.
-        InputErrors: keys given twice or values of unknown types, all of them.
+        InputErrors: keys given twice, values of unknown types or numbers too long to be any, all of them.
     """
     name = called or str(path)
     try:
@@ -111,7 +112,7 @@ def parse_document(text: str, name: str) -> Document:
 
     Raises:
         InputError: not YAML, empty, too deep, or too many aliases.
-        InputErrors: keys given twice or values of unknown types, all of them.
+        InputErrors: keys given twice, values of unknown types or numbers too long to be any, all of them.
     """
     if len(text) > MAX_BYTES:
         raise _too_large(name)
@@ -218,6 +219,10 @@ class _Building:
         if isinstance(node, SequenceNode) and node.tag == _PLAIN + "seq":
             return [self.value(child, (*path, i)) for i, child in enumerate(node.value)]
         if isinstance(node, ScalarNode) and node.tag in _SCALARS:
+            if node.tag in _NUMBERS and len(node.value) > LONGEST_NUMBER:
+                message = f"{shortened(node.value)} is a number of {len(node.value):,} characters"
+                self._problem(message, place, f"write at most {LONGEST_NUMBER}, or quote it if it is meant as text")
+                return None
             try:
                 return self._constructor.construct_object(node)
             except (YAMLError, ValueError, LookupError, ArithmeticError, TypeError, AttributeError):

@@ -117,8 +117,8 @@ class Ticket(_Model):
 class ChangeRules(_Model):
     """The rules of a network. Without windows it is always open; times without an offset are those of ``zone``.
 
-    ``approval``: ``none``; by ``any`` approver; ``four_eyes``: by one other than who asked. ``None`` leaves it to
-    the installation.
+    ``approval``: ``none``; by ``any`` approver; ``four_eyes``: by one who had no hand in the change. ``None``
+    leaves it to the installation.
     """
 
     approval: Approval | None = None

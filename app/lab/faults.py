@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from app.lab.errors import BoxError
 
-KINDS = ("drop_line", "replace_line", "ignore_priority", "refuse", "disconnect_after", "slow", "clear")
+KINDS = ("drop_line", "replace_line", "ignore_priority", "refuse", "disconnect_after", "slow", "drip", "clear")
 
 
 @dataclass
@@ -21,6 +21,7 @@ class Faults:
     ignore_priority: bool = False
     seconds_per_line: float = 0.0
     lines_left: int | None = None
+    dripped: list[re.Pattern[str]] = field(default_factory=list)
 
     def plant(self, kind: str, args: Mapping[str, object]) -> None:
         """Plant one fault; ``clear`` removes all.
@@ -28,7 +29,8 @@ class Faults:
         drop_line {pattern}: a matching line is accepted and not stored. replace_line {pattern, text}: other
         text (a regex template) is stored. ignore_priority: priority is shown but not served. refuse
         {pattern, text}: the box answers ``text``. disconnect_after {lines}: the session dies when so many
-        configuration lines were taken. slow {seconds}: every line takes that long (wall clock).
+        configuration lines were taken. slow {seconds}: every line takes that long (wall clock). drip {pattern}: a
+        matching line is answered by a dot ten times a second, until the client goes.
         Raises BoxError for an unknown kind or missing arguments.
         """
         try:
@@ -44,6 +46,8 @@ class Faults:
                 self.lines_left = int(str(args["lines"]))
             elif kind == "slow":
                 self.seconds_per_line = float(str(args["seconds"]))
+            elif kind == "drip":
+                self.dripped.append(re.compile(str(args["pattern"])))
             elif kind == "clear":
                 self.__init__()  # type: ignore[misc]  # back to the dataclass defaults
             else:
@@ -67,6 +71,10 @@ class Faults:
         """The error text planted for a typed line."""
         text = line.strip()
         return next((answer for pattern, answer in self.refused if pattern.search(text)), None)
+
+    def drips(self, line: str) -> bool:
+        """Whether a typed line is never answered to an end."""
+        return any(pattern.search(line.strip()) for pattern in self.dripped)
 
     def take_line(self) -> bool:
         """Count one configuration line; False when the session must die before it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import codecs
+import contextlib
 from collections import deque
 from typing import Protocol
 
@@ -11,6 +12,7 @@ from app.lab.box import Box
 from app.lab.shell import Question, Reply, Shell
 
 _LONGEST_LINE = 16384
+_DRIP_SECONDS = 0.1
 _ERASE = "\b \b"
 
 
@@ -54,6 +56,8 @@ class Session:
                 if self._box.faults.seconds_per_line:
                     self._flush()
                     await asyncio.sleep(self._box.faults.seconds_per_line)
+                if self._box.faults.drips(line):
+                    await self._drip()
                 await self._handle(self._shell.feed(line))
                 if ended:
                     self._shell.end()
@@ -62,6 +66,14 @@ class Session:
         finally:
             self._flush()
             self._box.detach(self._stream.abort)
+
+    async def _drip(self) -> None:
+        while True:
+            self._print(".")
+            self._flush()
+            with contextlib.suppress(TimeoutError):
+                if not await asyncio.wait_for(self._stream.read(), _DRIP_SECONDS):
+                    raise Hangup
 
     async def _handle(self, reply: Reply) -> None:
         while True:

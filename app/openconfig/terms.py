@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Mapping
 from ipaddress import ip_network
 
+from app.expansion import combine
 from app.findings import Severity
 from app.intent.applications import Application
 from app.openconfig.ledger import Ledger
@@ -131,7 +131,7 @@ def _prefix(value: str | None) -> str | None:
 
 def _single(term: Term) -> Iterator[Term]:
     """A term for every pair of port ranges: the model's terms hold one on either side."""
-    for source, destination in itertools.product(term.source_ports or (None,), term.destination_ports or (None,)):
+    for source, destination in combine(term.source_ports or (None,), term.destination_ports or (None,)):
         sides = {"source_ports": source, "destination_ports": destination}
         yield term.model_copy(update={name: () if r is None else (r,) for name, r in sides.items()})
 

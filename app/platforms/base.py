@@ -13,7 +13,7 @@ from app.errors import InputError, Place
 from app.findings import Fidelity, Finding
 from app.inventory.models import Role
 from app.plan.model import Plan
-from app.plan.request import DeviceRequest, Feature
+from app.plan.request import DeviceRequest, Feature, Term
 from app.platforms.profile import DeviceProfile
 from app.platforms.secret_forms import SecretForms
 
@@ -113,6 +113,12 @@ class Platform(Protocol):
     """On which sides of its interfaces the box counts by class or queue."""
     features: frozenset[Feature]
     """What of the language beyond its core `lower` knows; it is never asked for more."""
+    most_conditions: int
+    """How many conditions (match lines, entries of access lists, filters) one class may come to on an interface."""
+
+    def count_conditions(self, request: DeviceRequest, term: Term) -> int:
+        """How many conditions an alternative of a class comes to at most: by arithmetic, for whatever lists."""
+        ...
 
     def lower(self, request: DeviceRequest, running: Plan | None) -> Lowered:
         """The plan for a request; ``running`` is what the box holds now, where it is known."""

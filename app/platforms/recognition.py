@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator
 
+from app.expansion import combine
 from app.findings import Finding, Severity
 from app.intent.applications import Application
 from app.plan.model import PortRange, Term
@@ -51,7 +52,7 @@ def asks_flow(term: Alternative) -> bool:
 
 
 def _flows(term: Alternative) -> Iterator[Term]:
-    for protocol, source, destination, near, far in itertools.product(
+    for protocol, source, destination, near, far in combine(
         term.protocol or (None,),
         term.source or (None,),
         term.destination or (None,),
@@ -73,6 +74,27 @@ def _application(application: Application) -> Iterator[Term]:
         yield Term(protocol=application.protocol_number, destination_ports=ports)
         if last < WELL_KNOWN:
             yield Term(protocol=application.protocol_number, source_ports=ports)
+
+
+def count_conditions(
+    request: DeviceRequest,
+    term: Alternative,
+    width: Callable[[int, int], int] = lambda _first, _last: 1,
+    *,
+    points_apart: bool = True,
+) -> int:
+    """How many conditions an alternative becomes at most, by arithmetic.
+
+    Every value of every field is taken to be combined with those of the others; ``width`` is what one range of
+    ports takes, ``points_apart`` where each code point takes conditions of its own.
+    """
+    application = request.applications[term.application] if term.application else None
+    ranges = application.ports if application else ()
+    own = sum(width(first, last) * (1 + (last < WELL_KNOWN)) for first, last in ranges) or 1
+    sides = [sum(width(*ports) for ports in side) or 1 for side in (term.source_port, term.destination_port)]
+    ends = [getattr(term, n) for n in ("protocol", "source", "destination", "source_mac", "destination_mac")]
+    points = len(term.dscp) + 8 * len(term.precedence) if points_apart else 1
+    return math.prod((own, *sides, *(len(values) or 1 for values in ends), points or 1))
 
 
 def ports_only(request: DeviceRequest, wanted: ClassRequest) -> Finding | None:

@@ -18,6 +18,9 @@ def run_facts(report: RunReport) -> tuple[tuple[str, str], ...]:
         ("undoes run", report.undo_of or ""),
         ("waits for", report.waits_for),
         ("because", report.reason),
+        ("at step", report.reason_step),
+        ("on device", report.reason_device),
+        ("way on", report.reason_hint),
         ("candidate", report.candidate or ""),
     ]
     for decision in report.decisions:

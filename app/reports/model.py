@@ -57,7 +57,8 @@ class DecisionReport(BaseModel):
 class RunReport(BaseModel):
     """A run as its report shows it. Parts that the run never reached are empty.
 
-    ``candidate`` names what an approval is about; ``waits_for`` and ``reason`` are words for people. ``predicted``
+    ``candidate`` names what an approval is about; ``waits_for`` and what stands of its
+    ``reason`` are words for people. ``predicted``
     is what was expected of the change before it was made.
     """
 
@@ -75,6 +76,9 @@ class RunReport(BaseModel):
     undo_of: str | None = None
     waits_for: str = ""
     reason: str = ""
+    reason_step: str = ""
+    reason_device: str = ""
+    reason_hint: str = ""
     candidate: str | None = None
     decisions: tuple[DecisionReport, ...] = ()
     stages: tuple[StageReport, ...] = ()

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
-from app.deploy.fleet import Fleet
+from napalm.base.base import NetworkDriver
+
+from app.deploy.fleet import Fleet, Outcome
+from app.deploy.sessions import ProcessEnding, Sessions
 from app.intent.loader import LoadedIntent, parse_intent
 from app.inventory.changes import Approval
 from app.inventory.models import Network
 from app.inventory.overlay import read_overlay
 from app.runs.artifacts import Artifacts
+from app.runs.computing import Computing
 from app.runs.rules import NetworkRules
 from app.runs.store import RunStore
-from app.runs.tables import JournalAction
+from app.runs.tables import JournalAction, RunStatus
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 Observer = Callable[[str, str], None]
 """Told the name of a stage and a line on what it is doing."""
@@ -30,7 +37,7 @@ class Documents:
     the parameters set beside it, ``name=value``. With the tester ``outside`` somebody else measures, before the
     push only if ``before``. ``undo_of`` is the run that this one rolls back, and it ``redoes`` a change where that
     one went back itself; ``approval`` who has to approve the change; ``traceparent`` the trace of the request that
-    asked for it (W3C Trace Context).
+    asked for it (W3C Trace Context). ``policy_number`` is the version of a stored policy that the intent is.
     """
 
     intent_file: str
@@ -52,6 +59,7 @@ class Documents:
     redoes: bool = False
     approval: Approval = "none"
     traceparent: str | None = None
+    policy_number: int | None = None
 
     def as_json(self) -> dict[str, Any]:
         """The parameters of a run."""
@@ -68,7 +76,45 @@ class Context:
     artifacts: Artifacts
     watch: Observer
     rules: NetworkRules
+    computing: Computing
     attempt: int = 1
+    sessions: Sessions = field(default_factory=Sessions)
+
+    def stop(self) -> dict[str, Any] | None:
+        """As what the run has to end, and why: somebody cancelled it, or its time is over."""
+        run = self.store.get_run(self.run_id)
+        if run.cancelled_by is not None:
+            return {"status": RunStatus.CANCELLED.value, "reason": f"cancelled by {run.cancelled_by}"}
+        if run.deadline is not None and self.store.now() >= run.deadline:
+            return {"status": RunStatus.FAILED.value, "reason": "timed out"}
+        return None
+
+    def on_devices(
+        self, devices: Iterable[str], task: Callable[[str, NetworkDriver], T], *, stoppable: bool = True
+    ) -> Mapping[str, Outcome[T]]:
+        """Run a task on devices; see `Fleet.run`. Unless it is not ``stoppable``, they are left when the run has to
+        stop.
+
+        Raises:
+            ProcessEnding: devices were left because the process ends.
+        """
+        outcomes = self.fleet.run(devices, task, stoppable=stoppable)
+        if self.sessions.closed is not None and any(outcome.error for outcome in outcomes.values()):
+            raise ProcessEnding(self.sessions.closed)
+        return outcomes
+
+    def compute(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """``function(*args, **kwargs)`` in a process beside, until the run has to stop.
+
+        Raises:
+            Stopped: it has to.
+            TooBusy, TookTooLong, TookTooMuch, ComputeDied: as `Compute.call`.
+        """
+        return self.computing.done(self.run_id, self.stop, function, *args, **kwargs)
+
+    def compute_on(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """As `compute`, for what must come to its end: boxes are touched, or about to be taken back."""
+        return self.computing.done(self.run_id, lambda: None, function, *args, **kwargs)
 
     def observe(self, stage: str, text: str) -> None:
         """Say what a stage is doing: to who watches this process, and to who reads the run's events."""
@@ -103,7 +149,12 @@ class Context:
     @cached_property
     def fleet(self) -> Fleet:
         """Connections of this process; a resumed run opens its own."""
-        return Fleet(self.network, read_overlay(self.lab) if self.lab else None, self.lab)
+        overlay = read_overlay(self.lab) if self.lab else None
+        return Fleet(self.network, overlay, self.lab, self.sessions, until=self._stop_reason)
+
+    def _stop_reason(self) -> str | None:
+        stop = self.stop()
+        return stop["reason"] if stop else None
 
     def close(self) -> None:
         """Close what was opened."""

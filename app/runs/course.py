@@ -6,43 +6,60 @@ earlier steps alone: a process that goes on after another finds the same steps.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
 from app.errors import QosforgeError, TesterError
 from app.runs import phases, preparing, waiting
+from app.runs.computing import Stopped
 from app.runs.context import Context
 from app.runs.engine import Engine
 from app.runs.outside import OUTSIDE_SECONDS
+from app.runs.reason import REASONED, RECOVER, Reason, reason_of_errors, retry
 from app.runs.tables import RunStatus, Verdict
 from app.tester.measurement import Side
 from app.tester.traffic import LONGEST_STRETCH
 
 Json = dict[str, Any]
 
+_REFUSAL = ({"message": "findings stand against it", "mend": "mend the policy by its findings"},)
+_NOT_MET = "see which bound of which class is broken, and change the policy or the objective"
+
 
 @dataclass(frozen=True)
 class Ending:
-    """How an attempt ends, or as what it waits."""
+    """How an attempt ends, or as what it waits. Without its change it ends for a ``reason``."""
 
     status: RunStatus
+    reason: Reason | None
     verdict: str | None = None
     errors: list[Json] = field(default_factory=list)
-    reason: str = ""
     waits_for: str = ""
     due: str | None = None
     result: Json = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if (self.status in REASONED) != (self.reason is not None):
+            raise ValueError(f"an attempt ends as {self.status} with a reason, and no other so: {self.reason}")
 
 
 class _Stop(Exception):
     """Somebody cancelled the run, or its time is over."""
 
-    def __init__(self, stop: Json) -> None:
+    def __init__(self, stop: Json, step: str, run_id: str) -> None:
         super().__init__(stop["reason"])
         self.status = RunStatus(stop["status"])
-        self.reason: str = stop["reason"]
+        self.reason = Reason(stop["reason"], step, retry(run_id))
+
+
+def _stoppable(phase: Callable[..., Json], *arguments: Any) -> Json:
+    """What a phase gives, or that the run had to stop while it computed: a result, so that it is recorded."""
+    try:
+        return phase(*arguments)
+    except Stopped as stopped:
+        return {"stopped": stopped.stop}
 
 
 @dataclass
@@ -53,7 +70,10 @@ class Course:
     engine: Engine
 
     def _step(self, name: str, phase: Callable[..., Json], *arguments: Any) -> Json:
-        return self.engine.run_step(name, phase, self.context, *arguments)
+        got = self.engine.run_step(name, _stoppable, phase, self.context, *arguments)
+        if "stopped" in got:
+            raise _Stop(got["stopped"], name, self.context.run_id)
+        return got
 
     def go(self) -> Json:
         """Do it to its end, or until it has to wait for a decision or a moment.
@@ -73,33 +93,36 @@ class Course:
         # Not in a `finally`: an interrupted run goes on later, and must find the steps in the same order.
         # Before the status: once that is written another attempt may begin, and hold the boxes itself.
         self._step("release", waiting.release)
-        told: Json = {"reason": ending.reason, "waits_for": ending.waits_for, "due": ending.due}
-        told["errors"] = ending.errors
+        reason = ending.reason.document() if ending.reason else None
+        told = {"reason": reason, "waits_for": ending.waits_for, "due": ending.due}
         self._step(f"status-{ending.status}", waiting.set_status, ending.status.value, ending.verdict, told)
         return {
             "status": ending.status.value,
             "verdict": ending.verdict,
             "errors": ending.errors,
-            "reason": ending.reason,
+            "reason": ending.reason.message if ending.reason else "",
             "waits_for": ending.waits_for,
             **ending.result,
         }
+
+    def _reason(self, errors: Sequence[Json], step: str) -> Reason:
+        return reason_of_errors(errors, step, retry(self.context.run_id))
 
     def _with_boxes(self, begun: Json) -> Ending:
         result: Json = {}
         try:
             devices, errors = self._lock(begun["since"])
             if errors:
-                return Ending(RunStatus.FAILED, errors=errors)
+                return Ending(RunStatus.FAILED, self._reason(errors, "lock"), errors=errors)
             return self._prepared(begun["start"], devices, result)
         except _Stop as stop:
-            return Ending(stop.status, reason=stop.reason, result=result)
+            return Ending(stop.status, stop.reason, result=result)
 
     def _lock(self, since: str) -> tuple[list[str], list[Json]]:
         for number in count(1):
             got = self._step("lock" if number == 1 else f"lock-{number}", waiting.lock, since)
             if got.get("stop"):
-                raise _Stop(got["stop"])
+                raise _Stop(got["stop"], "lock", self.context.run_id)
             if "devices" in got or "errors" in got:
                 break
         return got.get("devices", []), got.get("errors", [])
@@ -107,14 +130,15 @@ class Course:
     def _checkpoint(self, name: str, devices: list[str]) -> None:
         stop = self._step(f"checkpoint-{name}", waiting.checkpoint, devices)["stop"]
         if stop:
-            raise _Stop(stop)
+            raise _Stop(stop, name, self.context.run_id)
 
     def _prepared(self, start: str, devices: list[str], result: Json) -> Ending:
         undoing = self.context.documents.undo_of is not None
         if start == "read":
             got = self._step("read", preparing.read, self._to_read(devices))
+            self._require_going_on(got, "read")
             if got["errors"]:
-                return Ending(RunStatus.FAILED, errors=got["errors"])
+                return Ending(RunStatus.FAILED, self._reason(got["errors"], "read"), errors=got["errors"])
             self._checkpoint("prepare", devices)
             prepared = self._step(
                 "prepare", preparing.prepare_undo if undoing else preparing.prepare, got["running"]
@@ -126,7 +150,9 @@ class Course:
                 result["before"] = got["before"]
         result |= {"held": got["running"], "prepared": prepared}
         if prepared["refused"]:
-            return Ending(RunStatus.REFUSED, result=result)
+            # An attempt that an earlier release began has no more than that findings stand against it.
+            why = prepared.get("refusal") or _REFUSAL
+            return Ending(RunStatus.REFUSED, self._reason(why, "validate"), result=result)
         wanted = {name: entry for name, entry in prepared["devices"].items() if not entry["empty"]}
         # Going back is never held up; to bring the change again is.
         gated = bool(wanted) and (not undoing or self.context.documents.redoes)
@@ -135,10 +161,11 @@ class Course:
         try:
             self._measure_before(devices, result)
         except QosforgeError as error:
-            return Ending(RunStatus.FAILED, errors=[error.document()], result=result)
+            errors = [error.document()]
+            return Ending(RunStatus.FAILED, self._reason(errors, "measure-before"), errors=errors, result=result)
         if not wanted:
             outcome = result["before"]["outcome"] if "before" in result else None
-            return Ending(RunStatus.NOTHING_TO_DO, outcome, result=result)
+            return Ending(RunStatus.NOTHING_TO_DO, None, outcome, result=result)
         return self._touch(got["running"], wanted, result, prepared["candidate"] if gated else None)
 
     def _to_read(self, devices: list[str]) -> list[str]:
@@ -157,36 +184,58 @@ class Course:
         devices = list(wanted)
         pushed = self._step("push", phases.push, held, wanted, devices, candidate)
         if "stop" in pushed:
-            stopped = _Stop(pushed["stop"])
+            stopped = _Stop(pushed["stop"], "push", self.context.run_id)
             if not pushed["begun"]:
                 raise stopped
-            return self._undo(held, wanted, result, stop=stopped)
+            return self._undo(
+                held, wanted, result, stopped.reason, status=stopped.status, errors=pushed.get("errors")
+            )
         if "wait" in pushed:
             return _waiting(pushed["wait"], result)
         result["pushed"] = pushed["running"]
         if pushed["errors"]:
-            return self._undo(held, wanted, result, errors=pushed["errors"])
+            return self._failed(held, wanted, result, pushed["errors"], "push")
         outcome = None
-        problems: list[Json] = []
+        step = "counters"
         try:
             if self.context.documents.undo_of is None:
-                problems = self._step("counters", phases.counters, pushed["running"])["errors"]
-            if not problems and self.context.documents.measure:
+                counted = self._step("counters", phases.counters, pushed["running"])
+                self._require_going_on(counted, step)
+                if counted["errors"]:
+                    return self._failed(held, wanted, result, counted["errors"], step)
+            if self.context.documents.measure:
+                step = "measure-after"
                 self._checkpoint("measure-after", devices)
                 result["after"] = self._measured("after", held | pushed["running"])
                 outcome = result["after"]["outcome"]
             self._checkpoint("keep", devices)
         except _Stop as stop:
-            return self._undo(held, wanted, result, outcome=outcome, stop=stop)
+            return self._undo(held, wanted, result, stop.reason, status=stop.status, outcome=outcome)
         except QosforgeError as error:
             # Without a verdict nothing is kept.
-            problems = [error.document()]
-        if problems or outcome not in (None, Verdict.MET):
-            return self._undo(held, wanted, result, errors=problems, outcome=outcome)
+            return self._failed(held, wanted, result, [error.document()], step)
+        if outcome not in (None, Verdict.MET):
+            judged = "are not met" if outcome == Verdict.BROKEN else "cannot be told to be met"
+            why = Reason(f"after the push the objectives {judged}", step, _NOT_MET)
+            return self._undo(held, wanted, result, why, outcome=outcome)
         kept = self._step("keep", phases.keep, held, wanted)
         if kept["errors"]:
-            return self._undo(held, wanted, result, errors=kept["errors"])
-        return Ending(RunStatus.KEPT, outcome, result=result)
+            if "stop" in kept:
+                cut = _Stop(kept["stop"], "keep", self.context.run_id)
+                return self._undo(held, wanted, result, cut.reason, status=cut.status, errors=kept["errors"])
+            return self._failed(held, wanted, result, kept["errors"], "keep")
+        return Ending(RunStatus.KEPT, None, outcome, result=result)
+
+    def _failed(
+        self, held: dict[str, str], wanted: dict[str, Json], result: Json, errors: list[Json], step: str
+    ) -> Ending:
+        """Undo a push for what went wrong at a step."""
+        return self._undo(held, wanted, result, self._reason(errors, step), errors=errors)
+
+    def _require_going_on(self, got: Json, step: str) -> None:
+        """Raises `_Stop` where a step was left because the run has to stop."""
+        if "stop" in got:
+            raise _Stop(got["stop"], step, self.context.run_id)
 
     def _measured(self, when: Side, held: dict[str, str]) -> Json:
         if self.context.documents.tester == "outside":
@@ -208,7 +257,7 @@ class Course:
         for number in count(1):
             got = self._step(f"await-{when}-{number}", waiting.await_measurement, when, until, OUTSIDE_SECONDS)
             if got.get("stop"):
-                raise _Stop(got["stop"])
+                raise _Stop(got["stop"], f"measure-{when}", self.context.run_id)
             if "measurement" in got or "late" in got:
                 break
             until = got["until"]
@@ -225,19 +274,21 @@ class Course:
         held: dict[str, str],
         wanted: dict[str, Json],
         result: Json,
+        reason: Reason,
         *,
+        status: RunStatus = RunStatus.ROLLED_BACK,
         errors: list[Json] | None = None,
         outcome: str | None = None,
-        stop: _Stop | None = None,
     ) -> Ending:
         undone = self._step("roll-back", phases.roll_back, held, wanted)
         result["restored"] = undone["running"]
-        status = stop.status if stop else RunStatus.ROLLED_BACK
         if undone["errors"]:
             status = RunStatus.NEEDS_RECOVERY
-        told = [*(errors or []), *undone["errors"]]
-        return Ending(status, outcome, told, reason=stop.reason if stop else "", result=result)
+            left = self._reason(undone["errors"], "roll-back")
+            message = f"{left.message}; it was rolled back because of: {reason.message}"
+            reason = Reason(message, left.step, RECOVER, left.device)
+        return Ending(status, reason, outcome, [*(errors or []), *undone["errors"]], result=result)
 
 
 def _waiting(wait: Json, result: Json) -> Ending:
-    return Ending(**{**wait, "status": RunStatus(wait["status"])}, result=result)
+    return Ending(**{**wait, "status": RunStatus(wait["status"])}, reason=None, result=result)

@@ -8,22 +8,23 @@ survivors put a dead one's workflows back into their queues: each of them then h
 
 from __future__ import annotations
 
-import logging
 import sqlite3
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, ParamSpec, Self, TypeVar
 
 import sqlalchemy as sa
-from dbos import DBOS, DBOSConfig, Serializer, SetWorkflowID, WorkflowHandle, WorkflowStatus
+from dbos import DBOS, DBOSConfig, SetWorkflowID, WorkflowHandle, WorkflowStatus
 from dbos import error as dbos_errors
 
 from app.errors import InputError, Place, QosforgeError, StoreError
 from app.runs import records
 from app.runs.engine import (
+    MOST_TAKEN_UP,
     WORKFLOW_VERSION,
     JsonObject,
     Queue,
@@ -33,7 +34,7 @@ from app.runs.engine import (
     Unfinished,
     Workflow,
 )
-from app.runs.engine_record import SCHEMA, never_unpickle, refuse_foreign_records
+from app.runs.engine_record import SCHEMA, JsonSerializer, never_unpickle, quieten, refuse_foreign_records
 from app.runs.ownership import Ownership
 from app.runs.store import EMBEDDED_EXECUTOR
 
@@ -53,17 +54,6 @@ class _EngineClosing(BaseException):
 
 class _Superseded(BaseException):
     """Stops an execution that another one has taken over from: it must not even clean up."""
-
-
-class _JsonSerializer(Serializer):
-    def name(self) -> str:
-        return records.NAME
-
-    def serialize(self, data: Any) -> str:
-        return records.encode(data)
-
-    def deserialize(self, serialized_data: str) -> Any:
-        return records.decode(serialized_data)
 
 
 class DbosEngine:
@@ -136,9 +126,9 @@ class DbosEngine:
         try:
             never_unpickle()
             refuse_foreign_records(self._url, self._place)
-            _quieten()
+            quieten()
             for name, workflow in self._workflows.items():
-                self._durable[name] = DBOS.workflow(name=name, max_recovery_attempts=None)(
+                self._durable[name] = DBOS.workflow(name=name, max_recovery_attempts=MOST_TAKEN_UP)(
                     self._guarded(name, workflow)
                 )
             self._closing = False
@@ -202,6 +192,8 @@ class DbosEngine:
             return State.UNKNOWN
         if status.status in _UNFINISHED:
             return State.UNFINISHED
+        if status.status == "MAX_RECOVERY_ATTEMPTS_EXCEEDED":
+            return State.GIVEN_UP
         return State.ENDED if status.status in ("SUCCESS", "ERROR") else State.ABANDONED
 
     def take_over(self, alive: Collection[str]) -> list[str]:
@@ -246,7 +238,12 @@ class DbosEngine:
             handle: WorkflowHandle[JsonObject] = DBOS.retrieve_workflow(run_id)
         except dbos_errors.DBOSNonExistentWorkflowError as error:
             raise InputError(f"the engine has no record of run {run_id}", mend="start the run again") from error
-        return handle.get_result(polling_interval_sec=_POLL_SECONDS)
+        try:
+            return handle.get_result(polling_interval_sec=_POLL_SECONDS)
+        except dbos_errors.MaxRecoveryAttemptsExceededError as error:
+            raise RunStranded(
+                f"the process of {run_id} died under it too often", mend="start the run again"
+            ) from error
 
     def run_step(self, name: str, step: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Do ``step`` and record its result or error, or return the record of an earlier run.
@@ -337,6 +334,7 @@ class DbosEngine:
                 raise
             except BaseException:  # an interrupt, or our own closing: the run stays unfinished
                 self._interrupted.add(workflow_id)
+                self._not_counted(workflow_id)
                 raise
             finally:
                 with self._idle:
@@ -344,6 +342,15 @@ class DbosEngine:
                     self._idle.notify_all()
 
         return durable
+
+    def _not_counted(self, workflow_id: str) -> None:
+        """Take back that a workflow was taken up: its process lets go of it, and did not die under it."""
+        table = self._system.tables.workflow_status
+        counted = (table.c.workflow_uuid == workflow_id) & (table.c.recovery_attempts > 0)
+        # Where the record is away, the count stays: a run is given up sooner, and never carried out twice.
+        with suppress(sa.exc.SQLAlchemyError), self._system.engine.begin() as connection:
+            fewer = table.c.recovery_attempts - 1
+            connection.execute(sa.update(table).where(counted).values(recovery_attempts=fewer))
 
     def _config(self) -> DBOSConfig:
         return {
@@ -353,7 +360,7 @@ class DbosEngine:
             "use_listen_notify": False,
             "application_version": self._version,
             "executor_id": self._executor,
-            "serializer": _JsonSerializer(),
+            "serializer": JsonSerializer(),
             "enable_otlp": False,
             "log_level": "ERROR",
             # We send no notifications; the default of 1 s would only make every close that slow.
@@ -367,10 +374,3 @@ class DbosEngine:
             self._durable.clear()
             self._interrupted.clear()
             self._ownership.release()
-
-
-def _quieten() -> None:
-    """Keep the engine from adding a console handler of its own: it adds one only where there is none."""
-    logger = logging.getLogger("dbos")
-    if not logger.handlers:
-        logger.addHandler(logging.NullHandler())

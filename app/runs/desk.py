@@ -22,12 +22,17 @@ from app.runs.context import Documents
 from app.runs.decisions import Decision
 from app.runs.events import Event, EventKind
 from app.runs.idempotency import Key
+from app.runs.lineage import Deed, hands_in
 from app.runs.live import require_checks
 from app.runs.outside import receive
+from app.runs.policy_trust import require_runnable
+from app.runs.policy_versions import PolicyVersion
+from app.runs.reason import Reason, retry
 from app.runs.report import run_report
 from app.runs.retrying import STARTS, last_summary, require_reached, require_retriable
 from app.runs.rules import NetworkRules, Rules
-from app.runs.store import NewRun, Run, RunStore, again_from
+from app.runs.standing import again_from
+from app.runs.store import NewRun, Run, RunStore
 from app.runs.tables import RunStatus
 from app.runs.undo import require_undoable
 from app.runs.wrong_state import WrongState, require_status, require_stoppable
@@ -47,7 +52,8 @@ class Order:
 
     ``tester`` is who judges: the ``twin``, or somebody ``outside`` who gives a measurement after the push (and
     before it, if ``before``). ``not_before`` is the earliest moment of the push; ``timeout`` counts from there.
-    ``source`` is where the policy comes from: ``repository``, ``commit``, ``path``.
+    ``source`` is where the policy comes from: ``repository``, ``commit``, ``path``; ``stored`` the version of a
+    stored policy that ``intent`` is, where it is one.
     """
 
     network: Network
@@ -62,6 +68,7 @@ class Order:
     not_before: datetime | None = None
     timeout: timedelta | None = None
     source: dict[str, str] | None = None
+    stored: PolicyVersion | None = None
 
 
 @dataclass(frozen=True)
@@ -89,8 +96,11 @@ class Desk:
 
         Raises:
             InputError: it should measure, and the intent says nothing to judge; or the order is wrong.
+            NotAllowed: nobody who is operator of the network stands for the stored policy.
             KeyReused: the key stands for another order.
         """
+        if order.stored is not None:
+            require_runnable(order.stored, order.network.name)
         if order.measure:
             require_checks(order.intent)
         elif order.tester == "outside":
@@ -136,6 +146,7 @@ class Desk:
             before=order.before,
             timeout_seconds=order.timeout.total_seconds() if order.timeout else None,
             approval=self._rules.approval(order.network.changes),
+            policy_number=order.stored.number if order.stored else None,
             traceparent=current_traceparent(),
         )
 
@@ -172,7 +183,7 @@ class Desk:
         """Approve the candidate that was looked at; the run goes on by itself.
 
         Raises:
-            NotAllowed: whoever asked for the run may not approve it.
+            NotAllowed: whoever had a hand in the change may not approve it: see `lineage`.
             WrongState: the run does not wait for an approval, or it would do something else by now.
         """
         run = self._waiting_for_approval(run_id)
@@ -207,13 +218,17 @@ class Desk:
         return self._rules.holding(run.network, run.params.get("approval", "none"), ChangeRules())
 
     def require_another(self, run: Run, who: str) -> None:
-        """Make sure that ``who`` is not the one whose run it is, where four eyes are asked for.
+        """Make sure that ``who`` had no hand in what a run would do, where four eyes are asked for.
 
         Raises:
-            NotAllowed: whoever asked for the run may not approve it.
+            NotAllowed: whoever wrote, asked for, cancelled or retried the change may not approve it.
         """
-        if self.rules(run).approval == "four_eyes" and who == run.requested_by:
-            raise NotAllowed(f"{who} asked for the run and may not approve it", mend="ask another approver")
+        if self.rules(run).approval != "four_eyes":
+            return
+        listed = self.candidate(run.id)
+        done = hands_in(self.store.database, run.id, listed.id if listed else "").get(who)
+        if done is not None:
+            raise NotAllowed(f"{who} {done} and may not approve it", mend="ask another approver")
 
     def _waiting_for_approval(self, run_id: str) -> Run:
         run = self.run(run_id)
@@ -229,7 +244,8 @@ class Desk:
             if decision.approved:
                 return again_from("read", now)
             why = f"refused by {decision.by}" + (f": {decision.comment}" if decision.comment else "")
-            return _cancelled(decision.by, why)
+            hint = f"change what stands against it; else {retry(now.id)}"
+            return _cancelled(decision.by, Reason(why, "gate", hint))
 
         return self.store.change(run.id, decide, decision.by)
 
@@ -252,9 +268,10 @@ class Desk:
                 return {"cancelled_by": who}
             require_stoppable(now)
             self._withdraw(connection, now.id, who)
-            return _cancelled(who, f"cancelled by {who}")
+            step = "gate" if now.status.waiting else "begin"
+            return _cancelled(who, Reason(f"cancelled by {who}", step, retry(now.id)))
 
-        return self.store.change(self.run(run_id).id, stop, who)
+        return self.store.change(self.run(run_id).id, stop, (who, Deed.CANCELLED))
 
     def _withdraw(self, connection: sa.Connection, run_id: str, who: str) -> None:
         last = {decision.candidate: decision.approved for decision in self.store.decisions.on(run_id)}
@@ -329,11 +346,11 @@ class Desk:
             deadline = begins + timedelta(seconds=seconds) if seconds else None
             return {**again_from(start, now), "deadline": deadline, "cancelled_by": None}
 
-        return self.store.change(run.id, again, who)
+        return self.store.change(run.id, again, (who, Deed.RETRIED))
 
 
-def _cancelled(who: str, why: str) -> dict[str, Any]:
-    over = {"status": RunStatus.CANCELLED.value, "cancelled_by": who, "reason": why}
+def _cancelled(who: str, why: Reason) -> dict[str, Any]:
+    over = {"status": RunStatus.CANCELLED.value, "cancelled_by": who, **why.columns()}
     return {**over, "due": None, "waits_for": ""}
 
 

@@ -15,8 +15,9 @@ from dataclasses import dataclass, field
 
 import sqlalchemy as sa
 
-from app.runs.engine import Engine, State, Unfinished
+from app.runs.engine import MOST_TAKEN_UP, Engine, State, Unfinished
 from app.runs.loop import SETTLE, WORKFLOW, run_of, settled_by, settling_id, workflow_id
+from app.runs.reason import Reason, retry
 from app.runs.slots import bury, executors
 from app.runs.store import Run, RunStore
 from app.runs.tables import RunStatus
@@ -31,7 +32,6 @@ _LOCK = 0x716F7364  # "qosd"
 _RESCUE_SECONDS = 10
 _SEARCH_SECONDS = 600  # the whole journal is read; nothing should be found
 _FIRST_AGAIN, _LAST_AGAIN = 60.0, 1800.0
-_SILENT = "its workflow ended without saying how; the log of the executor has the error"
 
 _log = logging.getLogger(__name__)
 
@@ -107,6 +107,8 @@ class Dispatcher:
         self.engine.enqueue(WORKFLOW, workflow_id(run), run.params, RUNS_QUEUE)
         if self.engine.state(workflow_id(run)) in (State.ENDED, State.ABANDONED):
             self._again(run)  # abandoned before it began
+        elif self.engine.state(workflow_id(run)) is State.GIVEN_UP:
+            self.store.set_status(run.id, RunStatus.FAILED, attempt=run.attempt, reason=_died(run))
 
     def _let_holders_on(self, known: Mapping[str, Unfinished]) -> None:
         """Let runs that hold boxes, and were put back into their queue, go on before those that wait for them."""
@@ -133,12 +135,18 @@ class Dispatcher:
             run = self.store.get_run(seen.id)  # after the engine was asked: an end is written to the run first
             if (run.status, run.attempt) != (seen.status, seen.attempt) or state is State.UNFINISHED:
                 continue
-            if state is not State.ENDED:
+            if state not in (State.ENDED, State.GIVEN_UP):
                 self._again(run)
-            elif self.store.journal.open_touches(run.id):
-                self.store.set_status(run.id, RunStatus.NEEDS_RECOVERY, attempt=run.attempt, reason=_SILENT)
-            else:
-                self.store.set_status(run.id, RunStatus.FAILED, attempt=run.attempt, reason=_SILENT)
+                continue
+            left = self.store.journal.open_touches(run.id)
+            self.store.set_status(
+                run.id,
+                RunStatus.NEEDS_RECOVERY if left else RunStatus.FAILED,
+                attempt=run.attempt,
+                reason=_died(run) if state is State.GIVEN_UP else _silent(run),
+            )
+            if not left:
+                self.store.leases.release(run.id)
 
     def _again(self, run: Run) -> None:
         if self.store.next_attempt(run):
@@ -174,3 +182,14 @@ class Dispatcher:
         pause = _FIRST_AGAIN if last is None else min(last.pause * 2, _LAST_AGAIN)
         self.engine.enqueue(SETTLE, settling_id(run_id), {"run": run_id}, HOLDERS_QUEUE)
         self._tries[run_id] = _Try(now + pause, pause)
+
+
+def _died(run: Run) -> Reason:
+    times = MOST_TAKEN_UP + 1
+    hint = f"the log of the executor or of its host says why; {retry(run.id)}"
+    return Reason(f"its process died under it {times} times", "unknown", hint)
+
+
+def _silent(run: Run) -> Reason:
+    hint = f"the log of the executor has the error; {retry(run.id)}"
+    return Reason("its workflow ended without saying how", "unknown", hint)

@@ -9,6 +9,9 @@ from typing import Any, ParamSpec, Protocol, Self, TypeVar
 
 from app.errors import QosforgeError, ServiceError
 
+MOST_TAKEN_UP = 2
+"""How often a workflow is taken up whose process died under it."""
+
 WORKFLOW_VERSION = "2"
 """Version of the order of phases; raise it when recorded runs can no longer be replayed by the code."""
 
@@ -69,6 +72,8 @@ class State(StrEnum):
     UNFINISHED = "unfinished"
     ENDED = "ended"
     """With a result or an error."""
+    GIVEN_UP = "given up"
+    """Its process died under it again and again."""
     ABANDONED = "abandoned"
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NoReturn
+import logging
+from typing import Any, NoReturn
 
 import sqlalchemy as sa
+from dbos import Serializer
 from dbos._serialization import DefaultSerializer
 
 from app.errors import Place, StoreError
@@ -14,6 +16,22 @@ SCHEMA = "dbos"
 """Where the engine's tables are in a PostgreSQL database."""
 
 _MEND = "something else wrote into it: move it away, and settle the boxes from the run store"
+
+
+class JsonSerializer(Serializer):
+    """Our own encoding, as the engine takes it."""
+
+    def name(self) -> str:
+        """What stands beside every record."""
+        return records.NAME
+
+    def serialize(self, data: Any) -> str:
+        """See `records.encode`."""
+        return records.encode(data)
+
+    def deserialize(self, serialized_data: str) -> Any:
+        """See `records.decode`."""
+        return records.decode(serialized_data)
 
 
 def refuse_foreign_records(url: sa.URL, place: Place) -> None:
@@ -48,3 +66,10 @@ def never_unpickle() -> None:
         raise StoreError("the engine's record holds py_pickle data, which is never read", mend=_MEND)
 
     DefaultSerializer.deserialize = staticmethod(refuse)  # type: ignore[assignment,method-assign]
+
+
+def quieten() -> None:
+    """Keep the engine from adding a console handler of its own: it adds one only where there is none."""
+    logger = logging.getLogger("dbos")
+    if not logger.handlers:
+        logger.addHandler(logging.NullHandler())

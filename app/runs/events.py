@@ -18,7 +18,9 @@ class EventKind(StrEnum):
     """What an event tells; its ``data`` is named at each."""
 
     STATUS = "status"
-    """``status``, ``verdict``, ``attempt``, ``waits_for``, ``reason``, and ``by`` where a person caused it."""
+    """``status``, ``verdict``, ``attempt``, ``waits_for``, ``reason`` (also ``reason_step``, ``reason_device`` and
+    ``reason_hint``), and ``by`` where a person caused it.
+    """
     STAGE = "stage"
     """``stage``, ``attempt`` at it, and ``outcome``: null when it begins."""
     PROGRESS = "progress"

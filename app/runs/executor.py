@@ -6,9 +6,12 @@ import logging
 import threading
 from collections.abc import Callable
 
+from app.compute import Compute, Limits
 from app.database.connections import is_embedded
+from app.deploy.sessions import Sessions
 from app.errors import QosforgeError
 from app.runs.artifacts import open_artifacts
+from app.runs.computing import Computing
 from app.runs.context import Observer
 from app.runs.dbos_engine import DbosEngine
 from app.runs.dispatch import HOLDERS_QUEUE, RUNS_QUEUE, Dispatcher
@@ -23,6 +26,10 @@ from app.settings import Settings
 
 LOOK_SECONDS = 1.0
 """How often the dispatcher looks."""
+
+DEVICES_SECONDS = 6.0
+"""How long steps may go on with their devices once the process is to end; then the sessions are closed."""
+_UNWIND_SECONDS = 2.0
 
 _log = logging.getLogger(__name__)
 
@@ -71,10 +78,21 @@ class Executor:
             ],
             workflow_version=workflow_version,
         )
-        self.loop = Loop(self.store, self.artifacts, self.engine, observe, NetworkRules(settings))
+        limits = Limits(settings.compute_megabytes, settings.compute_seconds)
+        self.computing = Computing(Compute(settings.compute_processes, limits=limits), settings.compute_seconds)
+        self.sessions = Sessions(settings.device_limits)
+        self.loop = Loop(
+            self.store,
+            self.artifacts,
+            self.engine,
+            observe,
+            NetworkRules(settings),
+            self.computing,
+            self.sessions,
+        )
         self.dispatcher = Dispatcher(self.store, self.engine)
         sweeps = Sweeps(self.store.database, self.artifacts)
-        self.sweeps = SweepWork(sweeps, self.artifacts, self.engine)
+        self.sweeps = SweepWork(sweeps, self.artifacts, self.engine, self.computing)
         self.looks: list[Callable[[], None]] = [self.dispatcher.tick, self.sweeps.tick]
         """What is done at every look; each may fail without the others."""
         self._stop = threading.Event()
@@ -112,14 +130,21 @@ class Executor:
     def stop(self, drain_seconds: float = 60) -> bool:
         """Begin no step any more, wait for those in flight, and give the slot back: others go on at once.
 
+        A step that is at devices for longer than `DEVICES_SECONDS` is cut: a device may take for ever. It is done
+        again by who takes over.
+
         Returns whether the steps in flight ended within ``drain_seconds``. If not, it keeps the slot.
         """
         self._stop.set()
         if self._thread is not None:
             self._thread.join()
             self._thread = None
-        if not self.engine.close(drain_seconds):
-            return False
+        to_devices = min(drain_seconds, DEVICES_SECONDS)
+        if not self.engine.close(to_devices):
+            self.sessions.close("the process ends")
+            if not self.engine.close(max(drain_seconds - to_devices, _UNWIND_SECONDS)):
+                return False
+        self.computing.compute.close()
         self.slot.release()
         self.store.close()
         return True

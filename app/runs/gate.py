@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from app.inventory.changes import Approval, first_open
+from app.inventory.changes import first_open
 from app.runs.decisions import Decision
 from app.runs.rules import Rules
 from app.runs.store import Run
@@ -31,15 +31,19 @@ def waits(
     *,
     rules: Rules,
     decisions: Sequence[Decision],
+    hands: Callable[[], Collection[str]],
     now: datetime,
 ) -> Wait | None:
-    """What a run that would enter ``candidate`` has to wait for; ``None`` when it may go on."""
+    """What a run that would enter ``candidate`` has to wait for; ``None`` when it may go on.
+
+    ``hands`` gives those who had a hand in the change: with four eyes their approval counts for nothing.
+    """
     if rules.unreadable:
         return _scheduled(run, rules.unreadable, now + LOOK_AGAIN)
     approval = rules.approval
-    if approval != "none" and not _approved(run, candidate, approval, decisions):
+    if approval != "none" and not _approved(candidate, decisions, hands() if approval == "four_eyes" else ()):
         again = "the boxes changed since it was approved: " if any(d.approved for d in decisions) else ""
-        whose = "somebody else than who asked" if approval == "four_eyes" else "an approver"
+        whose = "somebody who had no hand in it" if approval == "four_eyes" else "an approver"
         return Wait(RunStatus.NEEDS_APPROVAL, f"{again}approval of candidate {candidate} by {whose}", run.deadline)
     begins = max(now, run.not_before or now)
     opening = first_open(rules.changes, begins)
@@ -58,11 +62,11 @@ def _scheduled(run: Run, waits_for: str, due: datetime) -> Wait:
     return Wait(RunStatus.SCHEDULED, waits_for, min(due, run.deadline or due))
 
 
-def _approved(run: Run, candidate: str, approval: Approval, decisions: Sequence[Decision]) -> bool:
-    """Whether the last word on exactly this candidate, of those who count, is an approval."""
+def _approved(candidate: str, decisions: Sequence[Decision], hands: Collection[str]) -> bool:
+    """Whether the last word on exactly this candidate is an approval; those of ``hands`` can only speak against."""
     words = [
         decision.approved
         for decision in decisions
-        if decision.candidate == candidate and (approval == "any" or decision.by != run.requested_by)
+        if decision.candidate == candidate and not (decision.approved and decision.by in hands)
     ]
     return bool(words) and words[-1]

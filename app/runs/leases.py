@@ -148,7 +148,7 @@ class Leases:
             raise LeaseHeld(
                 f"run {left.run_id} left {left.device} between two states",
                 Place(device=left.device),
-                "finish that run with `qosforge recover`",
+                f"finish run {left.run_id} first: qosforge recover; then retry this one",
             )
 
 

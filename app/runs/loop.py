@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from structlog.contextvars import bound_contextvars
 
+from app.deploy.sessions import Sessions
+from app.errors import QosforgeError
 from app.runs import phases, waiting
 from app.runs.artifacts import Artifacts
+from app.runs.computing import Computing
 from app.runs.context import Context, Documents, Observer
 from app.runs.course import Course
 from app.runs.engine import Engine, JsonObject
@@ -32,6 +35,8 @@ class Loop:
     engine: Engine
     observe: Observer
     rules: NetworkRules
+    computing: Computing
+    sessions: Sessions = field(default_factory=Sessions)
 
     def register(self) -> None:
         """Make the workflow known to the engine; before its launch."""
@@ -77,14 +82,31 @@ class Loop:
                 return Course(context, self.engine).go()
             except Exception as error:
                 # The error goes on to the caller; the store must not say for ever that a process is at it.
-                self.engine.run_step("status-stopped", waiting.set_stopped, context, str(error))
+                self.engine.run_step("status-stopped", waiting.set_stopped, context, _document(error))
                 raise
             finally:
                 context.close()
 
     def _context(self, run_id: str, params: JsonObject, attempt: int) -> Context:
         documents = Documents(**params)
-        return Context(run_id, documents, self.store, self.artifacts, self.observe, self.rules, attempt)
+        return Context(
+            run_id,
+            documents,
+            self.store,
+            self.artifacts,
+            self.observe,
+            self.rules,
+            self.computing,
+            attempt,
+            self.sessions,
+        )
+
+
+def _document(error: Exception) -> Json:
+    if isinstance(error, QosforgeError):
+        first, *_ = error.problems() or [error]
+        return first.document()
+    return {"message": str(error) or type(error).__name__, "mend": "the log of the executor has the error"}
 
 
 def workflow_id(run: Run) -> str:

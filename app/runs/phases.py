@@ -25,7 +25,7 @@ from app.runs import live, undo
 from app.runs.context import Context
 from app.runs.leases import LeaseLost
 from app.runs.outside import judged
-from app.runs.preparing import compiled, errors_of, running_texts
+from app.runs.preparing import errors_and_stop, errors_of, recompiled, running_texts
 from app.runs.tables import JournalAction
 from app.runs.waiting import held_up
 from app.tester.counters import CounterNote, compare
@@ -45,7 +45,8 @@ def measure(context: Context, held: Mapping[str, str], when: Side, stretch: int)
     name = f"measure-{when}" if stretch == 1 else f"measure-{when}-x{stretch}"
     with context.store.stage(context.run_id, name) as record:
         context.observe(name, "twin of the configuration read back" + (f", {stretch}× as long" * (stretch > 1)))
-        judged = live.measure(
+        judged = context.compute(
+            live.measure,
             context.intent.intent,
             context.network,
             running_texts(context, held),
@@ -96,7 +97,7 @@ def _targets(context: Context, held: Mapping[str, str], prepared: Mapping[str, J
 def _wanted(context: Context, held: Mapping[str, str]) -> Mapping[str, Callable[[str], bool]]:
     """Whether a running configuration is what the run wants of a box, by device."""
     if context.documents.undo_of is None:
-        return {device.name: partial(_meets, device) for device in compiled(context, held).devices}
+        return {device.name: partial(_meets, device) for device in recompiled(context, held).devices}
     return {name: partial(undo.meets, before) for name, before in undo.targets(context).items()}
 
 
@@ -113,6 +114,7 @@ def push(
 
     Returns:
         ``running`` and ``errors``; or, where a box may not be touched now, ``begun`` and ``stop``, or ``wait``.
+        With ``stop`` come the ``errors`` of boxes that were left in the midst of it.
 
     Raises:
         LeaseLost: another run took a box before one was touched.
@@ -139,8 +141,11 @@ def push(
         def touch(name: str, driver: NetworkDriver) -> str:
             return transaction.apply(driver, targets[name], context, REVERT_SECONDS)
 
-        outcomes = context.fleet.run(wave, touch)
+        outcomes = context.on_devices(wave, touch)
         summary |= {"errors": errors_of(outcomes), "devices": wave}
+    left = errors_and_stop(context, outcomes)
+    if "stop" in left:
+        return {"begun": bool(context.store.journal.open_touches(context.run_id)), **left}
     with context.store.stage(context.run_id, "read-back") as summary:
         after = {n: context.artifacts.put_text(o.value) for n, o in outcomes.items() if o.value is not None}
         errors = [*errors_of(outcomes), *_compare(context, held, after)]
@@ -152,7 +157,7 @@ def _compare(context: Context, held: Mapping[str, str], after: Mapping[str, str]
     if context.documents.undo_of is not None:
         return undo.compare(context, after)
     found: list[Json] = []
-    for device in compiled(context, held).devices:
+    for device in recompiled(context, held).devices:
         if device.name not in after:
             continue
         found_unlike = unlike(device, context.artifacts.get_text(after[device.name]))
@@ -185,7 +190,8 @@ def counters(context: Context, after: Mapping[str, str]) -> Json:
     """
     with context.store.stage(context.run_id, "counters") as summary:
         context.observe("counters", "each box's own, by class, twice")
-        notes, errors = _counted(context, live.plans_held(context.network, running_texts(context, after)))
+        plans = context.compute_on(live.plans_held, context.network, running_texts(context, after))
+        notes, errors = _counted(context, plans)
         for note in notes:
             if note.contradiction:
                 context.record(note.device, "failed", note=note.message)
@@ -198,14 +204,15 @@ def counters(context: Context, after: Mapping[str, str]) -> Json:
             text += f"; no counters by class: {', '.join(silent)}"
         artifact = context.artifacts.put_json([note.document() for note in notes])
         summary |= {"notes": artifact, "errors": errors, "text": text}
-    return {"notes": artifact, "errors": errors}
+    stop = context.stop() if errors else None
+    return {"notes": artifact, "errors": errors, **({"stop": stop} if stop else {})}
 
 
 def _counted(context: Context, plans: Mapping[str, Plan]) -> tuple[list[CounterNote], list[Json]]:
     def reading(name: str, driver: NetworkDriver) -> tuple[QueueCount, ...]:
         return read_counters(driver, plans[name])
 
-    first = context.fleet.run(plans, reading)
+    first = context.on_devices(plans, reading)
     try:
         emulated = context.lab is not None and is_emulated(context.network, context.lab)
         offers = offer_traffic(context.network, context.lab) if context.lab and emulated else ()
@@ -216,7 +223,7 @@ def _counted(context: Context, plans: Mapping[str, Plan]) -> tuple[list[CounterN
             return counts
 
         again = [name for name, outcome in first.items() if outcome.error is None]
-        second = context.fleet.run(again, reading_again)
+        second = context.on_devices(again, reading_again)
         notes: list[CounterNote] = []
         for name, outcome in second.items():
             before = first[name].value
@@ -239,9 +246,9 @@ def keep(context: Context, held: Mapping[str, str], prepared: Mapping[str, Json]
             transaction.confirm(driver, targets[name], context)
             return "saved"
 
-        outcomes = context.fleet.run(touched, save)
+        outcomes = context.on_devices(touched, save)
         summary |= {"devices": touched, "errors": errors_of(outcomes)}
-    return {"devices": touched, "errors": errors_of(outcomes)}
+    return {"devices": touched, **errors_and_stop(context, outcomes)}
 
 
 def roll_back(context: Context, held: Mapping[str, str], prepared: Mapping[str, Json]) -> Json:
@@ -273,7 +280,7 @@ def _restored(context: Context, targets: Mapping[str, Target]) -> Json:
         def back(name: str, driver: NetworkDriver) -> str:
             return transaction.restore(driver, targets[name], context)
 
-        outcomes = context.fleet.run(targets, back)
+        outcomes = context.on_devices(targets, back, stoppable=False)
         after = {n: context.artifacts.put_text(o.value) for n, o in outcomes.items() if o.value is not None}
         summary |= {"running": after, "errors": errors_of(outcomes)}
     return {"running": after, "errors": errors_of(outcomes)}

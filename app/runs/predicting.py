@@ -12,6 +12,7 @@ from app.compiler.compile import Compilation
 from app.errors import QosforgeError
 from app.prediction.holding import would_hold
 from app.prediction.predict import MOST_SECONDS, Prediction, predict
+from app.runs.computing import Stopped
 from app.runs.context import Context
 from app.runs.tables import StageOutcome
 
@@ -39,7 +40,9 @@ def predicted(context: Context, compilation: Compilation, running: Mapping[str, 
             return
         context.observe(STAGE, "twin of what is to be pushed")
         try:
-            prediction = predict(compilation, running, seed=context.documents.seed)
+            prediction = context.compute(predict, compilation, running, seed=context.documents.seed)
+        except Stopped:
+            raise
         except QosforgeError as error:
             summary["text"] = f"nothing is predicted: {error}"
             return

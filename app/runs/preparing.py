@@ -7,13 +7,13 @@ from typing import Any
 
 from napalm.base.base import NetworkDriver
 
-from app.compiler.candidate import make_candidate
+from app.compiler.candidate import Candidate, make_candidate
 from app.compiler.compile import Compilation, compile_intent
 from app.configtree import Gap
 from app.deploy import transaction
 from app.deploy.fleet import Outcome
 from app.errors import StoreError
-from app.findings import has_errors
+from app.findings import Finding, has_errors
 from app.runs import undo
 from app.runs.context import Context
 from app.runs.predicting import STAGE as PREDICT
@@ -32,8 +32,19 @@ def errors_of(outcomes: Mapping[str, Outcome[Any]]) -> list[Json]:
     return [{**o.error.document(), "device": o.device} for o in outcomes.values() if o.error is not None]
 
 
+def errors_and_stop(context: Context, outcomes: Mapping[str, Outcome[Any]]) -> Json:
+    """``errors`` of the boxes that failed, and ``stop`` where they may have been left as the run has to end."""
+    errors = errors_of(outcomes)
+    stop = context.stop() if errors else None
+    return {"errors": errors, **({"stop": stop} if stop else {})}
+
+
 def read(context: Context, names: list[str]) -> Json:
-    """Read the boxes' running configurations."""
+    """Read the boxes' running configurations.
+
+    Returns:
+        ``running`` and ``errors``; ``stop`` where boxes were left because the run has to end.
+    """
     with context.store.stage(context.run_id, "read") as summary:
         context.observe("read", f"{len(names)} boxes over SSH")
 
@@ -42,10 +53,10 @@ def read(context: Context, names: list[str]) -> Json:
             context.looked(name, "read")
             return held
 
-        outcomes = context.fleet.run(names, text)
+        outcomes = context.on_devices(names, text)
         held = {n: context.artifacts.put_text(o.value) for n, o in outcomes.items() if o.value is not None}
         summary |= {"running": held, "errors": errors_of(outcomes)}
-    return {"running": held, "errors": errors_of(outcomes)}
+    return {"running": held, **errors_and_stop(context, outcomes)}
 
 
 def running_texts(context: Context, held: Mapping[str, str]) -> dict[str, str]:
@@ -53,9 +64,13 @@ def running_texts(context: Context, held: Mapping[str, str]) -> dict[str, str]:
     return {name: context.artifacts.get_text(artifact) for name, artifact in held.items()}
 
 
-def compiled(context: Context, held: Mapping[str, str]) -> Compilation:
-    """The compilation against what was read; pure, so that a resumed run gets the same."""
-    return compile_intent(context.intent, context.network, running_texts(context, held))
+def recompiled(context: Context, held: Mapping[str, str]) -> Compilation:
+    """The compilation against what was read, once more; pure, so that it is the same."""
+    return context.compute_on(compile_intent, context.intent, context.network, running_texts(context, held))
+
+
+def _candidates(compilation: Compilation, texts: Mapping[str, str]) -> dict[str, Candidate]:
+    return {device.name: make_candidate(device, texts[device.name]) for device in compilation.devices}
 
 
 def prepare(context: Context, held: Mapping[str, str]) -> Json:
@@ -63,14 +78,15 @@ def prepare(context: Context, held: Mapping[str, str]) -> Json:
     texts = running_texts(context, held)
     with context.store.stage(context.run_id, "compile") as summary:
         context.observe("compile", f"{context.intent.intent.intent} for {context.network.name}")
-        compilation = compiled(context, held)
+        compilation = context.compute(compile_intent, context.intent, context.network, texts)
         summary["devices"] = [device.name for device in compilation.devices]
     with context.store.stage(context.run_id, "validate") as summary:
         context.observe("validate", "own checks and Batfish")
         documents = context.documents
         findings = (
             *compilation.findings,
-            *validate(
+            *context.compute(
+                validate,
                 compilation,
                 texts,
                 batfish_host=documents.batfish_host,
@@ -83,14 +99,23 @@ def prepare(context: Context, held: Mapping[str, str]) -> Json:
         summary |= {"findings": artifact, "refused": refused}
     devices: dict[str, Json] = {}
     with context.store.stage(context.run_id, "prepare") as summary:
+        made_of = {} if refused else context.compute(_candidates, compilation, texts)
         for device in () if refused else compilation.devices:
-            made = make_candidate(device, texts[device.name])
+            made = made_of[device.name]
             devices[device.name] = entry(context, device.text, made.text, made.inverse, made.gaps)
         candidate = listed(context, devices)
         summary |= {"devices": devices, "candidate": candidate}
     if documents.measure and not all(entry["empty"] for entry in devices.values()):
         predicted(context, compilation, texts)
-    return {"findings": artifact, "refused": refused, "devices": devices, "candidate": candidate}
+    refusal = [_told(f) for f in findings if has_errors((f,), strict=documents.strict)]
+    told = {"findings": artifact, "refused": refused, "refusal": refusal}
+    return {**told, "devices": devices, "candidate": candidate}
+
+
+def _told(finding: Finding) -> Json:
+    """A finding that stands against the change, as an error."""
+    device = finding.device or ""
+    return {"message": finding.message, "mend": finding.mend or "mend the policy by its findings", "device": device}
 
 
 def entry(context: Context, text: str, delta: str, inverse: Sequence[str], gaps: Sequence[Gap] = ()) -> Json:

@@ -97,6 +97,9 @@ def _order(store: RunStore, run: Run) -> Json:
         "undo_of": run.params.get("undo_of"),
         "waits_for": run.waits_for,
         "reason": run.reason,
+        "reason_step": run.reason_step,
+        "reason_device": run.reason_device,
+        "reason_hint": run.reason_hint,
         "decisions": tuple(
             DecisionReport(candidate=d.candidate, approved=d.approved, by=d.by, comment=d.comment, at=d.at)
             for d in store.decisions.on(run.id)

@@ -141,7 +141,9 @@ class Service:
         folder = self.settings.var_dir / "reports"
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{run_id}.html"
-        path.write_text(render_run_report(run_report(self.store, self.artifacts, run_id)), encoding="utf-8")
+        report = run_report(self.store, self.artifacts, run_id)
+        page = self.executor.computing.done(run_id, lambda: None, render_run_report, report)
+        path.write_text(page, encoding="utf-8")
         return path
 
 

@@ -20,7 +20,10 @@ from app.runs.idempotency import Key
 from app.runs.ids import new_run_id
 from app.runs.journal import Journal
 from app.runs.leases import Leases
+from app.runs.lineage import Deed, record_deed
+from app.runs.reason import NO_REASON, REASONED, Reason, retry
 from app.runs.stages import Stage, Stages
+from app.runs.standing import again_from, standing, told_of
 from app.runs.tables import (
     RUNS,
     SCHEMA_VERSION,
@@ -65,7 +68,8 @@ class Run:
     ``attempt`` counts from 1, and begins at the stage ``start``; ``source`` is the Git commit of its policy
     (``repository``, ``commit``, ``path``) where it has one; ``not_before`` is when it may push at the earliest,
     ``deadline`` when it gives up. A run that waits is looked at again when ``due`` has come, and ``waits_for`` says
-    in words what for. ``reason`` says why it ended as it did, where its stages do not.
+    in words what for. ``reason`` says why it ended without its change, or stopped: with the step, the device (empty
+    where none is meant) and the way on.
     """
 
     id: str
@@ -89,6 +93,9 @@ class Run:
     cancelled_by: str | None
     start: str
     reason: str
+    reason_step: str
+    reason_device: str
+    reason_hint: str
 
 
 Change = Callable[[Run, sa.Connection], Mapping[str, Any] | None]
@@ -179,6 +186,8 @@ class RunStore:
             "schema_version": SCHEMA_VERSION,
         }
         run = _run(connection.execute(sa.insert(RUNS).values(row).returning(*RUNS.c)).one())
+        if new.requested_by:
+            record_deed(connection, run.id, Deed.ASKED, new.requested_by, now)
         self._tell(connection, run, new.requested_by)
         return run
 
@@ -250,13 +259,14 @@ class RunStore:
         query = sa.select(RUNS).where(waiting).order_by(RUNS.c.due)
         return self.database.query(lambda connection: [_run(row) for row in connection.execute(query)])
 
-    def change(self, run_id: str, change: Change, by: str = "") -> Run:
+    def change(self, run_id: str, change: Change, by: tuple[str, Deed] | str = "") -> Run:
         """Look at a run and set columns of it, in one transaction that nobody gets in between.
 
-        A change of status, attempt or what it waits for becomes an event, caused ``by`` somebody or by nobody; an
-        end is a line of the log, too.
+        A change of status, attempt or what it waits for becomes an event, caused ``by`` somebody or by nobody; with
+        a deed, who caused it has a hand in what the run does from then on. An end is a line of the log, too.
 
         Raises:
+            ValueError: it would end the run without its change, and without a reason.
             RunUnknown: there is no such run.
         """
 
@@ -272,10 +282,16 @@ class RunStore:
             values = change(run, connection)
             if values is None:
                 return run
+            status = RunStatus(values.get("status", run.status))
+            if status in REASONED and status is not run.status and not values.get("reason"):
+                raise ValueError(f"run {run_id} cannot become {status} without a reason")
             update = sa.update(RUNS).where(RUNS.c.id == run_id).values(**values, updated=self.now())
             changed = _run(connection.execute(update.returning(*RUNS.c)).one())
-            if _standing(changed) != _standing(run):
-                self._tell(connection, changed, by)
+            who, deed = by if isinstance(by, tuple) else (by, None)
+            if deed is not None:
+                record_deed(connection, run_id, deed, who, changed.updated)
+            if standing(changed) != standing(run):
+                self._tell(connection, changed, who)
             return changed
 
         changed = self.database.transact(work)
@@ -290,11 +306,11 @@ class RunStore:
         verdict: Verdict | None = None,
         *,
         attempt: int | None = None,
-        reason: str = "",
+        reason: Reason | None = None,
         waits_for: str = "",
         due: datetime | None = None,
     ) -> Run:
-        """Move a run on; a verdict once given stays unless another is given.
+        """Move a run on; a verdict once given stays unless another is given. Some statuses take a ``reason``.
 
         Saying the same again changes nothing, so a repeated step may; neither does what an ``attempt`` says that
         is not the run's last.
@@ -313,9 +329,11 @@ class RunStore:
                 raise StoreError(f"run {run_id} is over ({run.status}) and cannot become {status}")
             if status.waiting and run.cancelled_by is not None:
                 # Asked to stop while it was on its way to waiting: no check point comes any more.
-                return {"status": RunStatus.CANCELLED.value, "reason": f"cancelled by {run.cancelled_by}"}
+                stopped = Reason(f"cancelled by {run.cancelled_by}", "gate", retry(run_id))
+                return {"status": RunStatus.CANCELLED.value, **stopped.columns()}
             values = {"status": status.value, "verdict": verdict or run.verdict}
-            return {**values, "reason": reason, "waits_for": waits_for, "due": due}
+            told = reason.columns() if reason is not None else NO_REASON
+            return {**values, **told, "waits_for": waits_for, "due": due}
 
         return self.change(run_id, move)
 
@@ -364,31 +382,7 @@ class RunStore:
         self.events.write(connection, decision.run_id, EventKind.DECISION, data)
 
     def _tell(self, connection: sa.Connection, run: Run, by: str) -> None:
-        data: dict[str, Any] = {
-            "status": run.status.value,
-            "verdict": run.verdict.value if run.verdict else None,
-            "attempt": run.attempt,
-            "waits_for": run.waits_for,
-            "reason": run.reason,
-        }
-        self.events.write(connection, run.id, EventKind.STATUS, data | ({"by": by} if by else {}))
-
-
-def again_from(start: str, run: Run) -> dict[str, Any]:
-    """Columns of a run that begins another attempt, at the stage ``start``."""
-    return {
-        "status": RunStatus.PENDING.value,
-        "attempt": run.attempt + 1,
-        "start": start,
-        "verdict": None,
-        "due": None,
-        "waits_for": "",
-        "reason": "",
-    }
-
-
-def _standing(run: Run) -> tuple[object, ...]:
-    return run.status, run.verdict, run.attempt, run.waits_for
+        self.events.write(connection, run.id, EventKind.STATUS, told_of(run) | ({"by": by} if by else {}))
 
 
 def _run(row: sa.Row[Any]) -> Run:

@@ -35,7 +35,10 @@ class RunSummary(BaseModel):
     due: datetime | None
     waits_for: str
     cancelled_by: str | None
-    reason: str = Field(description="Why it ended as it did, where its stages do not say so.")
+    reason: str = Field(description="Why it ended without its change, or stopped.")
+    reason_step: str = Field(description="The step at which that was.")
+    reason_device: str = Field(description="The device on which it was; empty where no single one is meant.")
+    reason_hint: str = Field(description="The way on.")
     undo_of: str | None = Field(description="The run that this one takes back.")
 
 

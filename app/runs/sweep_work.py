@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 from app.errors import QosforgeError
 from app.findings import Severity
-from app.intent.written import load_written
+from app.intent.written import Written, load_written
+from app.inventory.models import Network
 from app.prediction.predict import Prediction, predict
 from app.reports.preview import check
 from app.runs.artifacts import Artifacts
+from app.runs.computing import Computing
 from app.runs.engine import Engine, JsonObject, State
 from app.runs.sweeps import PointOutcome, Sweeps
 
@@ -27,6 +29,7 @@ class SweepWork:
     sweeps: Sweeps
     artifacts: Artifacts
     engine: Engine
+    computing: Computing
 
     def register(self) -> None:
         """Make the workflow known to the engine; before its launch."""
@@ -48,7 +51,7 @@ class SweepWork:
             if workflow_id in known:
                 continue
             self.engine.enqueue(WORKFLOW, workflow_id, {"sweep": sweep_id, "number": number}, SWEEPS_QUEUE)
-            if self.engine.state(workflow_id) in (State.ENDED, State.ABANDONED):
+            if self.engine.state(workflow_id) in (State.ENDED, State.ABANDONED, State.GIVEN_UP):
                 self._failed(sweep_id, number, "its workflow ended without saying how")
 
     def _workflow(self, _workflow_id: str, params: JsonObject) -> JsonObject:
@@ -58,13 +61,10 @@ class SweepWork:
         """Measure a point and record what came of it: ``{"outcome": …}``. Its result depends on the point alone."""
         try:
             network, written, seed = self.sweeps.asked(sweep_id, number)
-            checked = check(load_written(written), network)
-            errors = [f for f in checked.findings if f.severity is Severity.ERROR]
-            if errors:
-                why = "; ".join(dict.fromkeys(f"{f.code} on {f.device or 'the network'}" for f in errors))
-                self.sweeps.end(sweep_id, number, PointOutcome.REFUSED, self.engine.executor, error=why)
+            prediction = self.computing.done(sweep_id, lambda: None, _predicted, written, network, seed)
+            if isinstance(prediction, str):
+                self.sweeps.end(sweep_id, number, PointOutcome.REFUSED, self.engine.executor, error=prediction)
                 return {"outcome": PointOutcome.REFUSED.value}
-            prediction = predict(checked.compilation, seed=seed, at_most_seconds=None)
         except QosforgeError as error:
             self._failed(sweep_id, number, str(error))
             return {"outcome": PointOutcome.FAILED.value}
@@ -76,6 +76,15 @@ class SweepWork:
     def _failed(self, sweep_id: str, number: int, why: str) -> None:
         _log.warning("point %s of sweep %s failed: %s", number, sweep_id, why)
         self.sweeps.end(sweep_id, number, PointOutcome.FAILED, self.engine.executor, error=why)
+
+
+def _predicted(written: Written, network: Network, seed: int) -> Prediction | str:
+    """What is predicted for a point; or the errors that stand against it."""
+    checked = check(load_written(written), network)
+    errors = [f for f in checked.findings if f.severity is Severity.ERROR]
+    if errors:
+        return "; ".join(dict.fromkeys(f"{f.code} on {f.device or 'the network'}" for f in errors))
+    return predict(checked.compilation, seed=seed, at_most_seconds=None)
 
 
 def _document(prediction: Prediction) -> JsonObject:

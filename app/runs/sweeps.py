@@ -5,7 +5,6 @@ No box is touched or read: the evidence is ``predicted``. A sweep is rows; execu
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,6 +15,7 @@ import sqlalchemy as sa
 
 from app.database.connections import Database
 from app.errors import InputError, Place
+from app.expansion import combine
 from app.intent.written import Written, load_written
 from app.inventory.models import Network
 from app.runs.artifacts import Artifacts, canonical_json
@@ -260,7 +260,7 @@ def _combinations(order: SweepOrder) -> list[dict[str, Any]]:
     names = sorted(order.parameters)
     return [
         {"parameters": dict(zip(names, values, strict=True)), "seed": seed}
-        for values in itertools.product(*(order.parameters[name] for name in names))
+        for values in combine(*(order.parameters[name] for name in names))
         for seed in order.seeds
     ]
 

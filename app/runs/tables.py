@@ -134,12 +134,16 @@ RUNS = sa.Table(
     sa.Column("cancelled_by", NAME),
     sa.Column("start", sa.String(24), nullable=False, server_default="read"),
     sa.Column("reason", sa.Text, nullable=False, server_default=""),
+    sa.Column("reason_step", sa.Text, nullable=False, server_default=""),
+    sa.Column("reason_device", sa.Text, nullable=False, server_default=""),
+    sa.Column("reason_hint", sa.Text, nullable=False, server_default=""),
     sa.Index("ix_runs_network_id", "network", "id"),
     sa.Index("ix_runs_policy_id", "policy", "id"),
+    sa.Index("ix_runs_network_policy_version", "network", "policy_version"),
 )
 """``attempt``: how often it was begun; ``source``: the Git commit of its policy, where it has one; ``due``: when a
 waiting run is looked at again; ``cancelled_by``: who asked that it stop; ``start``: the stage that this attempt
-begins at; ``reason``: why the run ended as it did, where its stages do not say so.
+begins at; ``reason``: why the run ended without its change or stopped, with the step, the device and the way on.
 """
 
 APPROVALS = sa.Table(
@@ -155,6 +159,18 @@ APPROVALS = sa.Table(
     sqlite_autoincrement=True,
 )
 """Decisions on what a run would do; ``candidate`` is the artifact that lists every box's delta."""
+
+RUN_DEEDS = sa.Table(
+    "run_deeds",
+    METADATA,
+    sa.Column("seq", SEQUENCE, primary_key=True, autoincrement=True),
+    sa.Column("run_id", RUN_ID, sa.ForeignKey("runs.id"), nullable=False, index=True),
+    sa.Column("deed", sa.String(16), nullable=False),
+    sa.Column("by", NAME, nullable=False),
+    sa.Column("at", UtcDateTime, nullable=False),
+    sqlite_autoincrement=True,
+)
+"""What people did to runs beside deciding on them: they have a hand in the change. Kept when events are dropped."""
 
 EVENTS = sa.Table(
     "events",
@@ -192,10 +208,24 @@ POLICIES = sa.Table(
     sa.Column("comment", sa.Text, nullable=False),
     sa.Column("source", sa.JSON),
     sa.Column("at", UtcDateTime, nullable=False),
+    sa.Column("network", NAME, nullable=False, server_default="*"),
 )
 """Versions of policies, numbered from 1 by policy. ``version`` is the hash of the canonical form, ``text`` the
-artifact of what was written, ``included`` the artifacts of its includes by name.
+artifact of what was written, ``included`` the artifacts of its includes by name. ``network`` is whose policy it is
+(``*``: of all), the same for every version of a name.
 """
+
+POLICY_TAKEOVERS = sa.Table(
+    "policy_takeovers",
+    METADATA,
+    sa.Column("name", NAME, primary_key=True),
+    sa.Column("number", sa.Integer, primary_key=True),
+    sa.Column("network", NAME, primary_key=True),
+    sa.Column("by", NAME, nullable=False),
+    sa.Column("at", UtcDateTime, nullable=False),
+    sa.ForeignKeyConstraint(["name", "number"], ["policies.name", "policies.number"]),
+)
+"""Versions of policies for which an operator of a network stands there, though somebody else wrote them."""
 
 EXECUTORS = sa.Table(
     "executors",

@@ -12,10 +12,11 @@ import sqlalchemy as sa
 from app.compiler.resolve import resolve
 from app.errors import StoreError
 from app.runs.context import Context
-from app.runs.endings import error_text, error_texts
 from app.runs.gate import waits
 from app.runs.leases import LeaseHeld
+from app.runs.lineage import hands_in
 from app.runs.outside import received, waiting_for
+from app.runs.reason import RECOVER, Reason, reason_of_errors, retry
 from app.runs.store import Run
 from app.runs.tables import RunStatus, Verdict
 from app.runs.undo import originals
@@ -58,7 +59,7 @@ def lock(context: Context, since: str) -> Json:
     give_up = datetime.fromisoformat(since) + timedelta(seconds=LOCK_SECONDS)
 
     def attempt() -> Json | None:
-        stop = stopped(context)
+        stop = context.stop()
         if stop is not None:
             return {"stop": stop}
         try:
@@ -97,7 +98,7 @@ def await_measurement(context: Context, when: Side, until: str | None, seconds: 
     since = end - timedelta(seconds=seconds)
 
     def attempt() -> Json | None:
-        stop = stopped(context)
+        stop = context.stop()
         if stop is not None:
             return {"stop": stop}
         artifact = received(context.store, context.run_id, when, since)
@@ -136,20 +137,10 @@ def checkpoint(context: Context, devices: list[str]) -> Json:
     Raises:
         LeaseLost: another run took a box.
     """
-    stop = stopped(context)
+    stop = context.stop()
     if stop is None:
         context.store.leases.renew(context.run_id, devices, LEASE_SECONDS)
     return {"stop": stop}
-
-
-def stopped(context: Context) -> Json | None:
-    """As what the run has to end, and why: somebody cancelled it, or its time is over."""
-    run = context.store.get_run(context.run_id)
-    if run.cancelled_by is not None:
-        return {"status": RunStatus.CANCELLED.value, "reason": f"cancelled by {run.cancelled_by}"}
-    if run.deadline is not None and context.store.now() >= run.deadline:
-        return {"status": RunStatus.FAILED.value, "reason": "timed out"}
-    return None
 
 
 def gate(context: Context, candidate: str) -> Json:
@@ -162,6 +153,7 @@ def gate(context: Context, candidate: str) -> Json:
         candidate,
         rules=context.rules.holding(run.network, context.documents.approval, context.network.changes),
         decisions=decisions,
+        hands=lambda: hands_in(store.database, run.id, candidate),
         now=store.now(),
     )
     if found is None:
@@ -179,7 +171,7 @@ def held_up(context: Context, devices: list[str], candidate: str | None) -> Json
     Raises:
         LeaseLost: another run took a box.
     """
-    stop = stopped(context)
+    stop = context.stop()
     if stop is not None:
         return {"stop": stop}
     wait = gate(context, candidate)["wait"] if candidate is not None else None
@@ -196,19 +188,14 @@ def release(context: Context) -> Json:
 
 
 def set_status(context: Context, status: str, verdict: str | None, told: Json) -> Json:
-    """Write where the run stands, unless a later attempt has begun; ``told``: reason, waits_for, due, errors.
-
-    Errors that no stage has become the reason, where there is no other.
-    """
+    """Write where the run stands, unless a later attempt has begun; ``told``: reason, waits_for, due."""
     due = told.get("due")
-    errors = list(map(error_text, told.get("errors") or ()))
-    said = set(error_texts(context.store.stages(context.run_id))) if errors else set()
     context.store.set_status(
         context.run_id,
         RunStatus(status),
         Verdict(verdict) if verdict else None,
         attempt=context.attempt,
-        reason=told.get("reason") or "; ".join(text for text in errors if text not in said),
+        reason=Reason(**told["reason"]) if told.get("reason") else None,
         waits_for=told.get("waits_for", ""),
         due=datetime.fromisoformat(due) if due else None,
     )
@@ -221,21 +208,37 @@ def set_settled(context: Context) -> Json:
     def settle(run: Run, _connection: sa.Connection) -> Mapping[str, Any] | None:
         if run.status not in (RunStatus.RUNNING, RunStatus.NEEDS_RECOVERY):
             return None
-        ended = RunStatus.CANCELLED if run.cancelled_by else RunStatus.ROLLED_BACK
-        return {"status": ended.value, "waits_for": "", "due": None}
+        if run.cancelled_by:
+            ended, why = RunStatus.CANCELLED, f"cancelled by {run.cancelled_by}"
+        else:
+            ended, why = RunStatus.ROLLED_BACK, run.reason or "it was cut short"
+        reason = Reason(
+            f"{why}; its devices are put back",
+            run.reason_step or "roll-back",
+            retry(context.run_id),
+            run.reason_device,
+        )
+        return {"status": ended.value, **reason.columns(), "waits_for": "", "due": None}
 
     context.store.change(context.run_id, settle)
     return {}
 
 
-def set_stopped(context: Context, reason: str) -> Json:
-    """Write how a run stands that an error stopped on its way."""
+def set_stopped(context: Context, error: Json) -> Json:
+    """Write how a run stands that an error (see `QosforgeError.document`) stopped on its way."""
     left = context.store.journal.open_touches(context.run_id)
     status = RunStatus.NEEDS_RECOVERY if left else RunStatus.FAILED
     try:
+        reason = reason_of_errors([error], _last_step(context), RECOVER if left else retry(context.run_id))
         context.store.set_status(context.run_id, status, attempt=context.attempt, reason=reason)
     except StoreError:
         # It was over before: what it ended as stays.
         if not context.store.get_run(context.run_id).status.final:
             raise
     return {}
+
+
+def _last_step(context: Context) -> str:
+    """The step that this attempt came to: the last one that it began."""
+    begun = [stage.name for stage in context.store.stages(context.run_id) if stage.run_attempt == context.attempt]
+    return begun[-1] if begun else "lock"

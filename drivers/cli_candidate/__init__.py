@@ -2,7 +2,15 @@
 
 from cli_candidate.dialect import Dialect, FactPatterns
 from cli_candidate.driver import CandidateDriver
-from cli_candidate.errors import CommitBrokenError, LineRefusedError, LineTimeoutError, Progress
+from cli_candidate.errors import (
+    CommitBrokenError,
+    LimitExceededError,
+    LineRefusedError,
+    LineTimeoutError,
+    Progress,
+    SessionStoppedError,
+)
+from cli_candidate.limits import Limit, Limits
 from cli_candidate.sender import CommitReport, Remark
 
 __all__ = [
@@ -11,8 +19,12 @@ __all__ = [
     "CommitReport",
     "Dialect",
     "FactPatterns",
+    "Limit",
+    "LimitExceededError",
+    "Limits",
     "LineRefusedError",
     "LineTimeoutError",
     "Progress",
     "Remark",
+    "SessionStoppedError",
 ]

@@ -5,10 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from napalm.base.exceptions import CommandErrorException
+
 # Log messages (%FACILITY-SEVERITY-MNEMONIC, with a time stamp or a card before it) and the
-# announcements of a scheduled reload come at any moment and belong to no command.
-SYSLOG = r"(?:[*.\w][^\n%]*: ?)?%(?:[\w-]+:\w+ %)?[A-Z][A-Z0-9_]*(?:-[A-Z0-9_]+)*-[0-7]-[A-Z0-9_]+ ?:[^\n]*"
-ANNOUNCEMENT = r"\*\*\*[^\n]*"
+# announcements of a scheduled reload come at any moment and belong to no command. Both are possessive
+# (``*+``): where several follow each other, a line that could also be parts of several would be tried in
+# every way there is.
+SYSLOG = r"(?:[*.\w][^\n%]*: ?)?%(?:[\w-]+:\w+ %)?[A-Z][A-Z0-9_]*(?:-[A-Z0-9_]+)*-[0-7]-[A-Z0-9_]+ ?:[^\n]*+"
+ANNOUNCEMENT = r"\*\*\*[^\n]*+"
 _NOISE = re.compile(rf"^(?:{SYSLOG}|{ANNOUNCEMENT})$")
 
 #: For ``Dialect.refusal``: the words in which boxes refuse without the "%" that usually marks it.
@@ -22,6 +26,9 @@ SAYS_NO = (
 _REFUSED_IN_LOG = re.compile(r"CAM_INSTALL_FAILED")
 
 _CARET = re.compile(r"^\s*\^\s*$")
+
+# No remark of a box is longer; patterns are not searched through what a broken one prints without a line end.
+_LONGEST_REMARK = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +46,18 @@ class Answer:
     notices: tuple[str, ...]
 
 
+def require_nothing_more(text: str) -> None:
+    """Make sure that what a box printed after its prompt is nothing but log messages.
+
+    Raises:
+        CommandErrorException: it went on with something else, so the answer before was cut at what looked like the
+            prompt.
+    """
+    lines = (raw[:_LONGEST_REMARK].strip("\r\x07 \t") for raw in text.split("\n"))
+    if any(line and not _NOISE.match(line) for line in lines):
+        raise CommandErrorException("the answer holds the prompt itself, so where it ends cannot be told")
+
+
 def read_answer(text: str, refusal: re.Pattern[str], warning: re.Pattern[str]) -> Answer:
     """Classify the lines between the echo of a command and the next prompt."""
     words: list[str] = []
@@ -46,7 +65,7 @@ def read_answer(text: str, refusal: re.Pattern[str], warning: re.Pattern[str]) -
     notices: list[str] = []
     refused = False
     for raw in text.split("\n"):
-        line = raw.strip("\r\x07 \t")
+        line = raw[:_LONGEST_REMARK].strip("\r\x07 \t")
         if not line:
             continue
         if _REFUSED_IN_LOG.search(line):

@@ -28,15 +28,13 @@ def unwrap(text: str, width: int) -> str:
     A full line is joined with the next unless that one begins with the same word, is a comment, or is
     a lone keyword: those begin commands of their own. Blanks at the break belong to the line and stay.
     """
-    joined: list[str] = []
-    last = ""  # the physical line that ended the current logical one
+    joined: list[list[str]] = []  # the physical lines of each logical one
     for line in text.split("\n"):
-        if joined and len(last) in (width - 1, width) and _continues(joined[-1], line):
-            joined[-1] += line
+        if joined and len(joined[-1][-1]) in (width - 1, width) and _continues(joined[-1][0], line):
+            joined[-1].append(line)
         else:
-            joined.append(line)
-        last = line
-    return "\n".join(joined)
+            joined.append([line])
+    return "\n".join("".join(pieces) for pieces in joined)
 
 
 def _continues(before: str, line: str) -> bool:

@@ -7,7 +7,6 @@ from types import TracebackType
 from typing import Any, ClassVar
 
 import paramiko
-from napalm.base.base import NetworkDriver
 from napalm.base.constants import CISCO_SANITIZE_FILTERS
 from napalm.base.exceptions import (
     CommandErrorException,
@@ -18,7 +17,6 @@ from napalm.base.exceptions import (
 )
 from napalm.base.helpers import sanitize_configs
 from napalm.base.netmiko_helpers import netmiko_args
-from netmiko import BaseConnection
 from netmiko.exceptions import (
     NetmikoAuthenticationException,
     NetmikoBaseException,
@@ -26,28 +24,25 @@ from netmiko.exceptions import (
 )
 
 from cli_candidate.answers import read_answer
+from cli_candidate.bounded import BoundedDriver
 from cli_candidate.candidate import Line, parse_candidate, parse_lines
 from cli_candidate.configtext import strip_volatile, unwrap
+from cli_candidate.connection import GuardedConnection, guarded
 from cli_candidate.dialect import Dialect
 from cli_candidate.diff import merge_diff
 from cli_candidate.facts import read_facts
 from cli_candidate.sender import CommitReport, Sender
 from cli_candidate.terminal import GO_ON, Reply, Terminal
 
-# Seconds without a byte before a command counts as unanswered; slow boxes build a configuration for
-# some seconds before they print it. ``optional_args["read_timeout_override"]`` replaces it.
-_READ_TIMEOUT = 30.0
-# Writing flash or NVRAM is silent for much longer.
-_SAVE_TIMEOUT = 120.0
 
-
-class CandidateDriver(NetworkDriver):
+class CandidateDriver(BoundedDriver):
     """Base of the drivers; a subclass names its ``dialect``.
 
     ``optional_args`` are Netmiko's: ``port``, ``secret``, ``ssh_strict``, ``system_host_keys``,
     ``alt_host_keys`` with ``alt_key_file``, ``conn_timeout``, ``fast_cli``, ``global_delay_factor``,
-    ``session_log``, ``read_timeout_override`` (seconds of silence per command), and so on; besides
-    ``force_no_enable``. Only SSH is spoken.
+    ``session_log`` and so on; besides ``force_no_enable``, ``limits`` (how long and how much each step may
+    take: :class:`cli_candidate.limits.Limits`) and ``read_timeout_override`` (its silence after a command, in
+    seconds). Only SSH is spoken.
 
     Nothing is written to the startup configuration before ``confirm_commit()``, whether or not
     ``revert_in`` was given (NAPALM's own ``ios`` driver saves at once without it).
@@ -64,7 +59,7 @@ class CandidateDriver(NetworkDriver):
         optional_args: dict[str, Any] | None = None,
     ) -> None:
         """Keep the parameters; nothing is contacted before :meth:`open`."""
-        arguments = dict(optional_args or {})
+        arguments = self._take_guard(optional_args or {})
         if arguments.get("transport", "ssh") != "ssh":
             raise NotImplementedError(f"transport {arguments['transport']!r}: this driver speaks SSH only")
         self.hostname = hostname
@@ -76,11 +71,10 @@ class CandidateDriver(NetworkDriver):
         self.force_no_enable = bool(arguments.get("force_no_enable", False))
         self.last_commit: CommitReport | None = None
         self._netmiko_arguments: dict[str, Any] = netmiko_args(arguments)
-        self._read_timeout = float(arguments.get("read_timeout_override") or _READ_TIMEOUT)
         self._session: Terminal | None = None
         self._wrap_width: int | None = None
         self._candidate: tuple[Line, ...] | None = None
-        self.device: BaseConnection | None = None
+        self.device: GuardedConnection | None = None
 
     def __exit__(
         self,
@@ -99,39 +93,42 @@ class CandidateDriver(NetworkDriver):
         Raises:
             ConnectAuthError: user name, password or enable secret refused.
             ConnectionException: unreachable, wrong or unknown host key, or no command line behind it.
+            LimitExceededError: it takes longer than the step ``login`` may.
         """
         where = f"{self.hostname}:{self._netmiko_arguments.get('port') or 22}"
-        connection: BaseConnection | None = None
         try:
-            connection = self.dialect.connection(
-                device_type=self.dialect.device_type,
-                host=self.hostname,
-                username=self.username,
-                password=self.password,
-                timeout=self.timeout,
-                **self._netmiko_arguments,
-            )
-            if not self.force_no_enable:
-                self._enable(connection, where)
-            session = Terminal(connection, self._read_timeout)
-            self._wrap_width = self._prepare(session)
+            self._log_in(where)
         except NetmikoAuthenticationException as error:
             raise ConnectAuthError(f"{where} refuses the credentials of {self.username!r}") from error
         except (NetmikoTimeoutException, NetmikoBaseException) as error:
             reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
-            self._drop(connection)
             raise ConnectionException(f"cannot open a session to {where}: {reason}") from error
         except (OSError, EOFError, ValueError, paramiko.SSHException) as error:
-            self._drop(connection)
             raise ConnectionException(f"cannot open a session to {where}: {error}") from error
-        self.device = connection
+        finally:
+            if self._session is None:
+                self._drop()
+
+    def _log_in(self, where: str) -> None:
+        self.device = guarded(self.dialect.connection)(
+            device_type=self.dialect.device_type,
+            host=self.hostname,
+            username=self.username,
+            password=self.password,
+            timeout=self.timeout,
+            guard=self.guard,
+            **self._netmiko_arguments,
+        )
+        if not self.force_no_enable:
+            self._enable(self.device, where)
+        session = Terminal(self.device)
+        self._wrap_width = self._prepare(session)
         self._session = session
 
-    def _enable(self, connection: BaseConnection, where: str) -> None:
+    def _enable(self, connection: GuardedConnection, where: str) -> None:
         try:
             connection.enable()
         except ValueError as error:
-            self._drop(connection)
             raise ConnectAuthError(f"{where} refuses the enable secret") from error
 
     def _prepare(self, session: Terminal) -> int | None:
@@ -143,17 +140,17 @@ class CandidateDriver(NetworkDriver):
                 width = self.dialect.factory_width
         return width
 
-    @staticmethod
-    def _drop(connection: BaseConnection | None) -> None:
-        if connection is not None:
-            connection.disconnect()
-
     def close(self) -> None:
         """End the session; the candidate goes with it, a running dead-man timer does not."""
-        self._drop(self.device)
-        self.device = None
+        self._drop()
         self._session = None
         self._candidate = None
+
+    def _drop(self) -> None:
+        device, self.device = self.device, None
+        if device is not None:
+            device.disconnect()
+        self.guard.close()
 
     def is_alive(self) -> dict[str, bool]:
         """Whether the session stands. Sends a NUL, which command lines ignore, to find a dead peer."""
@@ -265,7 +262,7 @@ class CandidateDriver(NetworkDriver):
         Raises:
             CommandErrorException: the box did not save.
         """
-        reply = self._terminal.run(self.dialect.save_command, GO_ON, _SAVE_TIMEOUT)
+        reply = self._terminal.run(self.dialect.save_command, GO_ON)
         answer = read_answer(reply.text, self.dialect.refusal, self.dialect.warning)
         if answer.refusal is not None:
             raise CommandErrorException(f"{self.dialect.save_command}: {answer.refusal}")
@@ -320,6 +317,7 @@ class CandidateDriver(NetworkDriver):
 
     def _read_config(self, command: str) -> str:
         text = self._show(command)
+        self._terminal.require_quiet()
         if self._wrap_width is not None:
             text = unwrap(text, self._wrap_width)
         return strip_volatile(text, self.dialect.volatile)

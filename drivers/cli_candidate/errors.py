@@ -1,10 +1,12 @@
-"""What can go wrong while a candidate is sent, each with how far it came.
+"""What can go wrong in a session; while a candidate is sent, each with how far it came.
 
     MergeConfigException       (NAPALM)
     └── LineRefusedError       the box refused a line; the lines before it stay
     CommandTimeoutException    (NAPALM)
-    └── LineTimeoutError       no prompt came back after a line
+    ├── LimitExceededError     a step took longer, or the box sent more, than its limit
+    └── LineTimeoutError       the same after a line of a candidate
     ConnectionClosedException  (NAPALM)
+    ├── SessionStoppedError    somebody stopped the session from outside
     └── CommitBrokenError      the session ended in the middle
 
 The caller owns the way back: the boxes served here cannot undo anything on their own.
@@ -21,6 +23,8 @@ from napalm.base.exceptions import (
     MergeConfigException,
 )
 from napalm.base.helpers import sanitize_config
+
+from cli_candidate.limits import MIB, STEP_NAMES, Quantity, Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,35 @@ class Progress:
         return f"line {self.line_number} ({shown!r}), {self.applied} of {self.total} commands applied before it"
 
 
+class LimitExceededError(CommandTimeoutException):
+    """A device passed a limit of a step, and the session was cut.
+
+    Attributes:
+        step: the step, a field of :class:`cli_candidate.limits.Limits`.
+        quantity: which of its limits, a field of :class:`cli_candidate.limits.Limit`.
+        limit: its value, in seconds or bytes.
+    """
+
+    def __init__(self, step: Step, quantity: Quantity, limit: float) -> None:
+        super().__init__(step, quantity, limit)
+        self.step = step
+        self.quantity = quantity
+        self.limit = limit
+
+    def __str__(self) -> str:
+        name = STEP_NAMES[self.step]
+        if self.quantity == "silence":
+            return f"{name}: no answer for {self.limit:g} s"
+        if self.quantity == "seconds":
+            return f"{name}: not finished within {self.limit:g} s"
+        size = f"{self.limit / MIB:g} MiB" if self.limit >= MIB else f"{self.limit:g} bytes"
+        return f"{name}: more than {size} received"
+
+
+class SessionStoppedError(ConnectionClosedException):
+    """The session was cut from outside; the text says why."""
+
+
 class LineRefusedError(MergeConfigException):
     """The box refused a line: ``progress`` says which, ``answer`` holds the box's own words."""
 
@@ -57,7 +90,7 @@ class LineRefusedError(MergeConfigException):
 
 
 class LineTimeoutError(CommandTimeoutException):
-    """No prompt came back, so whether the line was taken is unknown: open a new session and read the box."""
+    """A limit was passed, so whether the line was taken is unknown: open a new session and read the box."""
 
     def __init__(self, progress: Progress, reason: str) -> None:
         super().__init__(progress, reason)

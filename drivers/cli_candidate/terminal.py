@@ -12,25 +12,22 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import paramiko
-from napalm.base.exceptions import (
-    CommandErrorException,
-    CommandTimeoutException,
-    ConnectionClosedException,
-)
-from netmiko import BaseConnection
+from napalm.base.exceptions import CommandErrorException, ConnectionClosedException
 from netmiko.exceptions import NetmikoBaseException
 
-from cli_candidate.answers import ANNOUNCEMENT, SYSLOG
+from cli_candidate.answers import ANNOUNCEMENT, SYSLOG, require_nothing_more
+from cli_candidate.connection import GuardedConnection
 
 # IOS shortens the name in long prompts; Netmiko trusts its first 16 characters, and so does this.
 _NAME_LENGTH = 16
 # A prompt is looked for at the end only; this many characters hold one with log messages after it.
 _TAIL = 4000
 _POLL_SECONDS = 0.004
+_ECHO_SPREAD = 16
 # After this silence a prompt with another name is taken for the box's new one: somebody renamed it.
 _RENAMED_SECONDS = 1.0
 _MAX_QUESTIONS = 5
+_LONGEST_QUESTION = 300
 
 _MODE = r"(?P<mode>\([^()\s]*\)?)?(?:<[^<>\n]*>)?[>#]"
 _NOISE_TO_END = rf"(?:\s*(?:{ANNOUNCEMENT}|{SYSLOG}|\x07))*\s*\Z"
@@ -61,11 +58,11 @@ class Reply:
 class Terminal:
     """The command line of one box; not for use by two threads at once."""
 
-    def __init__(self, connection: BaseConnection, timeout: float) -> None:
-        """Learn the prompt of an open connection; ``timeout`` bounds the silence after a command, seconds."""
+    def __init__(self, connection: GuardedConnection) -> None:
+        """Learn the prompt of an open connection."""
         self._connection = connection
-        self._timeout = timeout
-        found = re.match(r"([^\s()<>#]+)(\([^()\s]*\)?)?", connection.find_prompt())
+        # With a pattern, for without one Netmiko sleeps for longer and longer.
+        found = re.match(r"([^\s()<>#]+)(\([^()\s]*\)?)?", connection.find_prompt(pattern=r"[>#]"))
         if found is None:
             raise ConnectionClosedException("the box shows no prompt")
         self.mode = found.group(2) or ""
@@ -76,17 +73,18 @@ class Terminal:
         rest = r"[^\s()<>#]*" if len(name) > _NAME_LENGTH else ""
         self._prompt = re.compile(rf"\n{re.escape(name[:_NAME_LENGTH])}{rest}{_MODE}{_NOISE_TO_END}")
 
-    def run(self, command: str, replies: Replies = NO_QUESTIONS, timeout: float | None = None) -> Reply:
+    def run(self, command: str, replies: Replies = NO_QUESTIONS) -> Reply:
         """Send one command and read up to the prompt; ``mode`` is then what stands in the prompt's brackets.
 
         Raises:
-            CommandTimeoutException: nothing came for ``timeout`` seconds (default: the terminal's).
+            LimitExceededError: the box took longer, or sent more, than the present step allows.
             CommandErrorException: the box asked more questions than any command has.
             ConnectionClosedException: the session ended.
         """
         prompt = _ANY_PROMPT if _RENAMES.match(command) else self._prompt
         echo = re.compile(r"\s*".join(re.escape(char) for char in command if not char.isspace()))
-        limit = self._timeout if timeout is None else timeout
+        # An echo may be broken by line ends and blanks, so it is as long as this at most.
+        echo_reach = _ECHO_SPREAD * (len(command) + 1)
         seen = ""
         body: int | None = None  # where the part of the answer not yet dealt with begins in ``seen``
         said = ""
@@ -100,16 +98,13 @@ class Terminal:
             if chunk:
                 heard += silence
                 seen += chunk
-            elif silence > limit:
-                tail = seen[-200:].strip()
-                raise CommandTimeoutException(f"no prompt within {limit:g} s; last seen: {tail!r}")
             elif silence > _RENAMED_SECONDS and prompt is not _ANY_PROMPT:
                 prompt = _ANY_PROMPT
             else:
                 time.sleep(_POLL_SECONDS)
                 continue
             if body is None:
-                echoed = echo.search(seen)
+                echoed = echo.search(seen, max(0, len(seen) - len(chunk) - echo_reach))
                 if echoed is None:
                     continue
                 body = echoed.end()
@@ -120,7 +115,7 @@ class Terminal:
                     self._learn(found.group("name"))
                 said += seen[body : found.start()].removeprefix(replied)
                 return Reply(said.strip("\n"), tuple(asked))
-            question = _question(seen[body:], replies)
+            question = _question(seen[max(body, len(seen) - _LONGEST_QUESTION) :], replies)
             if question is not None:
                 if len(asked) == _MAX_QUESTIONS:
                     raise CommandErrorException(f"the box keeps asking: {asked[-1]!r}")
@@ -131,6 +126,15 @@ class Terminal:
                 replied = question
                 self._write(question)
 
+    def require_quiet(self) -> None:
+        """Make sure that the last prompt was the end of an answer, and not a part of it.
+
+        Raises:
+            CommandErrorException: the box went on after it.
+            LimitExceededError: the box does not come to an end.
+        """
+        require_nothing_more(self.run("").text)
+
     def _write(self, text: str) -> None:
         try:
             self._connection.write_channel(text + "\n")
@@ -139,16 +143,9 @@ class Terminal:
 
     def _read(self) -> str:
         try:
-            chunk = str(self._connection.read_channel())
-            channel = self._connection.remote_conn
-            if not chunk and isinstance(channel, paramiko.Channel) and channel.closed:
-                # The last words may have arrived between the two looks.
-                chunk = str(self._connection.read_channel())
-                if not chunk:
-                    raise ConnectionClosedException("the box closed the session")
+            return self._connection.read_channel()
         except (OSError, EOFError, AttributeError, NetmikoBaseException) as error:
             raise ConnectionClosedException(f"the session is closed: {error}") from error
-        return chunk
 
 
 def _question(text: str, replies: Replies) -> str | None:

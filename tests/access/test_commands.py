@@ -68,7 +68,7 @@ def test_a_password_is_read_from_standard_input(
     qosforge("user", "add", "ann", "--role", "viewer")
     monkeypatch.setattr(sys, "stdin", io.StringIO("a long enough password\n"))
     assert qosforge("user", "password", "ann").code == 0
-    assert opened.session(opened.log_in("ann", "a long enough password", "192.0.2.1")).name == "ann"
+    assert opened.session(opened.log_in("ann", "a long enough password", "192.0.2.1")[0]).name == "ann"
     monkeypatch.setattr(sys, "stdin", io.StringIO("too short\n"))
     short = qosforge("user", "password", "ann")
     assert (short.code, "15 to 256 characters" in short.stderr) == (2, True)

@@ -74,3 +74,17 @@ def test_attempts_count_while_they_are_at_work(clock: HandClock) -> None:
     for attempt in attempts:
         attempt.__exit__(None, None, None)
     assert not refused(throttle, "ann", "192.0.2.1", clock)
+
+
+def test_a_known_browser_is_not_kept_out_by_others_and_is_slowed_for_itself(clock: HandClock) -> None:
+    throttle = Throttle()
+    for number in range(PER_NAME):
+        fail(throttle, "ann", f"192.0.2.{number}", clock)
+    assert refused(throttle, "ann", "198.51.100.1", clock)
+    for _ in range(PER_NAME_AND_ADDRESS):
+        with pytest.raises(WrongPassword), throttle.attempt("ann", "198.51.100.1", clock(), "laptop"):
+            raise WrongPassword
+    with pytest.raises(TooManyAttempts), throttle.attempt("ann", "203.0.113.1", clock(), "laptop"):
+        pass
+    with throttle.attempt("ann", "198.51.100.1", clock(), "phone"):
+        pass

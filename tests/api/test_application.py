@@ -95,3 +95,15 @@ def test_every_operation_declares_the_problems_it_may_answer(backend: Backend) -
                 assert declared >= {"401", "403"}, f"{method} {path}"
             if "requestBody" in operation:
                 assert declared >= {"400", "413", "422"}, f"{method} {path}"
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:8080", "127.0.0.1"])
+def test_a_redirect_never_names_the_host_that_was_asked_for(client: TestClient, host: str) -> None:
+    answer = client.get("/api/v1/runs/?limit=3", headers={"Host": host}, follow_redirects=False)
+    assert (answer.status_code, answer.headers["location"]) == (307, "/api/v1/runs?limit=3")
+
+
+def test_over_tls_this_host_alone_is_bound_to_it(backend: Backend) -> None:
+    with TestClient(create_app(backend), base_url="https://qos.example") as client:
+        answer = client.get("/api/v1/health")
+    assert answer.headers["strict-transport-security"] == "max-age=31536000"

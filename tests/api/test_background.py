@@ -10,7 +10,7 @@ import pytest
 
 from app.api import background
 from app.api.background import Background, Progress
-from app.api.compute import TooBusy
+from app.compute import TooBusy
 from app.errors import InputError
 
 

@@ -7,6 +7,8 @@ from starlette.testclient import TestClient
 
 from tests.api.conftest import People
 
+pytestmark = pytest.mark.hostile
+
 _BODY = '{"network": "campus", "policy": {"name": "campus-collaboration", "parameters": {"x": %s}}}'
 _SWEEP = '{"network": "campus", "policy": {"name": "campus-collaboration"}, "parameters": {"x": [%s]}}'
 

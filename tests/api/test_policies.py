@@ -6,6 +6,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from app.access.roles import Role
+from app.access.users import revoke
+from app.api.backend import Backend
+from app.intent.written import Written
 from tests.api.conftest import Headers, People
 
 V1 = "/api/v1"
@@ -31,7 +34,7 @@ def test_shipped_policies_are_listed_and_read(client: TestClient, operator: Head
 
 def test_a_policy_is_kept_in_versions(client: TestClient, operator: Headers) -> None:
     versions = f"{V1}/policies/gold/versions"
-    first = client.post(versions, headers=operator, json={"text": GOLD, "comment": "first"})
+    first = client.post(versions, headers=operator, json={"text": GOLD, "comment": "first", "network": "campus"})
     assert (first.status_code, first.headers["location"]) == (201, f"{versions}/1")
     assert client.post(versions, headers=operator, json={"text": GOLD}).status_code == 200
     changed = GOLD.replace("wan", "[wan, trunk]")
@@ -48,7 +51,8 @@ def test_a_policy_is_kept_in_versions(client: TestClient, operator: Headers) -> 
 
 def test_a_text_that_began_from_an_older_version_is_not_stored(client: TestClient, operator: Headers) -> None:
     versions = f"{V1}/policies/gold/versions"
-    assert client.post(versions, headers=operator, json={"text": GOLD, "base": 0}).status_code == 201
+    first = {"text": GOLD, "base": 0, "network": "campus"}
+    assert client.post(versions, headers=operator, json=first).status_code == 201
     mine = GOLD.replace("wan", "[wan, trunk]")
     refused = client.post(versions, headers=operator, json={"text": mine, "base": 0})
     assert (refused.status_code, refused.json()["type"]) == (409, "urn:qosforge:problem:wrong-state")
@@ -90,3 +94,85 @@ def test_who_only_looks_stores_nothing(client: TestClient, people: People) -> No
 )
 def test_what_is_not_there_is_not_found(client: TestClient, operator: Headers, path: str) -> None:
     assert client.get(f"{V1}/policies/{path}", headers=operator).status_code == 404
+
+
+RUN = {"network": "infn-fnal", "policy": {"name": "remote"}, "measure": False}
+REMOTE = """version: 1
+intent: remote
+include: [classes/rfc4594-4.yaml]
+apply: [{interfaces: wan, direction: output}]
+"""
+
+
+def test_a_policy_of_another_network_is_not_there_and_not_run(client: TestClient, people: People) -> None:
+    ann = people.headers("ann", Role.OPERATOR, "campus")
+    ben = people.headers("ben", Role.OPERATOR, "infn-fnal")
+    versions = f"{V1}/policies/remote/versions"
+    stored = client.post(versions, headers=ann, json={"text": REMOTE, "network": "campus"})
+    assert (stored.status_code, stored.json()["network"]) == (201, "campus")
+    assert stored.json()["trusted_on"] == ["campus"]
+    assert "remote" not in [one["name"] for one in client.get(f"{V1}/policies", headers=ben).json()["policies"]]
+    assert client.get(f"{V1}/policies/remote", headers=ben).status_code == 404
+    preview = {"network": "infn-fnal", "policy": {"name": "remote"}}
+    assert client.post(f"{V1}/compile", headers=ben, json=preview).status_code == 404
+    assert client.post(f"{V1}/runs", headers=ben, json=RUN).status_code == 404
+    refused = client.post(f"{V1}/runs", headers=people.admin(), json=RUN)
+    assert refused.status_code == 422
+    assert "belongs to network campus" in refused.json()["detail"]
+
+
+@pytest.mark.parametrize("network", ["infn-fnal", "*"])
+def test_an_operator_of_one_network_stores_for_no_other(client: TestClient, people: People, network: str) -> None:
+    ann = people.headers("ann", Role.OPERATOR, "campus")
+    answer = client.post(f"{V1}/policies/remote/versions", headers=ann, json={"text": REMOTE, "network": network})
+    assert answer.status_code == 403
+    admin = people.admin()
+    for unknown in ("campsu", "no-such"):
+        body = {"text": REMOTE, "network": unknown}
+        assert client.post(f"{V1}/policies/remote/versions", headers=admin, json=body).status_code == 404
+
+
+def test_a_version_of_who_is_no_operator_there_is_run_once_taken_over(
+    client: TestClient, people: People, backend: Backend
+) -> None:
+    admin = people.admin()
+    written = client.post(f"{V1}/policies/remote/versions", headers=admin, json={"text": REMOTE, "network": "*"})
+    assert written.json()["trusted_on"] == ["*"]
+    people.headers("sam", Role.ADMIN)  # somebody stays
+    backend.database.transact(lambda connection: revoke(connection, "root", "*"))
+    ben = people.headers("ben", Role.OPERATOR, "infn-fnal")
+    refused = client.post(f"{V1}/runs", headers=ben, json=RUN)
+    assert refused.status_code == 403
+    (error,) = refused.json()["errors"]
+    assert "root, who is no operator of infn-fnal" in error["message"]
+    assert "qosforge take-over remote@1 --network infn-fnal" in error["mend"]
+
+    over = f"{V1}/policies/remote/versions/1/take-over"
+    ann = people.headers("ann", Role.OPERATOR, "campus")
+    vic = people.headers("vic", Role.VIEWER, "infn-fnal")
+    for other in (ann, vic):
+        assert client.post(over, headers=other, json={"network": "infn-fnal"}).status_code == 403
+    for _ in range(2):
+        taken = client.post(over, headers=ben, json={"network": "infn-fnal"})
+        assert (taken.status_code, taken.json()["trusted_on"]) == (200, ["infn-fnal"])
+    assert client.get(f"{V1}/policies/remote", headers=ann).json()["about"]["trusted_on"] == []
+    assert client.post(f"{V1}/runs", headers=ben, json=RUN).status_code == 201
+    again = {"network": "campus", "policy": {"name": "remote", "version": 1}, "measure": False}
+    assert client.post(f"{V1}/runs", headers=ann, json=again).status_code == 403
+    # The next version is another text: nobody stands for it.
+    other = backend.policies.seen_by(
+        backend.access.authenticate(people.headers("max", Role.ADMIN)["Authorization"][7:])
+    )
+    other.store("remote", Written(REMOTE + "# more\n"))
+    backend.database.transact(lambda connection: revoke(connection, "max", "*"))
+    assert client.post(f"{V1}/runs", headers=ben, json=RUN).status_code == 403
+    pinned = RUN | {"policy": {"name": "remote", "version": 1}}
+    run = client.post(f"{V1}/runs", headers=ben, json=pinned).json()
+    assert backend.desk.run(run["id"]).params["policy_number"] == 1
+
+
+@pytest.mark.parametrize(("number", "status"), [(0, 422), (7, 404)])
+def test_only_what_was_stored_is_taken_over(client: TestClient, people: People, number: int, status: int) -> None:
+    ben = people.headers("ben", Role.OPERATOR, "campus")
+    path = f"{V1}/policies/rfc4594-4/versions/{number}/take-over"
+    assert client.post(path, headers=ben, json={"network": "campus"}).status_code == status

@@ -131,5 +131,28 @@ def test_boxes_that_cannot_be_read_are_named_each(client: TestClient, viewer: He
     assert {error["device"] for error in answer.json()["errors"]} == {"r1", "r2"}
 
 
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("POST", f"{V1}/compile"),
+        ("POST", f"{V1}/validate"),
+        ("GET", f"{V1}/networks/campus/devices/r1/running"),
+        ("GET", f"{V1}/networks/campus/devices/r1/drift"),
+    ],
+)
+def test_a_call_that_opens_sessions_is_in_the_log_of_calls(
+    client: TestClient, backend: Backend, viewer: Headers, method: str, path: str
+) -> None:
+    body = {"json": {**TWELVE, "live": True, "devices": ["r1"]}} if method == "POST" else {}
+    before = backend.access.calls(None, after=0, limit=100)
+    if method == "POST":
+        client.post(path, headers=viewer, json=TWELVE | {"devices": ["r1"]})
+    assert backend.access.calls(None, after=0, limit=100) == before, "what reads no device is not"
+    assert client.request(method, path, headers=viewer, **body).status_code == 502
+    (call,) = backend.access.calls(None, after=0, limit=100)[len(before) :]
+    assert (call.action, call.network, call.status) == (f"{method} {path}", "campus", 502)
+    assert call.actor
+
+
 def test_nobody_previews_a_network_that_is_not_theirs(client: TestClient, viewer: Headers) -> None:
     assert client.post(f"{V1}/compile", headers=viewer, json={**TWELVE, "network": "itesm"}).status_code == 403

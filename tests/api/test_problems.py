@@ -15,9 +15,9 @@ import app.errors
 from app.access.roles import NotAllowed, NotAuthenticated
 from app.api.application import create_app
 from app.api.backend import Backend
-from app.api.compute import ComputeDied, TooBusy, TookTooLong
 from app.api.policy_choice import PolicyChoice
 from app.api.problems import KINDS, MEDIA_TYPE, Problem, error_response
+from app.compute import ComputeDied, TooBusy, TookTooLong
 from app.errors import (
     DeviceError,
     DeviceErrors,

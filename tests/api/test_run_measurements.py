@@ -22,6 +22,7 @@ from app.runs.desk import Order
 from app.runs.outside import OUTSIDE_SECONDS, waiting_for
 from app.runs.tables import OUTSIDE_MEASUREMENTS, RunStatus
 from app.tester.measurement import Measurement
+from tests.principals import somebody
 
 Give = Callable[..., Any]
 
@@ -38,7 +39,7 @@ def _manual() -> dict[str, Any]:
 @pytest.fixture
 def run_id(backend: Backend) -> str:
     """A run that waits for a measurement after its push."""
-    intent = load_written(backend.policies.get("campus-collaboration").written())
+    intent = load_written(backend.policies.seen_by(somebody("ann")).get("campus-collaboration").written())
     order = Order(backend.networks.network("campus"), intent, tester="outside")
     run, _ = backend.desk.place(order, "ann")
     due = backend.desk.store.now() + timedelta(seconds=OUTSIDE_SECONDS)

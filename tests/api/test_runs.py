@@ -15,6 +15,7 @@ from starlette.testclient import TestClient
 from app.access.calls import calls_page
 from app.access.roles import Role
 from app.api.backend import Backend
+from app.runs.policy_versions import shipped
 from app.runs.tables import RunStatus, Verdict
 from app.settings import Settings
 from tests.api.conftest import Headers, People
@@ -80,7 +81,7 @@ def test_a_run_is_recorded_with_who_asked_for_it_and_why(
 
 
 def test_a_policy_may_be_named_or_brought(place: Place, backend: Backend) -> None:
-    text = backend.policies.get("campus-collaboration").text
+    text = shipped("campus-collaboration").text
     named, brought = place(), place(policy={"text": text, "file": "policies/mine.yaml"})
     assert named["policy_version"] == brought["policy_version"]
     assert backend.desk.run(brought["id"]).params["intent_file"] == "policies/mine.yaml"

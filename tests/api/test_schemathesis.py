@@ -41,6 +41,9 @@ from app.runs.engine import WORKFLOW_VERSION
 from app.runs.tables import EXECUTORS
 from app.settings import Settings
 from tests.api.conftest import Headers, People
+from tests.principals import somebody
+
+pytestmark = pytest.mark.hostile
 
 EXAMPLES = int(os.environ.get("QOSFORGE_SCHEMATHESIS_EXAMPLES", "4"))
 
@@ -94,8 +97,9 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
         start_lab(network, root() / "inventories" / NETWORK, state)
         ended.callback(control.stop, state)
         text = (root() / "examples" / "policies" / f"{POLICY}.yaml").read_text()
-        backend.policies.store(POLICY, Written(text.replace("seconds: 10", "seconds: 1")), "somebody")
-        order = Order(network, load_written(backend.policies.get(POLICY).written()))
+        policies = backend.policies.seen_by(somebody("root"))
+        policies.store(POLICY, Written(text.replace("seconds: 10", "seconds: 1")), network="*")
+        order = Order(network, load_written(policies.get(POLICY).written()))
         backend.database.transact(lambda connection: connection.execute(sa.insert(EXECUTORS).values(_executor())))
         run, _ = backend.desk.place(order, "somebody")
         yield Service(from_asgi("/api/v1/openapi.json", create_app(backend)), admin, run.id)

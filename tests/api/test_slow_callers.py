@@ -18,6 +18,8 @@ from app.api.backend import Backend
 from app.settings import Settings
 from tests.api.conftest import served
 
+pytestmark = pytest.mark.hostile
+
 AT_ONCE = 2
 HEAD_SECONDS = 0.3
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import signal
 import sqlite3
 import threading
@@ -196,3 +197,23 @@ def test_a_store_of_a_later_release_is_left_alone(store_url: str) -> None:
     database.close()
     with pytest.raises(StoreError, match="use the release that wrote it"):
         Database(store_url)
+
+
+@pytest.mark.parametrize("mode", [0o755, 0o777])
+def test_the_file_is_its_owners_alone_whatever_its_directory(tmp_path: Path, mode: int) -> None:
+    folder = tmp_path / "var"
+    folder.mkdir()
+    folder.chmod(mode)
+    before = os.umask(0o022)
+    try:
+        for _ in range(2):  # a file of before is closed, too
+            database = Database(f"sqlite:///{folder / 'runs.sqlite'}")
+            with database.write() as connection:
+                connection.exec_driver_sql("CREATE TABLE IF NOT EXISTS scratch (x INTEGER)")
+                modes = {path.name: path.stat().st_mode & 0o777 for path in folder.iterdir()}
+            database.close()
+            assert {"runs.sqlite", "runs.sqlite-wal", "runs.sqlite-shm"} <= modes.keys()
+            assert set(modes.values()) == {0o600}
+            (folder / "runs.sqlite").chmod(0o644)
+    finally:
+        os.umask(before)

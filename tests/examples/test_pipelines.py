@@ -46,6 +46,8 @@ def test_the_files_are_what_the_platforms_take() -> None:
     for job in workflow["jobs"].values():
         assert {"runs-on", "steps", "if"} <= job.keys()
         assert all(("uses" in step) != ("run" in step) for step in job["steps"])
+        used = [step["uses"] for step in job["steps"] if "uses" in step]
+        assert all(action.startswith(("actions/", "github/")) for action in used), "the platform's own alone"
     assert {name for name, job in pipeline.items() if isinstance(job, dict) and "script" in job} == {
         "lint",
         "preview",

@@ -7,6 +7,8 @@ from app.intent.loader import parse_intent
 
 from .test_loader import EXAMPLE
 
+pytestmark = pytest.mark.hostile
+
 
 def problems(text: str) -> list[InputError]:
     with pytest.raises(InputError) as caught:

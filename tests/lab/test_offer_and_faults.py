@@ -147,8 +147,21 @@ def test_disconnect_after_some_lines(lab: Path) -> None:
     control.configure(lab, "r1", ["interface Serial0/0", "no description"])
 
 
+def test_drip_answers_a_line_without_an_end_and_no_other(lab: Path) -> None:
+    control.plant(lab, "r1", "drip", pattern="^show privilege")
+    with login(lab, "r1") as connection:
+        assert "R1" in connection.send_command("show running-config | include hostname")
+        connection.write_channel("show privilege\n")
+        time.sleep(1)
+        first = connection.read_channel()
+        time.sleep(0.5)
+        assert set(connection.read_channel()) == {"."}
+        assert "#" not in first
+        connection.remote_conn.close()  # Netmiko's own way out asks for a prompt
+
+
 @pytest.mark.parametrize(("kind", "args"), [("drop_line", {}), ("drop_line", {"pattern": "("}), ("nope", {}),
-                                            ("slow", {"seconds": "x"})])  # fmt: skip
+                                            ("drip", {}), ("slow", {"seconds": "x"})])  # fmt: skip
 def test_bad_faults_are_refused(make: BoxMaker, kind: str, args: dict[str, object]) -> None:
     with pytest.raises(BoxError):
         make("12.4").faults.plant(kind, args)

@@ -24,6 +24,7 @@ from app.runs.artifacts import ArtifactStore, DatabaseArtifacts
 from app.runs.store import RunStore
 from app.runs.tables import JournalAction, RunStatus
 from app.settings import Settings
+from tests.runs.support import WHY
 
 ROOT = Path(__file__).parents[2]
 
@@ -38,7 +39,7 @@ def installation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
             network = artifacts.put_text(f"network {number}")
             run = store.create_run("campus", "policy", "f" * 64, {"network": network})
             if number:
-                store.set_status(run.id, RunStatus.FAILED)
+                store.set_status(run.id, RunStatus.FAILED, reason=WHY)
     return settings
 
 

@@ -18,6 +18,7 @@ from app.runs.store import RunStore
 from app.runs.tables import ARTIFACTS, POLICIES, SWEEP_POINTS, SWEEPS, JournalAction, RunStatus
 from app.settings import Settings
 from tests.cli.conftest import Command, Ended
+from tests.runs.support import WHY
 
 NOW = datetime.now(UTC)
 AGE = timedelta(days=200)
@@ -183,11 +184,11 @@ def test_what_a_retention_took_is_not_missed(installation: Settings, tmp_path: P
         artifacts = open_artifacts(installation, database)
         text, result, old = (artifacts.put_text(name) for name in ("text", "result", "old"))
         run = store.create_run("campus", "policy", "f" * 64, {"network": old})
-        store.set_status(run.id, RunStatus.FAILED)
+        store.set_status(run.id, RunStatus.FAILED, reason=WHY)
         with database.write() as connection:
             _add_sweep(connection, "old", text, result, NOW - AGE)
         for other in store.unfinished_runs():
-            store.set_status(other.id, RunStatus.FAILED)
+            store.set_status(other.id, RunStatus.FAILED, reason=WHY)
         gone = retain(database, shelf(database, installation.artifacts_dir), timedelta(days=90), NOW + AGE)
         for artifact in (text, result, old):
             with pytest.raises(ArtifactMissing):

@@ -62,7 +62,7 @@ def test_every_service_is_bounded_and_watched(name: str) -> None:
     assert not service.get("privileged")
 
 
-@pytest.mark.parametrize("name", ["api", "worker", "postgres"])
+@pytest.mark.parametrize("name", SERVICES)
 def test_services_run_without_rights(name: str) -> None:
     service = SERVICES[name]
     assert service["user"].split(":")[0] not in ("0", "root")

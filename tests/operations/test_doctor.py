@@ -30,6 +30,7 @@ from app.runs.store import Run, RunStore
 from app.runs.tables import EXECUTORS, RUNS, JournalAction, RunStatus
 from app.settings import Settings
 from app.system_packages import Part, Probe
+from tests.runs.support import WHY
 
 ROOT = Path(__file__).parents[2]
 NOW = datetime.now(UTC)
@@ -54,7 +55,7 @@ def run(place: Path) -> Run:
     network = ArtifactStore(settings.artifacts_dir).put_text("network")
     with RunStore(settings.database_url) as store:
         run = store.create_run("campus", "policy", "f" * 64, {"network": network})
-        return store.set_status(run.id, RunStatus.FAILED)
+        return store.set_status(run.id, RunStatus.FAILED, reason=WHY)
 
 
 CHECK = {

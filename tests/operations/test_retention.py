@@ -24,10 +24,12 @@ from app.operations.shelves import FileShelf, RowShelf
 from app.runs.artifacts import ArtifactMissing, ArtifactStore, DatabaseArtifacts
 from app.runs.desk import Desk
 from app.runs.report import run_report
-from app.runs.store import Run, RunStore, again_from
+from app.runs.standing import again_from
+from app.runs.store import Run, RunStore
 from app.runs.tables import ARTIFACTS, EVENTS, IDEMPOTENCY_KEYS, UNFINISHED, JournalAction, RunStatus
 from app.runs.wrong_state import WrongState
 from app.settings import Settings
+from tests.runs.support import WHY
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 KEEP = timedelta(days=90)
@@ -63,7 +65,7 @@ class House:
             summary["running"] = dict(enumerate(ids[2:]))
         self.now += timedelta(minutes=5)
         if status is not RunStatus.PENDING:
-            self.store.set_status(run.id, status)
+            self.store.set_status(run.id, status, reason=WHY)
         with self.database.write() as connection:
             connection.execute(sa.insert(EVENTS).values(run_id=run.id, kind="stage", data={}, at=self.now))
             connection.execute(
@@ -239,7 +241,7 @@ def test_rows_of_a_server_are_tidied_as_files_are(postgres_url: str) -> None:
     with RunStore(postgres_url, now=lambda: NOW - timedelta(days=200)) as store:
         ids = [artifacts.put_text(text) for text in ("a", "b", "c")]
         over = store.create_run("campus", "policy", "f" * 64, {"network": ids[0]})
-        store.set_status(over.id, RunStatus.FAILED)
+        store.set_status(over.id, RunStatus.FAILED, reason=WHY)
     with RunStore(postgres_url, now=lambda: NOW) as store:
         store.create_run("campus", "policy", "f" * 64, {"network": ids[1]})
     with database.write() as connection:
@@ -256,7 +258,7 @@ def test_rows_of_a_server_are_tidied_as_files_are(postgres_url: str) -> None:
 def test_a_run_that_is_retried_meanwhile_keeps_what_it_needs(postgres_url: str, tmp_path: Path) -> None:
     with RunStore(postgres_url, now=lambda: NOW - timedelta(days=200)) as store, ThreadPoolExecutor(2) as pool:
         run = store.create_run("campus", "policy", "f" * 64, {})
-        store.set_status(run.id, RunStatus.FAILED)
+        store.set_status(run.id, RunStatus.FAILED, reason=WHY)
         looked, go = threading.Event(), threading.Event()
 
         def retry(now: Run, _connection: sa.Connection) -> dict[str, Any]:

@@ -165,8 +165,9 @@ def test_nothing_is_upgraded_under_a_worker_that_lives(
     slot = Slot(database, new_executor(embedded=False), "1", SlotTimes(lasts=600, fence=600, renewed=600))
     slot.take()
     with database.write() as connection:  # as a release of before has it, which lives
-        connection.exec_driver_sql("DROP TABLE readings")
-        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0002'")
+        config = Config(attributes={"connection": connection})
+        config.set_main_option("script_location", "app.database:migrations")
+        command.downgrade(config, "0002")
     refused = qosforge("database", "upgrade", "--backup", tmp_path / "b")
     assert refused.code == 3
     assert slot.id in refused.stderr

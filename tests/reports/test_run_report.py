@@ -11,6 +11,7 @@ from app.deltaq.distribution import DeltaQ
 from app.deltaq.objective import Evidence, Objective, Quantity
 from app.deltaq.verdict import judge
 from app.findings import Finding, Severity
+from app.reports.facts import run_facts
 from app.reports.figures import class_figures, figures_of
 from app.reports.model import ClassVerdict, DeviceReport, RunReport, StageReport
 from app.reports.run_report import render_run_report
@@ -281,3 +282,14 @@ def test_what_was_only_predicted_has_figures_too() -> None:
     assert [row.name for row in traffic.table.rows] == ["voice-video, predicted"]
     assert [row.name for row in delta_q.table.rows] == ["predicted", "asked"]
     assert delta_q.change == ""
+
+
+def test_the_facts_tell_why_a_run_ended_where_and_the_way_on() -> None:
+    told = {
+        "reason": "r1 is held by run 7",
+        "reason_step": "lock",
+        "reason_device": "r1",
+        "reason_hint": "qosforge recover",
+    }
+    facts = dict(run_facts(report().model_copy(update=told)))
+    assert [facts[name] for name in ("because", "at step", "on device", "way on")] == list(told.values())

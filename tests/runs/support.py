@@ -7,8 +7,16 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
+from app.compute import Compute
+from app.runs.computing import Computing
+from app.runs.reason import Reason
+
 Spawn = Callable[..., "subprocess.Popen[str]"]
 """Start ``python -c script arguments`` in the checkout."""
+
+
+WHY = Reason("it was to end so", "push", "nothing: it is a test")
+"""The reason of a run that a test lets end."""
 
 
 class Clock:
@@ -37,3 +45,8 @@ def finish(child: subprocess.Popen[str]) -> str:
     output, errors = child.communicate(timeout=60)
     assert child.returncode == 0, errors
     return output
+
+
+def computing() -> Computing:
+    """A computing process, which begins with the first call and ends with this one."""
+    return Computing(Compute(1), 60)

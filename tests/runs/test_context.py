@@ -11,6 +11,8 @@ from app.runs.rules import NetworkRules
 from app.runs.store import RunStore
 from app.settings import Settings
 
+from .support import computing
+
 LIBRARY = 'classes: [{name: voice, match: {any: [{dscp: ef}]}, treatment: {priority: {percent: "${share}"}}}]\n'
 SITE = """\
 version: 1
@@ -40,7 +42,9 @@ def test_what_an_intent_includes_and_what_was_set_is_kept(tmp_path: Path) -> Non
 
     with RunStore(f"sqlite:///{tmp_path / 'runs.sqlite'}") as store:
         rules = NetworkRules(Settings(var_dir=tmp_path))
-        context = Context("run", Documents(**documents.as_json()), store, artifacts, lambda *_: None, rules)
+        context = Context(
+            "run", Documents(**documents.as_json()), store, artifacts, lambda *_: None, rules, computing()
+        )
         again = context.intent
 
     assert (again.version, again.intent) == (loaded.version, loaded.intent)

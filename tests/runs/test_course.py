@@ -42,13 +42,15 @@ class Steps:
     def __init__(self, **answers: object) -> None:
         self.answers = {**ANSWERS, **{name.replace("_", "-"): answer for name, answer in answers.items()}}
         self.done: list[str] = []
+        self.told: list[tuple[str, tuple[object, ...]]] = []
 
     def run_step(self, name: str, step: Callable[..., Any], *arguments: object) -> Any:
-        del step, arguments
+        del step
         answer = self.answers.get(name, {})
         if isinstance(answer, BaseException):
             raise answer
         self.done.append(name)
+        self.told.append((name, arguments))
         return answer
 
 
@@ -62,7 +64,9 @@ def course(steps: Steps, **documents: object) -> Any:
         **documents,
     }
     boxes = [SimpleNamespace(name=name) for name in ("r1", "r3", "r5")]
-    context: Any = SimpleNamespace(documents=SimpleNamespace(**asked), network=SimpleNamespace(devices=boxes))
+    context: Any = SimpleNamespace(
+        documents=SimpleNamespace(**asked), network=SimpleNamespace(devices=boxes), run_id="01890000"
+    )
     engine: Any = steps
     return Course(context, engine)
 
@@ -90,10 +94,26 @@ def test_an_interrupted_run_leaves_the_steps_in_order_for_the_one_that_goes_on(a
 @pytest.mark.parametrize("at", ["lock", "read", "prepare", "push", "roll_back"])
 def test_a_step_that_fails_for_good_gives_the_boxes_back(at: str) -> None:
     failing: Any = {at: errors.StoreError("the store is gone")}
-    steps = Steps(**{"keep": {"errors": [{"device": "r3"}]}, **failing})
+    steps = Steps(**{"keep": {"errors": [{"device": "r3", "message": "refused a line", "mend": ""}]}, **failing})
     with pytest.raises(errors.StoreError):
         course(steps).go()
     assert steps.done[-1] == "release"
+
+
+STOPPED = {"stopped": {"status": "failed", "reason": "timed out"}}
+
+
+def test_a_computation_that_is_stopped_ends_the_run_and_takes_back_what_was_pushed() -> None:
+    before, after = Steps(prepare=STOPPED), Steps(measure_after=STOPPED)
+    for steps in (before, after):
+        ended = course(steps).go()
+        assert (ended["status"], ended["reason"]) == (RunStatus.FAILED, "timed out")
+        assert "keep" not in steps.done
+    assert "push" not in before.done
+    assert after.done[after.done.index("push") :] == [
+        *("push", "counters", "checkpoint-measure-after", "measure-after"),
+        *("roll-back", "release", "status-failed"),
+    ]
 
 
 @pytest.mark.parametrize("outcome", ["broken", "inconclusive"])
@@ -148,7 +168,10 @@ def test_a_run_cancelled_after_a_touch_is_undone(at: str) -> None:
 
 
 def test_a_cancelled_run_that_cannot_be_undone_needs_recovery() -> None:
-    steps = Steps(checkpoint_keep=CANCELLED, roll_back={"running": {}, "errors": [{"device": "r1"}]})
+    steps = Steps(
+        checkpoint_keep=CANCELLED,
+        roll_back={"running": {}, "errors": [{"device": "r1", "message": "is gone", "mend": ""}]},
+    )
     assert course(steps).go()["status"] == RunStatus.NEEDS_RECOVERY
 
 
@@ -227,3 +250,82 @@ def test_no_outside_measurement_takes_the_run_back(given: dict[str, Any], status
     assert ended["status"] == status
     assert "roll-back" in steps.done
     assert ("no outside measurement" in str(ended["errors"])) == (status is RunStatus.ROLLED_BACK)
+
+
+def course_of(steps: Steps) -> Any:
+    """What the last step wrote of where the run stands."""
+    ended = course(steps).go()
+    name, arguments = steps.told[-1]
+    assert name == f"status-{ended['status']}"
+    told: Any = arguments[-1]
+    return told
+
+
+LEFT = {
+    "device": "r1",
+    "message": "run 1 left r1 between two states",
+    "mend": "finish run 1 first: qosforge recover",
+}
+
+
+@pytest.mark.parametrize(
+    ("answers", "step", "device", "message", "hint"),
+    [
+        ({"lock": {"errors": [LEFT]}}, "lock", "r1", "run 1 left r1", "qosforge recover"),
+        ({"read": {"running": {}, "errors": [LEFT, LEFT]}}, "read", "r1", "(and 1 more)", "recover"),
+        (
+            {"prepare": {**ANSWERS["prepare"], "refused": True}},
+            "validate",
+            "",
+            "findings stand against it",
+            "mend the policy",
+        ),
+        (
+            {"measure_before": errors.TesterError("no traffic")},
+            "measure-before",
+            "",
+            "no traffic",
+            "qosforge retry",
+        ),
+        ({"push": {**CANCELLED, "begun": False}}, "push", "", "cancelled by ada", "qosforge retry"),
+        ({"push": {"running": {}, "errors": [LEFT]}}, "push", "r1", "run 1 left", "recover"),
+        ({"counters": {"errors": [LEFT]}}, "counters", "r1", "run 1 left", "recover"),
+        ({"measure_after": {"outcome": "broken"}}, "measure-after", "", "are not met", "change the policy"),
+        ({"checkpoint_keep": CANCELLED}, "keep", "", "cancelled by ada", "qosforge retry"),
+        ({"keep": {"errors": [LEFT]}}, "keep", "r1", "run 1 left", "recover"),
+        (
+            {"measure_after": {"outcome": "broken"}, "roll_back": {"running": {}, "errors": [LEFT]}},
+            "roll-back",
+            "r1",
+            "it was rolled back because of: after the push the objectives are not met",
+            "qosforge recover",
+        ),
+    ],
+)
+def test_every_end_without_the_change_has_its_reason(
+    answers: Any, step: str, device: str, message: str, hint: str
+) -> None:
+    reason = course_of(Steps(**answers))["reason"]
+    assert (reason["step"], reason["device"]) == (step, device)
+    assert message in reason["message"]
+    assert hint in reason["hint"]
+
+
+def test_an_attempt_that_keeps_its_change_has_no_reason() -> None:
+    assert course_of(Steps())["reason"] is None
+
+
+@pytest.mark.parametrize("at", ["read", "push", "counters", "keep"])
+@pytest.mark.parametrize(
+    ("stop", "status"),
+    [(CANCELLED["stop"], RunStatus.CANCELLED), ({"status": "failed", "reason": "timed out"}, RunStatus.FAILED)],
+)
+def test_a_stop_in_the_midst_of_devices_ends_the_run_as_stopped(at: str, stop: Any, status: RunStatus) -> None:
+    cut = [{"device": "r3", "message": "left before it was done"}]
+    answers: Any = {at: {**ANSWERS[at], "errors": cut, "stop": stop, "begun": True}}
+    steps = Steps(**answers)
+    ended = course(steps).go()
+    assert (ended["status"], ended["reason"]) == (status, stop["reason"])
+    assert ("roll-back" in steps.done) is (at != "read")
+    if at in ("push", "keep"):
+        assert ended["errors"] == cut

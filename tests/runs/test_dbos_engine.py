@@ -12,7 +12,7 @@ import pytest
 
 from app.errors import EngineBusy, InputError, Place, RefusedError, StoreError
 from app.runs.dbos_engine import DbosEngine
-from app.runs.engine import Engine, JsonObject, RecordedError, RunStranded
+from app.runs.engine import MOST_TAKEN_UP, Engine, JsonObject, RecordedError, RunStranded
 
 from .support import Spawn, finish, wait_for
 
@@ -55,6 +55,10 @@ with engine:
     if action == "die":
         engine.start("three", "run-a", {"word": "wave"})
         engine.run("three", "run-b", {"word": "ripple"})
+    elif action == "states":
+        while engine.unfinished():
+            time.sleep(0.05)
+        print(*(engine.state(run).value for run in ("run-a", "run-b")), sep="\\n")
     else:
         print(json.dumps([[r.run_id, r.workflow, r.result] for r in engine.recover()]))
         print(json.dumps(engine.result("run-a")))
@@ -103,6 +107,18 @@ def test_a_killed_run_is_finished_by_the_next_process(tmp_path: Path, spawn: Spa
         "two ends": 2,
         "three": 2,
     }
+
+
+def test_a_run_whose_process_dies_again_and_again_is_given_up(tmp_path: Path, spawn: Spawn) -> None:
+    script = THREE_STEPS.replace('while action == "die"', 'while action != "recover"')
+    for time in range(1, 2 + MOST_TAKEN_UP):
+        victim = spawn(script, tmp_path, "die" if time == 1 else "die later")
+        wait_for(lambda: lines(tmp_path / "log").count("two begins") == 2 * time, "both runs to reach step two")  # noqa: B023
+        victim.kill()
+        victim.wait(timeout=10)
+    output = finish(spawn(script, tmp_path, "states")).splitlines()
+    assert output == ["given up", "given up"]
+    assert lines(tmp_path / "log").count("two begins") == 2 * (1 + MOST_TAKEN_UP)
 
 
 def test_one_process_owns_the_engine(tmp_path: Path, spawn: Spawn) -> None:
@@ -240,6 +256,39 @@ def test_a_closing_engine_stops_a_run_between_two_steps(tmp_path: Path) -> None:
     assert [recovered.result for recovered in engine.recover()] == [{}]
     engine.close()
     assert done == ["push", "measure"], "the finished step was recorded before the engine went"
+
+
+def test_a_run_that_is_let_go_of_is_not_given_up(tmp_path: Path) -> None:
+    steps = MOST_TAKEN_UP + 3
+    done: list[int] = []
+    for _ in range(steps):
+        entered, go = threading.Event(), threading.Event()
+
+        def step(number: int, entered: threading.Event = entered, go: threading.Event = go) -> None:
+            entered.set()
+            go.wait(20)
+            done.append(number)
+
+        def workflow(
+            engine: Engine, _run: str, _params: JsonObject, step: Callable[[int], None] = step
+        ) -> JsonObject:
+            for number in range(steps):
+                engine.run_step(f"step-{number}", step, number)
+            return {}
+
+        engine = launched(tmp_path, workflow)
+        if not done:
+            engine.start("loop", "run", {})
+        assert entered.wait(20)
+        closing_ = threading.Thread(target=engine.close)
+        closing_.start()
+        wait_for(lambda engine=engine: engine._closing, "an engine that closes")  # type: ignore[misc]
+        go.set()
+        closing_.join(20)
+    assert done == list(range(steps))
+    engine = launched(tmp_path, workflow)
+    assert engine.result("run") == {}
+    engine.close()
 
 
 def test_a_step_longer_than_the_drain_keeps_the_engine(tmp_path: Path, spawn: Spawn) -> None:

@@ -9,21 +9,28 @@ from pathlib import Path
 
 import pytest
 
+from app.access.roles import NotAllowed, Role
 from app.errors import InputError
-from app.intent.loader import load_intent
+from app.intent.loader import load_intent, parse_intent
+from app.intent.written import Written
 from app.inventory.loader import load_network
 from app.resources import root
 from app.runs.artifacts import ArtifactStore
+from app.runs.context import Context, Documents
 from app.runs.desk import Desk, Order
 from app.runs.events import EventKind
 from app.runs.idempotency import KeyReused
+from app.runs.policies import PolicyLibrary
 from app.runs.retrying import STARTS
+from app.runs.rules import NetworkRules
 from app.runs.store import Run, RunStore, RunUnknown
 from app.runs.tables import JournalAction, RunStatus, StageOutcome, Verdict
+from app.runs.waiting import gate
 from app.runs.wrong_state import WrongState
 from app.settings import Settings
+from tests.principals import somebody
 
-from .support import Clock
+from .support import WHY, Clock
 
 ENDED = [RunStatus.FAILED, RunStatus.CANCELLED, RunStatus.REFUSED, RunStatus.ROLLED_BACK]
 
@@ -43,7 +50,7 @@ def desk(store: RunStore, tmp_path: Path) -> Desk:
 
 def in_status(desk: Desk, order: Order, status: RunStatus) -> Run:
     run, _ = desk.place(order, "ada")
-    return desk.store.set_status(run.id, status)
+    return desk.store.set_status(run.id, status, reason=WHY)
 
 
 def prepared(desk: Desk, run: Run, **deltas: str) -> str:
@@ -207,7 +214,7 @@ def test_what_has_not_ended_or_stands_is_not_tried_again(desk: Desk, order: Orde
 @pytest.mark.parametrize("status", ENDED)
 def test_an_ended_run_begins_another_attempt(desk: Desk, order: Order, clock: Clock, status: RunStatus) -> None:
     run, _ = desk.place(replace(order, timeout=timedelta(minutes=5)), "ada")
-    desk.store.set_status(run.id, status, Verdict.BROKEN)
+    desk.store.set_status(run.id, status, Verdict.BROKEN, reason=WHY)
     clock.forward(3600)
     again = desk.retry(run.id, "ada")
     assert (again.status, again.attempt, again.verdict) == (RunStatus.PENDING, 2, None)
@@ -320,7 +327,7 @@ def test_a_run_whose_boxes_have_to_be_settled_first_is_not_over_at_once(desk: De
 def test_the_time_of_a_retry_counts_from_its_earliest_moment(desk: Desk, order: Order, clock: Clock) -> None:
     later = clock.moment + timedelta(days=1)
     run, _ = desk.place(replace(order, not_before=later, timeout=timedelta(minutes=5)), "ada")
-    desk.store.set_status(run.id, RunStatus.FAILED)
+    desk.store.set_status(run.id, RunStatus.FAILED, reason=WHY)
     assert desk.retry(run.id, "ada").deadline == later + timedelta(minutes=5)
 
 
@@ -334,3 +341,93 @@ def test_only_going_back_is_let_through_the_gate(desk: Desk, order: Order) -> No
         run = desk.store.set_status(run.id, RunStatus.KEPT)
         redoes.append(run.params["redoes"])
     assert redoes == [False, True, False], "what undoes a way back brings the change again"
+
+
+@pytest.fixture
+def four_eyes(store: RunStore, tmp_path: Path) -> Desk:
+    """Where nobody approves a change alone; networks have no rules of their own."""
+    return Desk(Settings(var_dir=tmp_path, four_eyes=True), store, ArtifactStore(tmp_path / "artifacts"))
+
+
+def waiting(desk: Desk, order: Order, who: str, **deltas: str) -> tuple[Run, str]:
+    """A run that waits for an approval of its candidate."""
+    run = desk.place(order, who)[0]
+    listed = prepared(desk, run, **(deltas or {"r1": "a\n"}))
+    return desk.store.set_status(run.id, RunStatus.NEEDS_APPROVAL), listed
+
+
+def test_who_cancelled_or_retried_a_run_does_not_approve_it(four_eyes: Desk, order: Order) -> None:
+    run, listed = waiting(four_eyes, order, "ada")
+    four_eyes.cancel(run.id, "ada")
+    four_eyes.retry(run.id, "grace")
+    prepared(four_eyes, run, r1="a\n")
+    four_eyes.store.set_status(run.id, RunStatus.NEEDS_APPROVAL)
+    for who, did in (("ada", "cancelled the run"), ("grace", "retried the run")):
+        with pytest.raises(NotAllowed, match=f"{who} {did} and may not approve it"):
+            four_eyes.approve(run.id, who, listed)
+    assert four_eyes.approve(run.id, "alan", listed).attempt == 3
+
+
+def test_four_eyes_look_over_copies_and_rollbacks(four_eyes: Desk, order: Order) -> None:
+    first, _ = waiting(four_eyes, order, "ada")
+    four_eyes.cancel(first.id, "grace")
+    copy, listed = waiting(four_eyes, order, "alan")
+    for who, did in (("ada", "asked for"), ("grace", "cancelled")):
+        with pytest.raises(NotAllowed, match=f"{who} {did} run {first.id}, which makes the same change,"):
+            four_eyes.approve(copy.id, who, listed)
+    renamed = parse_intent(order.intent.document.text.replace("campus-collaboration", "another"), "another.yaml")
+    under_another_name, listed = waiting(four_eyes, replace(order, intent=renamed), "mary")
+    with pytest.raises(NotAllowed, match="alan asked for run"):
+        four_eyes.approve(under_another_name.id, "alan", listed)
+    other, listed = waiting(four_eyes, replace(order, intent=renamed), "zoe", r1="b\n")
+    assert four_eyes.approve(other.id, "alan", listed).attempt == 2, "another change"
+
+
+def test_who_asked_for_a_change_does_not_approve_that_it_is_made_again(four_eyes: Desk, order: Order) -> None:
+    run = kept(four_eyes, order, "r1")
+    back = four_eyes.roll_back(run.id, "grace")
+    four_eyes.store.journal.append(back.id, "r1", JournalAction.TOUCHING, before="b" * 64)
+    four_eyes.store.journal.append(back.id, "r1", JournalAction.CONFIRMED)
+    four_eyes.store.set_status(back.id, RunStatus.KEPT)
+    again = four_eyes.roll_back(back.id, "alan")
+    listed = prepared(four_eyes, again, r1="c\n")
+    four_eyes.store.set_status(again.id, RunStatus.NEEDS_APPROVAL)
+    for who in ("ada", "grace", "alan"):
+        with pytest.raises(NotAllowed):
+            four_eyes.approve(again.id, who, listed)
+    assert four_eyes.approve(again.id, "mary", listed).attempt == 2
+
+
+def test_who_wrote_a_policy_or_took_it_over_does_not_approve_it(
+    four_eyes: Desk, order: Order, store: RunStore
+) -> None:
+    library = PolicyLibrary(store.database, four_eyes.artifacts)
+    text = Written(order.intent.document.text, "x.yaml", dict(order.intent.included))
+    name = order.intent.intent.intent
+    library.seen_by(somebody("ada")).store(name, text, network="*", shadow_shipped=True)
+    library.seen_by(somebody("grace", Role.OPERATOR, "campus")).take_over(name, 1, "campus")
+    run, listed = waiting(four_eyes, order, "alan")
+    for who, did in (("ada", "wrote version 1"), ("grace", "took version 1")):
+        with pytest.raises(NotAllowed, match=f"{who} {did} of policy {name}"):
+            four_eyes.approve(run.id, who, listed)
+    assert four_eyes.approve(run.id, "mary", listed).attempt == 2
+
+
+def test_an_approval_does_not_count_once_its_approver_has_a_hand_in_the_change(
+    four_eyes: Desk, order: Order
+) -> None:
+    run, listed = waiting(four_eyes, order, "ada")
+    four_eyes.approve(run.id, "grace", listed)
+    four_eyes.store.set_status(run.id, RunStatus.FAILED, reason=WHY)
+    four_eyes.retry(run.id, "grace")
+    context = Context(
+        run.id,
+        Documents(**four_eyes.run(run.id).params),
+        four_eyes.store,
+        four_eyes.artifacts,
+        lambda _stage, _text: None,
+        NetworkRules(four_eyes.settings),
+        3,
+    )
+    wait = gate(context, listed)["wait"]
+    assert wait["status"] == "needs_approval"

@@ -10,15 +10,12 @@ from collections.abc import Iterator
 import pytest
 
 from app.errors import DeviceError, Place
-from app.runs.context import Context, Documents
-from app.runs.rules import NetworkRules
+from app.runs.reason import REASONED
 from app.runs.store import Run, RunStore
 from app.runs.tables import RunStatus, StageOutcome, Verdict
-from app.runs.waiting import set_status
-from app.settings import Settings
 from app.telemetry.logs import configure_logs
 
-from .support import Clock
+from .support import WHY, Clock
 
 
 @pytest.fixture
@@ -56,8 +53,9 @@ def test_every_end_is_one_line(
     run = store.create_run("campus", "itesm-paper", "f" * 64, {})
     store.set_status(run.id, RunStatus.RUNNING)
     clock.forward(90)
-    store.set_status(run.id, status, Verdict.BROKEN, reason="why")
-    store.set_status(run.id, status, Verdict.BROKEN, reason="why")  # a step that is repeated
+    reason = WHY if status in REASONED else None
+    store.set_status(run.id, status, Verdict.BROKEN, reason=reason)
+    store.set_status(run.id, status, Verdict.BROKEN, reason=reason)  # a step that is repeated
     (line,) = ends(log)
     told = {name: line[name] for name in ("run_id", "network", "policy", "outcome", "verdict", "reason", "seconds")}
     assert told == {
@@ -66,7 +64,7 @@ def test_every_end_is_one_line(
         "policy": "itesm-paper",
         "outcome": status.value,
         "verdict": "broken",
-        "reason": "why",
+        "reason": reason.message if reason else "",
         "seconds": 90.0,
     }
     assert line["level"] == level
@@ -76,17 +74,17 @@ def test_what_a_device_did_is_told_with_its_name(store: RunStore, run: Run, log:
     error = DeviceError("cannot be reached", Place(device="r1"), "check its address")
     with store.stage(run.id, "read") as summary:
         summary["errors"] = [error.document()]
-    store.set_status(run.id, RunStatus.ROLLED_BACK)
+    store.set_status(run.id, RunStatus.ROLLED_BACK, reason=WHY)
     (line,) = ends(log)
     assert line["devices"] == ["r1"]
-    assert line["reason"] == "r1: cannot be reached (check its address)"
+    assert line["reason"] == f"{WHY.message}; r1: cannot be reached (check its address)"
     assert line["level"] == "error"
 
 
 def test_only_the_last_attempt_counts(store: RunStore, run: Run, log: io.StringIO) -> None:
     with store.stage(run.id, "read") as summary:
         summary["errors"] = [DeviceError("away", Place(device="r1")).document()]
-    store.set_status(run.id, RunStatus.FAILED)
+    store.set_status(run.id, RunStatus.FAILED, reason=WHY)
     assert store.next_attempt(store.get_run(run.id))
     store.set_status(run.id, RunStatus.KEPT)
     assert [line["outcome"] for line in ends(log)] == ["failed", "kept"]
@@ -97,26 +95,15 @@ def test_only_the_last_attempt_counts(store: RunStore, run: Run, log: io.StringI
 def test_hundreds_of_devices_are_one_short_line(store: RunStore, run: Run, log: io.StringIO) -> None:
     errors = [DeviceError("away", Place(device=f"r{number}")).document() for number in range(300)]
     store.end_stage(store.begin_stage(run.id, "read"), StageOutcome.DONE, {"errors": errors})
-    store.set_status(run.id, RunStatus.FAILED)
+    store.set_status(run.id, RunStatus.FAILED, reason=WHY)
     (line,) = ends(log)
-    assert "and 295 more" in str(line["reason"])
+    assert "and 296 more" in str(line["reason"])
     assert len(json.dumps(line)) < 8000
-
-
-def test_an_error_that_no_stage_has_is_the_reason(store: RunStore, run: Run, log: io.StringIO) -> None:
-    documents = Documents("p.yaml", "a" * 64, "b" * 64, None)
-    context = Context(run.id, documents, store, None, lambda *_: None, NetworkRules(Settings()))  # type: ignore[arg-type]
-    store.set_status(run.id, RunStatus.RUNNING)
-    lost = {"device": "r1", "message": "run x holds it", "mend": "wait"}
-    set_status(context, "failed", None, {"errors": [lost]})
-    assert store.get_run(run.id).reason == "r1: run x holds it (wait)"
-    (line,) = ends(log)
-    assert line["reason"] == "r1: run x holds it (wait)"
 
 
 def test_a_command_that_has_no_log_prints_no_line(
     store: RunStore, run: Run, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(logging.getLogger(), "handlers", [])
-    store.set_status(run.id, RunStatus.FAILED)
+    store.set_status(run.id, RunStatus.FAILED, reason=WHY)
     assert capfd.readouterr() == ("", "")

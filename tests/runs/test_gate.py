@@ -31,9 +31,9 @@ def decision(by: str, approved: bool = True, candidate: str = ASKED) -> Decision
 def gate(
     run: Run, *decisions: Decision, approval: Approval = "none", rules: ChangeRules | None = None, **changed: Any
 ) -> Wait | None:
-    fields = {**{name: getattr(run, name) for name in Run.__dataclass_fields__}, "requested_by": "ada", **changed}
+    fields = {**{name: getattr(run, name) for name in Run.__dataclass_fields__}, **changed}
     holding = Rules(approval, (rules or ChangeRules(), ChangeRules()))
-    return waits(Run(**fields), ASKED, rules=holding, decisions=decisions, now=NOW)
+    return waits(Run(**fields), ASKED, rules=holding, decisions=decisions, hands=lambda: {"ada"}, now=NOW)
 
 
 @pytest.mark.parametrize(
@@ -47,8 +47,9 @@ def gate(
         ("any", [decision("grace", candidate=OTHER)], False),
         ("any", [decision("grace"), decision("alan", approved=False)], False),
         ("any", [decision("alan", approved=False), decision("grace")], True),
-        # What whoever asked for it says counts for nothing, either way.
-        ("four_eyes", [decision("grace"), decision("ada", approved=False)], True),
+        # Who had a hand in it cannot speak for it, but against it.
+        ("four_eyes", [decision("grace"), decision("ada", approved=False)], False),
+        ("four_eyes", [decision("grace"), decision("ada")], True),
     ],
 )
 def test_an_approval_counts_for_its_candidate_and_the_last_word_holds(
@@ -98,7 +99,9 @@ def test_an_approval_is_asked_for_before_the_time_comes(asked: Run) -> None:
 
 def held_by(run: Run, *rules: ChangeRules, unreadable: str = "", **changed: Any) -> Wait:
     fields = {**{name: getattr(run, name) for name in Run.__dataclass_fields__}, **changed}
-    found = waits(Run(**fields), ASKED, rules=Rules("none", rules, unreadable), decisions=[], now=NOW)
+    found = waits(
+        Run(**fields), ASKED, rules=Rules("none", rules, unreadable), decisions=[], hands=lambda: (), now=NOW
+    )
     assert found is not None
     assert found.status is RunStatus.SCHEDULED
     return found

@@ -11,7 +11,7 @@ from app.runs.leases import LeaseHeld, LeaseLost
 from app.runs.store import Run, RunStore
 from app.runs.tables import JournalAction, RunStatus
 
-from .support import Clock, Spawn, finish
+from .support import WHY, Clock, Spawn, finish
 
 TAKE = """
 import sys
@@ -61,7 +61,7 @@ def test_a_run_that_is_over_keeps_no_box_from_others(
     store: RunStore, run: Run, other: Run, status: RunStatus
 ) -> None:
     store.leases.acquire(run.id, ["r1"], 60)
-    store.set_status(run.id, status)
+    store.set_status(run.id, status, reason=WHY)
     store.leases.acquire(other.id, ["r1", "r2"], 60)
     assert devices(store) == [("r1", other.id), ("r2", other.id)]
 
@@ -71,7 +71,7 @@ def test_a_box_that_a_run_left_touched_is_not_given_away_when_the_run_is_over(
 ) -> None:
     store.leases.acquire(run.id, ["r1"], 60)
     store.journal.append(run.id, "r1", JournalAction.TOUCHING)
-    store.set_status(run.id, RunStatus.FAILED)
+    store.set_status(run.id, RunStatus.FAILED, reason=WHY)
     with pytest.raises(LeaseHeld, match="between two states"):
         store.leases.acquire(other.id, ["r1"], 60)
 

@@ -38,7 +38,7 @@ from app.runs.wrong_state import WrongState
 from app.settings import Settings
 
 from .measurements import MILLISECOND, measured
-from .support import wait_for
+from .support import WHY, wait_for
 
 NETWORK = "infn-fnal"
 INVENTORY = root() / "inventories" / NETWORK
@@ -187,20 +187,22 @@ def test_what_a_change_would_do_is_predicted_before_it_is_approved(site: Site) -
     assert "predict" not in {stage.name for stage in site.store.stages(idle.id)}
 
 
+def refused(*_: object, **__: object) -> None:
+    raise errors.TesterError("the twin refuses it: no such queue")
+
+
+def faulty(*_: object, **__: object) -> None:
+    raise ZeroDivisionError("by nothing")
+
+
 @pytest.mark.parametrize(
-    ("error", "text"),
-    [
-        (errors.TesterError("the twin refuses it: no such queue"), "the twin refuses it: no such queue"),
-        (ZeroDivisionError("by nothing"), "qosforge has a fault"),
-    ],
+    ("fails", "text"),
+    [(refused, "the twin refuses it: no such queue"), (faulty, "qosforge has a fault")],
 )
 def test_a_prediction_that_fails_stops_no_run(
-    site: Site, monkeypatch: pytest.MonkeyPatch, error: Exception, text: str
+    site: Site, monkeypatch: pytest.MonkeyPatch, fails: Callable[..., None], text: str
 ) -> None:
-    def refused(*_: object, **__: object) -> None:
-        raise error
-
-    monkeypatch.setattr(predicting, "predict", refused)
+    monkeypatch.setattr(predicting, "predict", fails)
     run = site.go(site.place(measure=True))
     assert (run.status, run.verdict) == (RunStatus.KEPT, "met")
     told = site.desk.detail(run.id)
@@ -298,6 +300,7 @@ def test_a_push_that_is_repeated_asks_again_whether_it_may(site: Site) -> None:
         site.service.artifacts,
         lambda *_: None,
         NetworkRules(site.service.settings),
+        site.service.executor.computing,
     )
     site.store.leases.acquire(run.id, BOXES, 600)
     held = preparing.read(context, list(BOXES))["running"]
@@ -319,7 +322,7 @@ def test_a_push_that_is_repeated_asks_again_whether_it_may(site: Site) -> None:
         phases.roll_back(context, held, prepared["devices"])
         context.close()
         site.store.leases.release(run.id)
-        site.store.set_status(run.id, RunStatus.CANCELLED)
+        site.store.set_status(run.id, RunStatus.CANCELLED, reason=WHY)
     assert site.running() == before
 
 
@@ -436,4 +439,35 @@ def test_a_run_that_takes_too_long_is_undone(site: Site) -> None:
         site.store.change(run.id, lambda *_: {"deadline": site.store.now()})
     ended = site.desk.run(run.id)
     assert (ended.status, ended.reason) == (RunStatus.FAILED, "timed out")
+    assert site.running() == before
+
+
+def for_ever(*_: object, **__: object) -> None:
+    threading.Event().wait()
+
+
+def greedy(*_: object, **__: object) -> None:
+    list(range(10**12))
+
+
+def test_a_cancel_reaches_a_run_that_computes(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(preparing, "compile_intent", for_ever)
+    run = site.place()
+    with site.beside(run):
+        at_it = lambda: "compile" in {stage.name for stage in site.store.stages(run.id)}  # noqa: E731
+        wait_for(at_it, "a run that compiles")
+        site.desk.cancel(run.id, "ada")
+        wait_for(lambda: site.desk.run(run.id).status is RunStatus.CANCELLED, "a run that stops", 8)
+
+
+def test_a_compile_that_takes_too_much_fails_the_run_with_the_reason(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(preparing, "compile_intent", greedy)
+    before = site.running()
+    run = site.place()
+    with pytest.raises(errors.ServiceError, match="more than 2,048 MB of memory"):
+        site.go(run)
+    ended = site.desk.run(run.id)
+    assert (ended.status, "2,048 MB" in ended.reason) == (RunStatus.FAILED, True)
     assert site.running() == before

@@ -15,7 +15,7 @@ from app.runs.store import Run, RunStore
 from app.settings import Settings
 
 from .measurements import measured
-from .support import Clock
+from .support import Clock, computing
 
 
 class Killed(BaseException):
@@ -28,7 +28,7 @@ def test_a_measurement_that_came_while_its_process_died_is_not_lost(
     artifacts = ArtifactStore(tmp_path / "artifacts")
     rules = NetworkRules(Settings(var_dir=tmp_path))
     documents = Documents(intent_file="", intent_text="", network="", lab=None)
-    context = Context(run.id, documents, store, artifacts, lambda *_: None, rules)
+    context = Context(run.id, documents, store, artifacts, lambda *_: None, rules, computing())
     store.begin_attempt(run.id, 1)
 
     def killed(_seconds: float) -> None:

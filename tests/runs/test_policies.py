@@ -8,11 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from app.access.roles import NotAllowed, Principal, Role
 from app.database.connections import Database
 from app.errors import InputError
 from app.intent.written import Written
 from app.runs.artifacts import ArtifactStore
-from app.runs.policies import Policies, PolicyUnknown
+from app.runs.policies import Policies, PolicyLibrary
+from app.runs.policy_versions import PolicyUnknown
+from tests.principals import somebody
 
 GOLD = """version: 1
 intent: gold   # kept as it is
@@ -31,10 +34,16 @@ def gold(tolerance: str = "5 %", own: str = OWN) -> Written:
 
 
 @pytest.fixture
-def policies(tmp_path: Path) -> Iterator[Policies]:
+def library(tmp_path: Path) -> Iterator[PolicyLibrary]:
     database = Database(f"sqlite:///{tmp_path / 'runs.sqlite'}")
-    yield Policies(database, ArtifactStore(tmp_path / "artifacts"))
+    yield PolicyLibrary(database, ArtifactStore(tmp_path / "artifacts"))
     database.close()
+
+
+@pytest.fixture
+def policies(library: PolicyLibrary) -> Policies:
+    """As an admin of every network sees them."""
+    return library.seen_by(somebody("ana"))
 
 
 def test_the_shipped_policies_are_there_as_version_0(policies: Policies) -> None:
@@ -46,7 +55,7 @@ def test_the_shipped_policies_are_there_as_version_0(policies: Policies) -> None
 
 
 def test_a_text_comes_back_byte_for_byte(policies: Policies) -> None:
-    stored, new = policies.store("gold", gold(), "ana", "first", {"commit": "abc"})
+    stored, new = policies.store("gold", gold(), "first", {"commit": "abc"}, network="*")
     assert (stored.number, new) == (1, True)
     back = policies.get("gold", 1)
     assert back.text == gold().text
@@ -54,20 +63,21 @@ def test_a_text_comes_back_byte_for_byte(policies: Policies) -> None:
     assert (back.about.author, back.about.comment, back.about.source) == ("ana", "first", {"commit": "abc"})
 
 
-def test_the_same_again_is_no_new_version(policies: Policies) -> None:
-    first, _ = policies.store("gold", gold(), "ana")
-    again, new = policies.store("gold", gold(), "ben")
+def test_the_same_again_is_no_new_version(library: PolicyLibrary, policies: Policies) -> None:
+    first, _ = policies.store("gold", gold(), network="*")
+    ben = library.seen_by(somebody("ben"))
+    again, new = ben.store("gold", gold())
     assert (again, new) == (first, False)
-    other, new = policies.store("gold", gold("6 %"), "ben")
+    other, new = ben.store("gold", gold("6 %"))
     assert (other.number, new) == (2, True)
     assert policies.get("gold").about == other
-    back, new = policies.store("gold", gold(), "ben")
+    back, new = ben.store("gold", gold())
     assert (back.number, back.version, new) == (3, first.version, True)
 
 
 def test_a_version_over_a_shipped_policy_leaves_it_as_version_0(policies: Policies) -> None:
     text = policies.get("rfc4594-4").text + "# ours\n"
-    policies.store("rfc4594-4", Written(text), "ana")
+    policies.store("rfc4594-4", Written(text), network="*", shadow_shipped=True)
     assert [v.number for v in policies.versions("rfc4594-4")] == [1, 0]
     assert policies.get("rfc4594-4", 0).text != text
     assert {v.name: v.number for v in policies.newest()}["rfc4594-4"] == 1
@@ -75,7 +85,7 @@ def test_a_version_over_a_shipped_policy_leaves_it_as_version_0(policies: Polici
 
 def test_versions_stored_at_once_get_numbers_of_their_own(policies: Policies) -> None:
     with ThreadPoolExecutor(8) as pool:
-        made = list(pool.map(lambda n: policies.store("gold", gold(f"{n} %"), "ana")[0].number, range(1, 17)))
+        made = list(pool.map(lambda n: policies.store("gold", gold(f"{n} %"), network="*")[0].number, range(1, 17)))
     assert sorted(made) == list(range(1, 17))
 
 
@@ -96,7 +106,7 @@ def test_versions_stored_at_once_get_numbers_of_their_own(policies: Policies) ->
 )
 def test_what_cannot_be_stored_is_told(policies: Policies, name: str, written: Written, said: str) -> None:
     with pytest.raises(InputError) as caught:
-        policies.store(name, written, "ana")
+        policies.store(name, written, network="*")
     assert said in str(caught.value)
     with pytest.raises(PolicyUnknown):
         policies.get("gold")
@@ -110,8 +120,8 @@ def test_what_is_not_there_is_told(policies: Policies, name: str, number: int) -
 
 
 def test_versions_differ_in_text_and_in_meaning(policies: Policies) -> None:
-    policies.store("gold", gold(), "ana")
-    policies.store("gold", gold("7 %", OWN.replace("20", "30")), "ana")
+    policies.store("gold", gold(), network="*")
+    policies.store("gold", gold("7 %", OWN.replace("20", "30")))
     found = policies.difference("gold", 1, "latest")
     assert "-tolerance: 5 %" in found.text
     assert "+tolerance: 7 %" in found.text
@@ -119,8 +129,59 @@ def test_versions_differ_in_text_and_in_meaning(policies: Policies) -> None:
 
 
 def test_another_way_to_write_the_same_is_no_change_of_meaning(policies: Policies) -> None:
-    policies.store("gold", gold(), "ana")
-    policies.store("gold", gold("5%"), "ana")
+    policies.store("gold", gold(), network="*")
+    policies.store("gold", gold("5%"))
     found = policies.difference("gold", 1, 2)
     assert found.text
     assert found.changes == ()
+
+
+def test_a_policy_belongs_to_its_network_from_the_first_version_on(library: PolicyLibrary) -> None:
+    ann = library.seen_by(somebody("ann", Role.OPERATOR, "campus"))
+    with pytest.raises(InputError, match="not said whose it is"):
+        ann.store("gold", gold())
+    assert ann.store("gold", gold(), network="campus")[0].network == "campus"
+    assert ann.store("gold", gold("6 %"))[0].network == "campus"
+    with pytest.raises(InputError, match="belongs to network campus"):
+        library.seen_by(somebody("root")).store("gold", gold("7 %"), network="*")
+
+
+@pytest.mark.parametrize(
+    "caller", [somebody("ben", Role.OPERATOR, "lab"), somebody("vic", Role.VIEWER), somebody("ada", Role.APPROVER)]
+)
+def test_what_is_for_all_networks_is_written_by_admins_of_all(library: PolicyLibrary, caller: Principal) -> None:
+    seen = library.seen_by(caller)
+    with pytest.raises(NotAllowed, match="no admin of every network"):
+        seen.store("gold", gold(), network="*")
+    library.seen_by(somebody("root")).store("gold", gold(), network="*")
+    assert not seen.may_store("gold")
+    with pytest.raises(NotAllowed):
+        seen.store("gold", gold("6 %"))
+
+
+def test_a_policy_is_seen_by_those_of_its_network_alone(library: PolicyLibrary) -> None:
+    library.seen_by(somebody("ann", Role.OPERATOR, "campus")).store("gold", gold(), network="campus")
+    vic = library.seen_by(somebody("vic", Role.VIEWER, "campus"))
+    assert "gold" in vic.names()
+    other = library.seen_by(somebody("ben", Role.OPERATOR, "lab"))
+    assert "gold" not in other.names()
+    assert "gold" not in {version.name for version in other.newest()}
+    for ask in (other.get, other.versions, other.may_store, lambda name: other.difference(name, 1, 1)):
+        with pytest.raises(PolicyUnknown):
+            ask("gold")
+    with pytest.raises(InputError, match="a network that you do not see"):
+        other.store("gold", gold(), network="lab")
+
+
+def test_a_shipped_policy_is_hidden_by_saying_so_and_for_all_alone(library: PolicyLibrary) -> None:
+    ours = Written(library.seen_by(somebody("root")).get("rfc4594-4").text + "# ours\n")
+    ann = library.seen_by(somebody("ann", Role.OPERATOR, "campus"))
+    with pytest.raises(InputError, match="ships with qosforge for all networks"):
+        ann.store("rfc4594-4", ours, network="campus", shadow_shipped=True)
+    root = library.seen_by(somebody("root"))
+    with pytest.raises(InputError, match="would be hidden"):
+        root.store("rfc4594-4", ours, network="*")
+    assert root.store("rfc4594-4", ours, network="*", shadow_shipped=True)[0].shadows_shipped
+    assert {version.name for version in ann.newest() if version.shadows_shipped} == {"rfc4594-4"}
+    assert not ann.get("rfc4594-4", 0).about.shadows_shipped
+    root.store("rfc4594-4", Written(ours.text + "# more\n"))  # it is hidden already

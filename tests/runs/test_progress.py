@@ -10,6 +10,7 @@ import pytest
 from app.runs.progress import Progress, State, Step, progress
 from app.runs.store import Run, RunStore
 from app.runs.tables import JournalAction, RunStatus, StageOutcome
+from tests.runs.support import WHY
 
 READ = {"running": {"r1": "0" * 64, "r2": "0" * 64}, "errors": []}
 PREPARED = {"devices": {"r1": {"empty": False}, "r2": {"empty": True}}}
@@ -107,7 +108,7 @@ def test_another_attempt_begins_with_a_clean_board(store: RunStore, run: Run) ->
     stage(store, run, "read", READ)
     store.journal.append(run.id, "r1", JournalAction.TOUCHING)
     store.journal.append(run.id, "r1", JournalAction.UNDONE)
-    store.set_status(run.id, RunStatus.ROLLED_BACK)
+    store.set_status(run.id, RunStatus.ROLLED_BACK, reason=WHY)
     assert store.next_attempt(store.get_run(run.id))
     store.begin_attempt(run.id, 2)
     stage(store, run, "read", READ)

@@ -8,10 +8,11 @@ import sqlalchemy as sa
 
 from app.errors import InputError, StoreError
 from app.runs.outside import received
+from app.runs.reason import REASONED, Reason
 from app.runs.store import Run, RunStore
 from app.runs.tables import RunStatus, StageOutcome, Verdict
 
-from .support import Clock
+from .support import WHY, Clock
 
 
 def test_a_run_is_recorded_as_it_was_asked(store: RunStore, clock: Clock) -> None:
@@ -48,7 +49,7 @@ def test_runs_are_listed_newest_first_and_bounded(store: RunStore) -> None:
 def test_unfinished_runs_are_those_that_are_not_over(store: RunStore) -> None:
     for status in RunStatus:
         made = store.create_run("campus", status.value, "v", {})
-        store.set_status(made.id, status)
+        store.set_status(made.id, status, reason=WHY)
     unfinished = ["pending", "running", "needs_approval", "scheduled", "needs_recovery"]
     assert [made.policy for made in store.unfinished_runs()] == unfinished
 
@@ -56,7 +57,7 @@ def test_unfinished_runs_are_those_that_are_not_over(store: RunStore) -> None:
 def test_a_status_carries_its_verdict_on(store: RunStore, run: Run, clock: Clock) -> None:
     store.set_status(run.id, RunStatus.RUNNING, Verdict.BROKEN)
     clock.forward(30)
-    over = store.set_status(run.id, RunStatus.ROLLED_BACK)
+    over = store.set_status(run.id, RunStatus.ROLLED_BACK, reason=WHY)
     assert (over.status, over.verdict) == (RunStatus.ROLLED_BACK, Verdict.BROKEN)
     assert (over.updated - over.created).total_seconds() == 30
     assert store.get_run(run.id) == over
@@ -188,3 +189,27 @@ def test_what_is_read_outlives_a_connection(postgres_url: str) -> None:
                 sa.event.remove(sa.Engine, "before_cursor_execute", kill)
             assert killed
         killer.dispose()
+
+
+@pytest.mark.parametrize("status", sorted(REASONED))
+def test_no_run_ends_without_its_change_and_without_a_reason(store: RunStore, run: Run, status: RunStatus) -> None:
+    store.set_status(run.id, RunStatus.RUNNING)
+    with pytest.raises(ValueError, match="without a reason"):
+        store.set_status(run.id, status)
+    with pytest.raises(ValueError, match="without a reason"):
+        store.change(run.id, lambda *_: {"status": status.value})
+    assert store.get_run(run.id).status is RunStatus.RUNNING
+    reason = Reason("r1 refused a line", "push", "look at r1", "r1")
+    over = store.set_status(run.id, status, reason=reason)
+    assert (over.reason, over.reason_step, over.reason_device, over.reason_hint) == (
+        "r1 refused a line",
+        "push",
+        "r1",
+        "look at r1",
+    )
+
+
+@pytest.mark.parametrize("said", [("", "push", "look"), ("broken", "", "look"), ("broken", "push", "")])
+def test_a_reason_says_what_where_and_the_way_on(said: tuple[str, str, str]) -> None:
+    with pytest.raises(ValueError, match="the way on"):
+        Reason(*said)

@@ -129,7 +129,7 @@ def test_a_graceful_stop_hands_over_at_once(store: RunStore, start: Start, tmp_p
     time.sleep(0.3)
     (tmp_path / "go").touch()
     began = time.monotonic()
-    wait_for(ended(store, run), "the other to end the run")
+    wait_for(lambda: count(tmp_path, f"end {run.id}") == 1, "the other to end the run")
     assert time.monotonic() - began < 4, "sooner than a slot runs out"
     first.join(timeout=10)
     assert first.exitcode == 0

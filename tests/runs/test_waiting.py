@@ -17,6 +17,9 @@ from app.runs.rules import NetworkRules
 from app.runs.store import RunStore
 from app.runs.tables import JournalAction, RunStatus
 from app.settings import Settings
+from tests.runs.support import WHY
+
+from .support import computing
 
 
 @pytest.fixture
@@ -41,7 +44,7 @@ def waits(desk: Desk, order: Order) -> Context:
     desk.store.begin_attempt(run.id, 1)
     rules = NetworkRules(desk.settings)
     documents = Documents(**run.params)
-    return Context(run.id, documents, desk.store, desk.artifacts, lambda *_: None, rules)
+    return Context(run.id, documents, desk.store, desk.artifacts, lambda *_: None, rules, computing())
 
 
 def lock(context: Context) -> object:
@@ -52,7 +55,7 @@ def test_what_stopped_between_two_states_is_not_waited_for(desk: Desk, order: Or
     stopped, behind = waits(desk, order), waits(desk, order)
     desk.store.journal.append(stopped.run_id, waiting.scope(stopped)[0], JournalAction.TOUCHING)
     assert lock(behind) == {}
-    desk.store.set_status(stopped.run_id, RunStatus.NEEDS_RECOVERY)
+    desk.store.set_status(stopped.run_id, RunStatus.NEEDS_RECOVERY, reason=WHY)
     found = lock(behind)
     assert isinstance(found, dict)
     assert "between two states" in found["errors"][0]["message"]

@@ -24,6 +24,7 @@ from app.runs.rules import NetworkRules
 from app.runs.store import RunStore
 from app.runs.tables import JournalAction, RunStatus
 from app.settings import Settings
+from tests.runs.support import computing
 
 from .conftest import INVENTORY, ROOT, Campus
 
@@ -43,7 +44,7 @@ def context(campus: Campus, tmp_path: Path) -> Iterator[Context]:
         )
         run = store.create_run("campus", "campus-collaboration", "0" * 64, documents.as_json())
         rules = NetworkRules(Settings(var_dir=tmp_path))
-        made = Context(run.id, documents, store, artifacts, lambda _stage, _line: None, rules)
+        made = Context(run.id, documents, store, artifacts, lambda _stage, _line: None, rules, computing())
         yield made
         made.close()
 

@@ -306,3 +306,24 @@ def test_junk_anywhere_is_refused_or_run_but_never_fatal(path, value):
         place_named = "flows"
         assert all(f["sent"] == f["delivered"] + f["lost"] for f in result["flows"])
     assert place_named
+
+
+def many_flows(count, rate_bps, **more):
+    flows = [flow(f"f{n}", rate_bps=rate_bps, ip_bytes=64) | more for n in range(count)]
+    return json.dumps(one_port(egress(1, {"kind": "fifo"}), flows) | {"duration_ps": 10**15})
+
+
+def test_the_packets_of_all_sources_together_are_bounded():
+    refused(many_flows(1000, 900_000_000), "flows[1].source")
+    refused(many_flows(10, 5_000_000, samples=True), "flows[5].source")
+
+
+def test_packets_under_way_are_bounded():
+    queue = {"name": "q", "limit_packets": 10**9}
+    scenario = one_port(
+        {"queues": [queue], "scheduler": {"kind": "fifo"}}, [flow("f", rate_bps=10**10, ip_bytes=64)], rate_bps=1000
+    )
+    with pytest.raises(qosforge_twin.ScenarioError, match="more than 4194304 packets are under way") as caught:
+        qosforge_twin.run(json.dumps(scenario | {"duration_ps": 10**12}), 1)
+    assert caught.value.path == "nodes"
+    assert "shorten the queues" in caught.value.mend

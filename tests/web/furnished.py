@@ -16,6 +16,7 @@ from app.api.backend import Backend
 from app.intent.written import load_written
 from app.runs.desk import Order
 from app.runs.tables import RunStatus
+from tests.principals import somebody
 from tests.web.people import Persons
 
 MARKUP = "<img src=x onerror=alert(1)>'\"&lt;"
@@ -105,12 +106,13 @@ def furnish(backend: Backend) -> dict[str, str]:
             )
         )
     backend.access.record(Call("POST /api/v1/runs", 202, actor="ann", resource=MARKUP, detail={"why": MARKUP}))
-    written = backend.policies.get(POLICY).written()
+    policies = backend.policies.seen_by(somebody(ADMIN))
+    written = policies.get(POLICY).written()
     for number in (1, 2):
         text = f"# {number} {MARKUP}\n{written.text}"
-        backend.policies.store(POLICY, replace(written, text=text), "ann", comment=MARKUP)
+        policies.store(POLICY, replace(written, text=text), MARKUP, network="*", shadow_shipped=True)
     network = backend.networks.network(NETWORK)
-    order = Order(network, load_written(backend.policies.get(POLICY).written()), ticket=MARKUP)
+    order = Order(network, load_written(policies.get(POLICY).written()), ticket=MARKUP)
     run = backend.desk.place(order, "ann")[0].id
     store = backend.desk.store
     lines = f"class-map match-any voice\n match {MARKUP}\n"

@@ -12,6 +12,7 @@ from app.resources import root
 from app.runs.artifacts import Artifacts
 from app.runs.store import RunStore
 from app.runs.tables import RunStatus
+from tests.runs.support import WHY
 
 
 def startups(network: Network) -> dict[str, str]:
@@ -33,5 +34,5 @@ def record(store: RunStore, artifacts: Artifacts, network: str, texts: Mapping[s
         summary["running"] = {device: artifacts.put_text(text) for device, text in texts.items()}
         summary["errors"] = []
     store.set_status(run.id, RunStatus.RUNNING)
-    store.set_status(run.id, status)
+    store.set_status(run.id, status, reason=WHY)
     return run.id

@@ -50,7 +50,7 @@ def _store(one: Tab, name: str, text: str) -> None:
         """async ([name, text]) => (await fetch(`/api/v1/policies/${name}/versions`, {method: "POST",
         headers: {"Content-Type": "application/json",
                   "X-CSRF-Token": document.querySelector("meta[name=csrf]").content},
-        body: JSON.stringify({text})})).status""",
+        body: JSON.stringify({text, network: "campus"})})).status""",
         [name, text],
     )
     assert stored == 201

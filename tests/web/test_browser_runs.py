@@ -15,10 +15,11 @@ from app.intent.written import Written
 from app.inventory.loader import load_network
 from app.lab import control
 from app.runs.artifacts import open_artifacts
-from app.runs.policies import Policies
+from app.runs.policies import PolicyLibrary
 from app.runs.store import RunStore
 from app.settings import Settings
 from tests.api.served import serving
+from tests.principals import somebody
 from tests.web.browser import PHONE, Tab, drawn
 from tests.web.conftest import Site
 from tests.web.people import PASSWORD
@@ -47,9 +48,9 @@ def site(var_dir: Path) -> Iterator[Site]:
             for name, role in (("ann", Role.OPERATOR), ("bob", Role.APPROVER), ("vic", Role.VIEWER)):
                 made.person(name, role)
             with RunStore(settings.database_url) as store:
-                policies = Policies(store.database, open_artifacts(settings, store.database))
+                library = PolicyLibrary(store.database, open_artifacts(settings, store.database))
                 for name, text in (("remote-control", GOOD), ("too-much", TOO_MUCH)):
-                    policies.store(name, Written(text, f"{name}.yaml"), "ann")
+                    library.seen_by(somebody("ann")).store(name, Written(text, f"{name}.yaml"), network="*")
             yield made
     finally:
         control.stop(lab)
@@ -83,7 +84,7 @@ def test_a_run_is_ordered_approved_by_another_watched_judged_and_rolled_back(sit
     ann.log_in("ann", PASSWORD)
     order(ann.page, "remote-control", "CHG-7")
     status(ann.page, "needs approval")
-    expect(ann.page.get_by_text("an approver other than ann")).to_be_visible()
+    expect(ann.page.get_by_text("an approver who had no hand in it")).to_be_visible()
     ann.require_sound()
 
     bob.log_in("bob", PASSWORD)

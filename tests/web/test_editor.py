@@ -12,6 +12,7 @@ from starlette.testclient import TestClient
 from app.access.roles import Role
 from app.api.backend import Backend
 from app.intent.written import Written, shipped_policies
+from tests.principals import somebody
 from tests.web.people import Persons
 
 SMALL = """version: 1
@@ -255,11 +256,12 @@ def test_only_networks_that_one_sees_are_shown(client: TestClient, persons: Pers
 def test_a_policy_is_stored_unless_it_moved_on(
     client: TestClient, persons: Persons, session: dict[str, str], backend: Backend
 ) -> None:
-    save = {"text": SMALL, "base": "0", "comment": "first"}
+    save = {"text": SMALL, "base": "0", "comment": "first", "owner": "campus"}
     assert client.post("/policies/small/versions", data=save).status_code == 403  # without the session's token
     stored = client.post("/policies/small/versions", data=save, headers=session)
     assert stored.json()["number"] == 1
-    backend.policies.store("small", Written(SMALL.replace("30", "20"), "small.yaml"), "<b>bob</b>", "less")
+    theirs = Written(SMALL.replace("30", "20"), "small.yaml")
+    backend.policies.seen_by(somebody("<b>bob</b>")).store("small", theirs, "less")
     mine = SMALL.replace("30", "40")
     conflict = client.post("/policies/small/versions", data={"text": mine, "base": "1"}, headers=session)
     assert conflict.status_code == 409
@@ -268,7 +270,7 @@ def test_a_policy_is_stored_unless_it_moved_on(
     assert conflict.json()["theirs"] == SMALL.replace("30", "20")
     assert conflict.json()["newest"] == 2
     assert {"20", "40"} <= set(re.findall(r"\d+", panel))
-    assert backend.policies.get("small").about.number == 2
+    assert backend.policies.seen_by(somebody("bob")).get("small").about.number == 2
     again = client.post("/policies/small/versions", data={"text": mine, "base": "2"}, headers=session)
     assert again.json()["number"] == 3
     wrong = client.post("/policies/small/versions", data={"text": "classes: 3", "base": "3"}, headers=session)
@@ -279,7 +281,7 @@ def test_a_policy_is_stored_unless_it_moved_on(
 
 
 def test_two_who_begin_the_same_name_meet(client: TestClient, session: dict[str, str], backend: Backend) -> None:
-    backend.policies.store("small", Written(SMALL, "small.yaml"), "bob")
+    backend.policies.seen_by(somebody("bob")).store("small", Written(SMALL, "small.yaml"), network="campus")
     mine = SMALL.replace("30", "40")
     conflict = client.post("/policies/small/versions", data={"text": mine, "base": "0"}, headers=session)
     assert conflict.status_code == 409
@@ -295,7 +297,7 @@ def test_the_text_keeps_its_first_line_break_and_its_line_ends(
     client: TestClient, session: dict[str, str], backend: Backend
 ) -> None:
     text = "\n" + SMALL.replace("\n", "\r\n")
-    backend.policies.store("small", Written(text, "small.yaml"), "bob")
+    backend.policies.seen_by(somebody("bob")).store("small", Written(text, "small.yaml"), network="campus")
     page = client.get("/policies/small/edit").text
     assert "data-crlf" in page
     area = re.search(r"<textarea.*?>(.*?)</textarea>", page, re.DOTALL)

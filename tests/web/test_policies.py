@@ -8,6 +8,7 @@ from starlette.testclient import TestClient
 from app.access.roles import Role
 from app.api.backend import Backend
 from app.intent.written import Written
+from tests.principals import somebody
 from tests.web.people import Persons
 
 GOLD = """version: 1
@@ -20,12 +21,13 @@ apply: [{interfaces: wan, direction: output}]
 @pytest.fixture
 def gold(backend: Backend) -> None:
     """A policy in two versions, with markup where people may write."""
-    backend.policies.store("gold", Written(GOLD), "ann", "<script>alert(1)</script>")
+    ann, other = (backend.policies.seen_by(somebody(name)) for name in ("ann", "<img src=x>"))
+    ann.store("gold", Written(GOLD), "<script>alert(1)</script>", network="*")
     slow = (
         "link_efficiency: [{when: {rate_below: 768 kb/s}, fragment: {blocking_delay: 16 ms}}]\ntolerance: 4 %\n"
         "classes: [{name: voice, match: {any: [{dscp: ef}]}}]  # <b>\n"
     )
-    backend.policies.store("gold", Written(GOLD + slow), "<img src=x>", "slow links")
+    other.store("gold", Written(GOLD + slow), "slow links")
 
 
 def test_policies_are_listed_with_their_newest_versions(client: TestClient, persons: Persons, gold: None) -> None:
@@ -76,3 +78,50 @@ def test_a_difference_is_told_in_words_and_lines(client: TestClient, persons: Pe
     assert "Both mean the same." in same
     assert client.get("/policies/gold/difference", params={"before": 1, "after": 9}).status_code == 404
     assert client.get("/policies/gold/difference", params={"before": "x"}).status_code == 422
+
+
+def test_a_version_of_who_is_no_operator_there_is_taken_over_on_its_page(
+    client: TestClient, persons: Persons, gold: None
+) -> None:
+    said = persons.add("ben", Role.OPERATOR, "campus").log_in(client)
+    page = client.get("/policies/gold").text
+    assert 'hx-post="/policies/gold/versions/2/take-over"' in page
+    assert "&lt;img src=x&gt; is no operator there" in page
+    refused = client.post("/policies/gold/versions/2/take-over", data={"network": "itesm"}, headers=said)
+    assert refused.status_code == 403
+    taken = client.post("/policies/gold/versions/2/take-over", data={"network": "campus"}, headers=said)
+    assert (taken.status_code, taken.headers["HX-Redirect"]) == (204, "/policies/gold")
+    assert "/versions/2/take-over" not in client.get("/policies/gold").text
+
+
+def test_whose_a_policy_is_stands_on_its_pages(client: TestClient, persons: Persons, backend: Backend) -> None:
+    text = GOLD.replace("intent: gold", "intent: rfc4594-4")
+    root = backend.policies.seen_by(somebody("root"))
+    root.store("rfc4594-4", Written(text), network="*", shadow_shipped=True)
+    root.store("gold", Written(GOLD), network="itesm")
+    persons.add("ben", Role.OPERATOR, "campus").log_in(client)
+    page = client.get("/policies").text
+    assert "hides the shipped one" in page
+    assert "/policies/gold" not in page
+    assert client.get("/policies/gold").status_code == 404
+    shadowing = client.get("/policies/rfc4594-4").text
+    assert "It belongs to all networks" in shadowing
+    assert "It hides the policy of this name" in shadowing
+    assert ">Edit</a>" not in shadowing
+    assert 'id="store"' not in client.get("/policies/rfc4594-8/edit").text
+    new = client.get("/policies/new", params={"name": "mine"}).text
+    assert '<option value="campus" selected>' in new
+    assert '<option value="*"' not in new
+
+
+def test_an_admin_hides_a_shipped_policy_by_ticking_a_box(client: TestClient, persons: Persons) -> None:
+    said = persons.add("root", Role.ADMIN).log_in(client)
+    assert 'id="shadow-shipped"' in client.get("/policies/rfc4594-8/edit").text
+    text = GOLD.replace("intent: gold", "intent: rfc4594-8")
+    body = {"text": text, "base": "0", "owner": "*"}
+    refused = client.post("/policies/rfc4594-8/versions", data=body, headers=said)
+    assert refused.status_code == 422
+    assert "would be hidden" in refused.text
+    kept = client.post("/policies/rfc4594-8/versions", data=body | {"shadow_shipped": "yes"}, headers=said)
+    assert kept.json()["number"] == 1
+    assert 'id="shadow-shipped"' not in client.get("/policies/rfc4594-8/edit").text

@@ -21,6 +21,7 @@ from app.resources import root
 from app.runs.held import keep_readings
 from app.settings import Settings
 from app.web.site import create_site
+from tests.principals import somebody
 from tests.web.people import Persons
 
 CAMPUS = (root() / "policies" / "campus-collaboration.yaml").read_text(encoding="utf-8")
@@ -185,7 +186,8 @@ def test_what_a_version_includes_is_known(client: TestClient, backend: Backend, 
         "version: 1\nintent: sums\ninclude: own.yaml\nclasses:\n  - name: default\n"
         "apply:\n  - {role: edge, interfaces: wan, direction: output}\n"
     )
-    backend.policies.store("sums", Written(text, "sums.yaml", {"own.yaml": library}), "ana")
+    written = Written(text, "sums.yaml", {"own.yaml": library})
+    backend.policies.seen_by(somebody("ana")).store("sums", written, network="*")
     page = _preview(client, viewer, _form(text, name="sums.yaml", begun="sums", number="1"))
     assert "gold" in page
     assert client.post("/preview", data=_form(text), headers=viewer).headers["x-preview"] == "refused"

@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 
 from app.access.roles import Role
 from app.api.backend import Backend, open_backend
-from app.api.compute import TooBusy, TookTooLong
+from app.compute import TooBusy, TookTooLong
 from app.errors import InputError, Place, StoreError
 from app.settings import Settings
 from app.web.pages import Page, ThePage, sees

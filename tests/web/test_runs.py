@@ -18,8 +18,10 @@ from app.access.roles import Role
 from app.api.backend import Backend, open_backend
 from app.intent.written import Written
 from app.runs.outside import waiting_for
+from app.runs.reason import Reason
 from app.runs.tables import JournalAction, RunStatus, StageOutcome, Verdict
 from app.settings import Settings
+from tests.principals import somebody
 from tests.web.people import Persons
 
 NETWORK = "infn-fnal"
@@ -35,7 +37,10 @@ def backend(tmp_path: Path) -> Iterator[Backend]:
     """A service where four eyes are asked for, and a policy with something to judge."""
     with open_backend(Settings(var_dir=tmp_path / "var", compute_processes=1, four_eyes=True)) as made:
         text = (ROOT / "examples/policies/remote-control.yaml").read_text()
-        made.policies.store(POLICY, Written(text, "remote-control.yaml"), "ada")
+        Persons(made).add("author", Role.OPERATOR, NETWORK)
+        made.policies.seen_by(somebody("author")).store(
+            POLICY, Written(text, "remote-control.yaml"), network=NETWORK
+        )
         yield made
 
 
@@ -451,3 +456,14 @@ def test_a_run_of_long_ago_shows_what_is_left(client: TestClient, enter: Enter, 
     assert "gave up what it had read" in told(page)  # why it cannot be tried again
     with zipfile.ZipFile(io.BytesIO(client.get(f"/runs/{run}/everything.zip").content)) as archive:
         assert not [name for name in archive.namelist() if name.startswith("artifacts/")]
+
+
+def test_a_run_that_failed_says_at_which_step_on_which_device_and_the_way_on(
+    client: TestClient, enter: Enter, backend: Backend
+) -> None:
+    run = place(client, enter("olga", Role.OPERATOR, NETWORK))
+    why = Reason("run 7 left r1 between two states", "lock", "finish run 7 first: qosforge recover", "r1")
+    backend.desk.store.set_status(run, RunStatus.FAILED, reason=why)
+    page = client.get(f"/runs/{run}/progress").text
+    for said in (why.message, "<dd>lock</dd>", "<dd>r1</dd>", why.hint):
+        assert said in page

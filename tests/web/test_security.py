@@ -22,6 +22,8 @@ from tests.parts import why_not
 from tests.web.furnished import ADMIN, FRAGMENTS, MARKUP, NOT_THERE_YET, SAMPLES, furnish, page_routes
 from tests.web.people import PASSWORD, Person, Persons
 
+pytestmark = pytest.mark.hostile
+
 PUBLIC = {("GET", "/login"), ("POST", "/login"), ("POST", "/logout")}
 """Pages that need no role; of these, the calls that change something are tried in the tests of the login."""
 

@@ -17,6 +17,7 @@ from app.intent.written import load_written
 from app.reports.pdf import run_pdf
 from app.runs.desk import Order
 from app.settings import Settings
+from tests.principals import somebody
 from tests.reports.test_run_report import report
 from tests.web.people import Persons
 
@@ -45,7 +46,8 @@ def backend(tmp_path: Path, without_pango: None) -> object:
 
 def stored_run(backend: Backend) -> str:
     """A run that somebody asked for."""
-    written = load_written(backend.policies.get("campus-collaboration").written())
+    policies = backend.policies.seen_by(somebody("ann"))
+    written = load_written(policies.get("campus-collaboration").written())
     return backend.desk.place(Order(backend.networks.network("campus"), written), "ann")[0].id
 
 

@@ -129,3 +129,34 @@ fn many_cases_can_be_stopped() {
     assert_eq!(stopped.unwrap_err().error, RunError::Interrupted);
     assert_eq!(asked, 2);
 }
+
+#[test]
+fn a_queue_without_an_end_is_refused_before_memory_is() {
+    let scenario = json!({
+        "version": 1, "duration_ps": 10 * SECOND_PS,
+        "nodes": [
+            {"name": "a", "ports": [{"name": "out", "egress": {
+                "queues": [{"name": "q", "limit_packets": 1_000_000_000}],
+                "scheduler": {"kind": "fifo"},
+            }}]},
+            {"name": "b", "ports": [{"name": "in"}]},
+        ],
+        "links": [{"a": ["a", "out"], "b": ["b", "in"], "rate_bps": 1000, "delay_ps": 0, "framing": "none"}],
+        "flows": [{"name": "f", "path": [["a", "out"]], "packet": {},
+                   "source": {"kind": "cbr", "rate_bps": 10_000_000_000u64, "ip_bytes": 64}}],
+    });
+    let Err(RunError::Scenario(error)) = run(&scenario.to_string(), 1, || false) else {
+        panic!("it was carried");
+    };
+    assert_eq!(error.path, "nodes");
+    assert!(
+        error
+            .problem
+            .starts_with("more than 4194304 packets are under way at ")
+    );
+    assert!(
+        error.problem.ends_with("most of them at a out"),
+        "{}",
+        error.problem
+    );
+}

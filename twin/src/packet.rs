@@ -79,7 +79,6 @@ impl Slab {
     }
 
     /// Most packets that were under way at a time.
-    #[cfg(test)]
     pub fn places(&self) -> usize {
         self.packets.len()
     }

@@ -24,6 +24,9 @@ use fragments::Reassembly;
 
 pub use dialogue::Returned;
 
+/// Packets that may be under way at a time, each with some hundred bytes: more do not fit into
+/// the memory of a small host, and waiting for them to end does not help.
+pub const MOST_UNDER_WAY: usize = 1 << 22;
 /// Events between two looks at the wish to stop.
 const CHECK_EVERY: u64 = 1 << 18;
 
@@ -120,12 +123,30 @@ impl Simulation {
             self.now_ps = at;
             self.handle(event);
             self.handled += 1;
+            if self.packets.places() > MOST_UNDER_WAY {
+                return Err(self.too_many().into());
+            }
             if self.handled.is_multiple_of(CHECK_EVERY) && interrupted() {
                 return Err(RunError::Interrupted);
             }
         }
         (self.observer).advance(u64::MAX, &mut self.ports, &self.steps, &self.gates);
         Ok(())
+    }
+
+    /// More packets are under way than are carried; most wait where a queue was longest.
+    #[cold]
+    fn too_many(&self) -> ScenarioError {
+        let longest = |named: &&NamedPort| named.port.counters().map(|c| c.max_depth).max();
+        let place = (self.ports.iter().max_by_key(longest)).map_or_else(String::new, |p| {
+            format!(", most of them at {} {}", p.node, p.name)
+        });
+        let problem = format!(
+            "more than {MOST_UNDER_WAY} packets are under way at {} ps{place}",
+            self.now_ps
+        );
+        let mend = "shorten the queues, raise the line's rate or lower those of the sources";
+        ScenarioError::new("nodes", problem, mend)
     }
 
     /// Packets neither delivered nor lost: none after a run that drains.

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Header, Query, Response
+from fastapi import APIRouter, Depends, Header, Query, Request, Response
 
 from app.access.roles import Role
-from app.api.dependencies import TheBackend
+from app.api.dependencies import Caller, TheBackend
 from app.api.previews import Asked, Preview
 from app.api.problems import responses
 from app.api.resources import DeviceList, DriftDocument, RunningQos
-from app.api.security import Needs
+from app.api.security import Needs, recorded_call
 from app.inventory.catalogue import device_of
 from app.inventory.models import Device
 from app.reports.preview import CompilePreview
 from app.runs.drift import drift, held_plan
-from app.runs.policies import LATEST
+from app.runs.policy_versions import LATEST
 
 router = APIRouter(tags=["devices"])
 
@@ -44,6 +44,7 @@ def get_device(backend: TheBackend, network: str, device: str) -> Device:
 )
 def device_plan(
     *,
+    caller: Caller,
     backend: TheBackend,
     network: str,
     device: str,
@@ -53,24 +54,27 @@ def device_plan(
 ) -> Response:
     """What a stored policy makes of a device: its plan, configuration and findings."""
     name = device_of(backend.networks.network(network), device).name
-    stored = backend.policies.get(policy, LATEST if version is None else version)
-    return tagged(backend.previews.preview(Asked("compile", network, stored.written(), (name,))), if_none_match)
+    stored = backend.policies.seen_by(caller).get(policy, LATEST if version is None else version)
+    asked = Asked("compile", network, stored.written(), (name,), caller=caller.name)
+    return tagged(backend.previews.preview(asked), if_none_match)
 
 
 @router.get(f"{_DEVICE}/running", responses=responses(404, 502), **_VIEWER)
-def device_running(backend: TheBackend, network: str, device: str) -> RunningQos:
+def device_running(request: Request, backend: TheBackend, network: str, device: str) -> RunningQos:
     """The QoS that a box holds now, read over SSH."""
     net = backend.networks.network(network)
     name = device_of(net, device).name
-    return RunningQos.of(held_plan(net, name, backend.previews.running(net, (name,))[name]))
+    return RunningQos.of(
+        held_plan(net, name, backend.previews.running(recorded_call(request, backend, network), net, (name,))[name])
+    )
 
 
 @router.get(f"{_DEVICE}/drift", responses=responses(404, 502), **_VIEWER)
-def device_drift(backend: TheBackend, network: str, device: str) -> DriftDocument:
+def device_drift(request: Request, backend: TheBackend, network: str, device: str) -> DriftDocument:
     """Whether a box still holds what the last run that was kept left on it; it is read over SSH."""
     net = backend.networks.network(network)
     name = device_of(net, device).name
-    text = backend.previews.running(net, (name,))[name]
+    text = backend.previews.running(recorded_call(request, backend, network), net, (name,))[name]
     return DriftDocument.of(name, drift(backend.desk.store, backend.artifacts, net, name, text))
 
 

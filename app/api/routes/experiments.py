@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from app.access.roles import Role
-from app.api.dependencies import TheBackend
+from app.api.dependencies import Caller, TheBackend
 from app.api.experiment_job import compared
 from app.api.problems import responses
 from app.api.security import Needs
@@ -71,14 +71,14 @@ def get_experiment(name: str) -> dict[str, Any]:
     responses=responses(404),
 )
 def compare_experiment(
-    backend: TheBackend, name: str, seed: Annotated[int, Query(ge=0, le=2**64 - 1)] = 1
+    caller: Caller, backend: TheBackend, name: str, seed: Annotated[int, Query(ge=0, le=2**64 - 1)] = 1
 ) -> dict[str, Any]:
     """Run an experiment on the twin and compare it claim by claim.
 
     It has as long as a request has: the largest ones are for the command line, `qosforge experiment run`.
     """
     experiment = _known(name)
-    return backend.compute.call(compared, experiment.name, seed, timeout=backend.settings.request_seconds)
+    return backend.compute_for(caller, compared, experiment.name, seed)
 
 
 def _known(name: str) -> Experiment:

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import RedirectResponse
 from starlette.exceptions import HTTPException
 
+from app.access.browsers import KNOWN
 from app.access.credentials import new_secret
 from app.access.oidc import Provider
 from app.access.roles import NotAuthenticated
@@ -53,9 +54,12 @@ def begin_session(backend: Backend, request: Request, response: Response, name: 
     note = _note(request, f"users/{name}")
     note.open(backend.access, request.state.request_id)
     address = request.client.host if request.client else ""
-    cookie = backend.access.log_in(name, password, address)
+    browser = f"{cookie_name(backend.settings)}-browser"
+    cookie, known = backend.access.log_in(name, password, address, request.cookies.get(browser))
     note.actor, note.credential = name, "session"
     _change_session(backend, request, response, cookie)
+    if known is not None:
+        _set_cookie(backend, response, browser, known, int(KNOWN.total_seconds()))
     return cookie
 
 
@@ -122,7 +126,7 @@ def finish_login(
     note.open(backend.access, request.state.request_id)
     name, cookie = backend.access.log_in_by_provider(provider.issuer, subject)
     note.actor, note.credential = name, "session"
-    answer = RedirectResponse(str(backend.settings.public_url).rstrip("/") + _page_of(to), 303)
+    answer = RedirectResponse(_page_of(to), 303)
     answer.delete_cookie(_login_cookie(backend), secure=is_secure(backend.settings), httponly=True)
     _change_session(backend, request, answer, cookie)
     return answer

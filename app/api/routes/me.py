@@ -40,8 +40,7 @@ def me(caller: Caller, backend: TheBackend, request: Request) -> Me:
 @router.put("/me/password", status_code=204, dependencies=[Depends(Needs(Role.VIEWER))])
 def change_password(body: PasswordChange, caller: Caller, backend: TheBackend, request: Request) -> None:
     """Change my password; all my sessions end. Not by a token: who found one shall not get a way in of its own."""
-    if caller.credential != "session":
-        raise NotAllowed("a token cannot change a password", mend="log in, or ask an admin")
+    _require_session(caller)
     address = request.client.host if request.client else ""
     backend.access.confirm(caller, body.current.get_secret_value(), address)
     password_hash = hashed(body.new.get_secret_value())
@@ -63,7 +62,8 @@ def my_sessions(caller: Caller, backend: TheBackend, request: Request) -> list[S
 
 @router.delete("/me/sessions", status_code=204, dependencies=[Depends(Needs(Role.VIEWER))])
 def end_my_sessions(caller: Caller, backend: TheBackend) -> None:
-    """Log out everywhere: all my web sessions end."""
+    """Log out everywhere: all my web sessions end. Not by a token."""
+    _require_session(caller)
     backend.database.transact(lambda connection: end_sessions(connection, caller.user_id, backend.access.now()))
 
 
@@ -74,7 +74,18 @@ def end_my_sessions(caller: Caller, backend: TheBackend) -> None:
     responses=responses(404),
 )
 def end_my_session(caller: Caller, backend: TheBackend, session: str) -> None:
-    """End one of my web sessions."""
+    """End one of my web sessions. Not by a token."""
+    _require_session(caller)
     backend.database.transact(
         lambda connection: end_one_session(connection, caller.user_id, session, backend.access.now())
     )
+
+
+def _require_session(caller: Principal) -> None:
+    """Make sure that a person calls: who found a token shall neither get another way in nor shut its user out.
+
+    Raises:
+        NotAllowed: the caller is known by a token.
+    """
+    if caller.credential != "session":
+        raise NotAllowed("a token changes no password and ends no session", mend="log in, or ask an admin")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fastapi import APIRouter, Depends, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StrictInt
 
 from app.access.roles import Role
 from app.api.dependencies import Caller, TheBackend, TheNote
@@ -26,7 +26,7 @@ class MeasurementWish(BaseModel):
 
     network: str = Field(min_length=1, max_length=128, examples=["campus"])
     policy: PolicyChoice
-    seed: int = Field(default=1, ge=0, le=2**64 - 1)
+    seed: StrictInt = Field(default=1, ge=0, le=2**64 - 1)
 
 
 @router.post(
@@ -40,9 +40,8 @@ def measure_now(body: MeasurementWish, caller: Caller, backend: TheBackend, note
     note.network = body.network
     caller.require(Role.OPERATOR, body.network)
     network = backend.networks.network(body.network)
-    policy = written(backend.policies, body.policy)
+    policy = written(backend.policies.seen_by(caller), body.policy)
     require_checks(load_written(policy))
-    texts = backend.previews.running(network)
-    seconds = backend.settings.request_seconds
-    body_ = backend.compute.call(measured, policy, network, texts, body.seed, timeout=seconds)
+    texts = backend.previews.running(note, network)
+    body_ = backend.compute_for(caller, measured, policy, network, texts, body.seed)
     return Response(body_, media_type="application/json")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fastapi import APIRouter, Depends, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StrictInt
 
 from app.access.roles import Role
 from app.api.dependencies import Caller, TheBackend
@@ -33,8 +33,8 @@ class PredictionWish(BaseModel):
 
     network: str = Field(min_length=1, max_length=128, examples=["campus"])
     policy: PolicyChoice
-    seed: int = Field(default=1, ge=0, le=2**64 - 1)
-    at_most_seconds: int = Field(default=MOST_SECONDS, ge=1, le=LONGEST_SECONDS)
+    seed: StrictInt = Field(default=1, ge=0, le=2**64 - 1)
+    at_most_seconds: StrictInt = Field(default=MOST_SECONDS, ge=1, le=LONGEST_SECONDS)
 
 
 @router.post(
@@ -47,13 +47,6 @@ def predict_policy(body: PredictionWish, caller: Caller, backend: TheBackend) ->
     """Compile a policy, and measure the twin of its plans; what it leaves as it is, is taken as delivered."""
     caller.require(Role.VIEWER, body.network)
     network = backend.networks.network(body.network)
-    policy = written(backend.policies, body.policy)
-    made = backend.compute.call(
-        predicted_json,
-        policy,
-        network,
-        body.seed,
-        body.at_most_seconds,
-        timeout=backend.settings.request_seconds,
-    )
+    policy = written(backend.policies.seen_by(caller), body.policy)
+    made = backend.compute_for(caller, predicted_json, policy, network, body.seed, body.at_most_seconds)
     return Response(made, media_type="application/json")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Response
-from pydantic import BaseModel, ConfigDict, Field
+from fastapi import APIRouter, Depends, Request, Response
+from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
 from app.access.roles import Role
 from app.api.dependencies import Caller, TheBackend
@@ -13,7 +13,7 @@ from app.api.policy_choice import PolicyChoice, written
 from app.api.preview_job import Kind
 from app.api.previews import Asked, Preview
 from app.api.problems import responses
-from app.api.security import Needs
+from app.api.security import Needs, recorded_call
 from app.reports.preview import CompilePreview, ValidatePreview
 
 router = APIRouter(tags=["previews"])
@@ -45,14 +45,14 @@ class PreviewOrder(BaseModel):
     network: str = Field(min_length=1, max_length=128, examples=["campus"])
     policy: PolicyChoice
     devices: list[DeviceName] = Field(default_factory=list, max_length=10_000)
-    live: bool = False
-    strict: bool = False
+    live: StrictBool = False
+    strict: StrictBool = False
 
 
 class ValidateOrder(PreviewOrder):
     """A policy and the network that it is for. ``require_batfish``: it is an error if Batfish does not check."""
 
-    require_batfish: bool = False
+    require_batfish: StrictBool = False
 
 
 @router.post(
@@ -61,12 +61,12 @@ class ValidateOrder(PreviewOrder):
     dependencies=[Depends(Needs(Role.VIEWER, recorded=False))],
     responses={200: {"headers": _DOCUMENT}, **responses(404, 502)},
 )
-def compile_policy(body: PreviewOrder, caller: Caller, backend: TheBackend) -> Response:
+def compile_policy(body: PreviewOrder, caller: Caller, backend: TheBackend, request: Request) -> Response:
     """Compile a policy for a network: plan, configuration and findings of every device.
 
     Findings do not fail the call: `good` says whether any stands against a push.
     """
-    return _answer("compile", body, caller, backend)
+    return _answer("compile", body, caller, backend, request)
 
 
 @router.post(
@@ -75,23 +75,30 @@ def compile_policy(body: PreviewOrder, caller: Caller, backend: TheBackend) -> R
     dependencies=[Depends(Needs(Role.VIEWER, recorded=False))],
     responses={200: {"headers": _DOCUMENT}, **responses(404, 502)},
 )
-def validate_policy(body: ValidateOrder, caller: Caller, backend: TheBackend) -> Response:
+def validate_policy(body: ValidateOrder, caller: Caller, backend: TheBackend, request: Request) -> Response:
     """Compile and check a policy for a network: our own checks, and Batfish where the service has one."""
-    return _answer("validate", body, caller, backend, require_batfish=body.require_batfish)
+    return _answer("validate", body, caller, backend, request, require_batfish=body.require_batfish)
 
 
 def _answer(
-    kind: Kind, body: PreviewOrder, caller: Caller, backend: TheBackend, *, require_batfish: bool = False
+    kind: Kind,
+    body: PreviewOrder,
+    caller: Caller,
+    backend: TheBackend,
+    request: Request,
+    *,
+    require_batfish: bool = False,
 ) -> Response:
     caller.require(Role.VIEWER, body.network)
     asked = Asked(
         kind=kind,
         network=body.network,
-        written=written(backend.policies, body.policy),
+        written=written(backend.policies.seen_by(caller), body.policy),
         devices=tuple(body.devices),
-        live=body.live,
+        live=recorded_call(request, backend, body.network) if body.live else None,
         strict=body.strict,
         require_batfish=require_batfish,
+        caller=caller.name,
     )
     return document(backend.previews.preview(asked))
 

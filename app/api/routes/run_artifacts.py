@@ -122,7 +122,7 @@ def run_report(
     report = _readable(caller, backend, run_id)
     if form == "html":
         # Its plots take seconds, which would hold up every other request in this process.
-        page = backend.compute.call(render_run_report, report, timeout=backend.settings.request_seconds)
+        page = backend.compute_for(caller, render_run_report, report)
         return HTMLResponse(page, headers={"Content-Security-Policy": _PAGE_POLICY})
     return Response(_rendered(report, form, backend.desk.run(run_id)), media_type=_MEDIA_TYPES[form])
 
@@ -142,7 +142,7 @@ def run_report(
 def run_report_pdf(caller: Caller, backend: TheBackend, run_id: str) -> Response:
     """The report of a run as a PDF. A viewer's has no line of a box that the run did not change."""
     report = _readable(caller, backend, run_id)
-    data = backend.compute.call(run_pdf, report, timeout=backend.settings.request_seconds)
+    data = backend.compute_for(caller, run_pdf, report)
     named = {"Content-Disposition": f'inline; filename="{run_id}.pdf"'}
     return Response(data, media_type="application/pdf", headers=named)
 

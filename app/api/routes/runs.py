@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from app.access.roles import Role
 from app.api.dependencies import Caller, TheBackend, TheNote
 from app.api.idempotency import IdempotencyKey
-from app.api.policy_choice import chosen
+from app.api.policy_choice import chosen_for_run
 from app.api.problems import responses
 from app.api.run_models import (
     RUNS,
@@ -54,9 +54,12 @@ def place_run(
     """
     note.network = body.network
     caller.require(Role.OPERATOR, body.network)
+    network = backend.networks.network(body.network)
+    intent, stored = chosen_for_run(backend.policies.seen_by(caller), body.policy)
     order = Order(
-        network=backend.networks.network(body.network),
-        intent=chosen(backend.policies, body.policy),
+        network=network,
+        intent=intent,
+        stored=stored,
         measure=body.measure,
         strict=body.strict,
         require_batfish=body.require_batfish,
@@ -129,7 +132,8 @@ def get_run(backend: TheBackend, run_id: str) -> RunDetail:
 def approve_run(body: Approval, caller: Caller, backend: TheBackend, run_id: str) -> RunSummary:
     """Approve what a run would do, as it was looked at: for another list of changes the approval does not count.
 
-    Where the network's rules ask for four eyes, who asked for the run may not approve it.
+    Where the network's rules ask for four eyes, nobody may approve it who wrote the policy, or who asked for,
+    cancelled or retried a run that makes the same change.
     """
     return summary_of(backend.desk.approve(run_id, caller.name, body.candidate, body.comment))
 

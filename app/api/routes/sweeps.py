@@ -33,7 +33,10 @@ def place_sweep(
     note.network = body.network
     caller.require(Role.OPERATOR, body.network)
     order = SweepOrder(
-        backend.networks.network(body.network), written(backend.policies, body.policy), body.parameters, body.seeds
+        backend.networks.network(body.network),
+        written(backend.policies.seen_by(caller), body.policy),
+        body.parameters,
+        body.seeds,
     )
     sweep = _sweeps(backend).place(order, caller.name)
     note.resource = f"{SWEEPS}/{sweep.id}"

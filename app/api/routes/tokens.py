@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query
 
 from app.access.roles import Role
-from app.access.tokens import TokenUnknown, create_token, find_token, revoke_token, tokens
+from app.access.tokens import create_token, require_revocable, revoke_token, tokens
 from app.access.users import find_user
 from app.api.access_models import MadeToken, NewToken, TokenView, UserName
 from app.api.dependencies import Caller, TheBackend, TheNote
@@ -38,6 +38,8 @@ def list_tokens(
 @router.post("/tokens", status_code=201, dependencies=[Depends(Needs(Role.OPERATOR))], responses=responses(404))
 def make_token(body: NewToken, caller: Caller, backend: TheBackend, note: TheNote) -> MadeToken:
     """Make a token and show it, once. It may no more than its maker; what a token made ends with that one."""
+    if body.user not in (None, caller.name):
+        caller.require(Role.ADMIN)  # before it is looked up: who is a user here is not told to others
     with backend.database.write() as connection:  # not to be repeated: each time it would be another one
         made, text = create_token(
             connection,
@@ -56,9 +58,7 @@ def make_token(body: NewToken, caller: Caller, backend: TheBackend, note: TheNot
 
 @router.delete("/tokens/{token_id}", status_code=204, dependencies=[Depends(Needs(Role.VIEWER))])
 def revoke_one_token(caller: Caller, backend: TheBackend, token_id: str) -> None:
-    """Revoke a token and those that it made, at once."""
+    """Revoke a token and those that it made, at once. A token revokes itself and what it made alone."""
     with backend.database.read() as connection:
-        token = find_token(connection, token_id)
-    if token.user != caller.name and not caller.may(Role.ADMIN, "*"):
-        raise TokenUnknown("there is no such token", mend="list your own")
+        require_revocable(connection, caller, token_id)
     backend.database.transact(lambda connection: revoke_token(connection, token_id, backend.access.now()))

@@ -7,13 +7,15 @@ from collections.abc import Mapping
 from app.configtree import Grammar
 from app.inventory.models import Role
 from app.plan.model import Plan
-from app.plan.request import DeviceRequest, Feature
+from app.plan.request import DeviceRequest, Feature, Term
 from app.platforms.base import Block, Boxes, Direction, Lowered, QueueCount
 from app.platforms.catalyst_2950.blocks import blocks
+from app.platforms.catalyst_2950.capabilities import capabilities
 from app.platforms.catalyst_2950.counters import counter_commands, read_counters
 from app.platforms.catalyst_2950.grammar import GRAMMAR
 from app.platforms.catalyst_2950.lower import lower
 from app.platforms.catalyst_2950.parse import parse
+from app.platforms.catalyst_2950.recognise import count_entries
 from app.platforms.ios_secrets import IOS_FORMS
 from app.platforms.profile import DeviceProfile, platform_profile
 from app.platforms.secret_forms import SecretForms
@@ -50,6 +52,12 @@ class Catalyst2950:
     profile: DeviceProfile = platform_profile("catalyst_2950")
     counts: frozenset[Direction] = frozenset()
     features: frozenset[Feature] = FEATURES
+
+    most_conditions: int = capabilities()["access_list_entries"]["value"]
+
+    def count_conditions(self, request: DeviceRequest, term: Term) -> int:
+        """See `app.platforms.base.Platform`."""
+        return count_entries(request, term)
 
     def lower(self, request: DeviceRequest, running: Plan | None) -> Lowered:
         """See `app.platforms.base.Platform`."""

@@ -9,6 +9,7 @@ from ipaddress import ip_network
 from app.findings import Severity
 from app.plan.model import PortRange, Rule, Term
 from app.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
+from app.plan.request import Term as Alternative
 from app.platforms.catalyst_2950.capabilities import capabilities, enhanced, policer_range, supported_dscp
 from app.platforms.ios_switch.classes import (
     INPUT_POLICY,
@@ -23,6 +24,7 @@ from app.platforms.ios_switch.notes import Notes
 from app.platforms.ios_switch.policing import policed
 from app.platforms.ios_switch.ports import flat
 from app.platforms.names import shorten
+from app.platforms.recognition import count_conditions
 
 FAST = "FastEthernet"
 GIGABIT = "GigabitEthernet"
@@ -163,6 +165,17 @@ def _spelled_out(term: Term) -> Iterator[Term]:
     for source in sides[0]:
         for destination in sides[1]:
             yield term.model_copy(update={"source_ports": source, "destination_ports": destination})
+
+
+def count_entries(request: DeviceRequest, term: Alternative) -> int:
+    """How many entries an alternative becomes at most, by arithmetic: short ranges are one for each port."""
+    longest = capabilities()["acl_port_range"]["spelled_out"]
+
+    def width(first: int, last: int) -> int:
+        count = last - first + 1
+        return count if count <= longest else 1
+
+    return count_conditions(request, term, width)
 
 
 def _singles(ports: tuple[PortRange, ...], longest: int) -> list[tuple[PortRange, ...]]:

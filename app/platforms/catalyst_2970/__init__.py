@@ -7,15 +7,17 @@ from collections.abc import Mapping
 from app.configtree import Grammar
 from app.inventory.models import Role
 from app.plan.model import Plan
-from app.plan.request import DeviceRequest, Feature
+from app.plan.request import DeviceRequest, Feature, Term
 from app.platforms.base import Block, Boxes, Direction, Lowered, QueueCount
 from app.platforms.catalyst_2970.blocks import blocks
+from app.platforms.catalyst_2970.capabilities import capabilities
 from app.platforms.catalyst_2970.counters import counter_commands, read_counters
 from app.platforms.catalyst_2970.grammar import GRAMMAR
 from app.platforms.catalyst_2970.lower import lower
 from app.platforms.catalyst_2970.parse import parse
 from app.platforms.ios_secrets import IOS_FORMS
 from app.platforms.profile import DeviceProfile, platform_profile
+from app.platforms.recognition import count_conditions
 from app.platforms.secret_forms import SecretForms
 
 FEATURES = frozenset(
@@ -57,6 +59,12 @@ class Catalyst2970:
     profile: DeviceProfile = platform_profile("catalyst_2970")
     counts: frozenset[Direction] = frozenset({"output"})
     features: frozenset[Feature] = FEATURES
+
+    most_conditions: int = capabilities()["access_list_entries"]["value"]
+
+    def count_conditions(self, request: DeviceRequest, term: Term) -> int:
+        """See `app.platforms.base.Platform`."""
+        return count_conditions(request, term)
 
     def lower(self, request: DeviceRequest, running: Plan | None) -> Lowered:
         """See `app.platforms.base.Platform`."""

@@ -7,12 +7,14 @@ from collections.abc import Mapping
 from app.configtree import Grammar
 from app.inventory.models import Role
 from app.plan.model import Plan
-from app.plan.request import DeviceRequest, Feature
+from app.plan.request import DeviceRequest, Feature, Term
 from app.platforms.base import Block, Boxes, Direction, Lowered, QueueCount
 from app.platforms.cisco_ios.blocks import blocks
+from app.platforms.cisco_ios.capabilities import capabilities
 from app.platforms.cisco_ios.counters import counter_commands, read_counters
 from app.platforms.cisco_ios.grammar import GRAMMAR
 from app.platforms.cisco_ios.lower import lower
+from app.platforms.cisco_ios.matching import count_conditions
 from app.platforms.cisco_ios.parse import parse
 from app.platforms.ios_secrets import IOS_FORMS
 from app.platforms.profile import DeviceProfile, platform_profile
@@ -73,6 +75,12 @@ class CiscoIos:
     profile: DeviceProfile = platform_profile("cisco_ios")
     counts: frozenset[Direction] = frozenset({"input", "output"})
     features: frozenset[Feature] = FEATURES
+
+    most_conditions: int = capabilities()["access_list_entries"]["value"]
+
+    def count_conditions(self, request: DeviceRequest, term: Term) -> int:
+        """See `app.platforms.base.Platform`."""
+        return count_conditions(request, term)
 
     def lower(self, request: DeviceRequest, running: Plan | None) -> Lowered:
         """See `app.platforms.base.Platform`."""

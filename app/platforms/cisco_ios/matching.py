@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import itertools
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from ipaddress import ip_network
 
+from app.expansion import combine, count_combinations
 from app.findings import Finding
 from app.plan.model import PortRange, Rule, Term
 from app.plan.request import ClassRequest, DeviceRequest
 from app.plan.request import Term as Alternative
-from app.platforms.cisco_ios.applications import by_ports
+from app.platforms import recognition
+from app.platforms.cisco_ios.applications import by_ports, inspected
 from app.platforms.cisco_ios.capabilities import capabilities
 from app.platforms.cisco_ios.limits import class_finding
 from app.platforms.cisco_ios.trains import has
@@ -79,6 +81,10 @@ def lower_match(
 def _lowered(
     terms: tuple[Alternative, ...], excepted: tuple[Alternative, ...], marks_in_list: bool
 ) -> tuple[tuple[Term, ...], tuple[Term, ...]] | str:
+    limit: int = capabilities()["access_list_entries"]["value"]
+    count = max(sum(_count(term, marks_in_list) for term in side) for side in (terms, excepted))
+    if count > limit:
+        return f"its fields combine to {count:,} conditions, at most {limit} are entered"
     none_of: list[Term] = []
     for term in excepted:
         if not _simple(term):
@@ -101,9 +107,6 @@ def _lowered(
         joined_versions = {version(t) == 6 for t in any_of}
     if len(joined_versions) > 1:
         return "prefixes of IPv6 cannot be joined with other conditions and stand beside other alternatives"
-    limit = capabilities()["access_list_entries"]["value"]
-    if max(len(any_of), len(none_of)) > limit:
-        return f"its fields combine to {max(len(any_of), len(none_of))} conditions, at most {limit} are entered"
     # A line said twice is held once.
     return tuple(dict.fromkeys(any_of)), tuple(dict.fromkeys(none_of))
 
@@ -197,16 +200,35 @@ def _expanded(term: Alternative, marks_in_list: bool) -> Iterator[Term]:
         yield Term.model_validate({name: values[start] if name in _SCALAR else values[start : start + most]})
 
 
+def count_conditions(request: DeviceRequest, term: Alternative) -> int:
+    """How many lines and entries an alternative becomes, by arithmetic."""
+    if term.application and not inspected(request, term.application):
+        return recognition.count_conditions(request, term)
+    return _count(term, not matches_marks(request))
+
+
+def _count(term: Alternative, marks_in_list: bool) -> int:
+    rest = _rest(term)
+    if _flow(term):
+        flows = count_combinations(*(getattr(term, name) or (None,) for name in _FLOW_ASKED))
+        return flows * math.prod(len(getattr(term, name)) for name in rest & {"dscp", "precedence"})
+    if len(rest) != 1 or term.application:
+        return 1  # conditions that are joined stand once
+    (name,) = rest
+    most = 1 if marks_in_list else capabilities()["values_per_match"].get(name, 1)
+    return -(-len(getattr(term, name)) // most)
+
+
 def _entries_of(term: Alternative) -> Iterator[Term]:
     """One term for each access-list entry."""
     marks = [{name: (value,)} for name in _rest(term) for value in getattr(term, name)] or [{}]
-    for flow, mark in itertools.product(_flows(term), marks):
+    for flow, mark in combine(tuple(_flows(term)), marks):
         yield Term.model_validate({**flow, **mark})
 
 
 def _flows(term: Alternative) -> Iterator[dict[str, object]]:
     """Every combination of the flow fields, one value each."""
-    for protocol, source, destination, near, far in itertools.product(
+    for protocol, source, destination, near, far in combine(
         term.protocol or (None,),
         term.source or (None,),
         term.destination or (None,),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Mapping
 
+from app.expansion import combine
 from app.findings import Finding, Severity
 from app.inventory.models import Role
 from app.plan.model import Rule, Term
@@ -129,7 +129,7 @@ def _within(above: ClassRequest, wanted: ClassRequest) -> ClassRequest | str:
     if above.is_default:
         return wanted
     terms = []
-    for parent, own in itertools.product(above.terms or (Alternative(),), wanted.terms or (Alternative(),)):
+    for parent, own in combine(above.terms or (Alternative(),), wanted.terms or (Alternative(),)):
         joined = _both(parent, own)
         if joined is None:
             return "its match and that of the class above it ask for one field in ways that no line joins"

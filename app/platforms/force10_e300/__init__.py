@@ -7,12 +7,14 @@ from collections.abc import Mapping
 from app.configtree import Grammar
 from app.inventory.models import Role
 from app.plan.model import Plan
-from app.plan.request import DeviceRequest, Feature
+from app.plan.request import DeviceRequest, Feature, Term
 from app.platforms.base import Block, Boxes, Direction, Lowered, QueueCount
 from app.platforms.force10_e300.blocks import blocks
+from app.platforms.force10_e300.capabilities import capabilities
 from app.platforms.force10_e300.counters import counter_commands, read_counters
 from app.platforms.force10_e300.grammar import GRAMMAR
 from app.platforms.force10_e300.lower import lower
+from app.platforms.force10_e300.matching import count_conditions
 from app.platforms.force10_e300.parse import parse
 from app.platforms.ios_secrets import IOS_FORMS
 from app.platforms.profile import DeviceProfile, platform_profile
@@ -55,6 +57,12 @@ class Force10E300:
             Feature.TRUST,
         }
     )
+
+    most_conditions: int = capabilities()["access_list_entries"]["value"]
+
+    def count_conditions(self, request: DeviceRequest, term: Term) -> int:
+        """See `app.platforms.base.Platform`."""
+        return count_conditions(request, term)
 
     def lower(self, request: DeviceRequest, running: Plan | None) -> Lowered:
         """See `app.platforms.base.Platform`."""

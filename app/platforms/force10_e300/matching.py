@@ -6,10 +6,12 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from app.expansion import combine
 from app.findings import Finding, Severity
 from app.plan.model import PortRange, Rule, Term
 from app.plan.request import ClassRequest, DeviceRequest
 from app.plan.request import Term as Alternative
+from app.platforms import recognition
 from app.platforms.force10_e300.capabilities import capabilities, since_8
 from app.platforms.recognition import WELL_KNOWN
 from app.sharing import shared
@@ -105,6 +107,13 @@ def _split(request: DeviceRequest, wanted: ClassRequest) -> tuple[tuple[Term, ..
     return tuple(dict.fromkeys((*lists, *marked))), tuple(refused)
 
 
+def count_conditions(request: DeviceRequest, term: Alternative) -> int:
+    """How many entries and lines an alternative becomes at most, by arithmetic."""
+    most: int = capabilities()["values_per_match"]["value"]
+    lists = sum(-(-len(getattr(term, name)) // most) for name in ("dscp", "precedence", "cos"))
+    return recognition.count_conditions(request, term, points_apart=False) + lists + len(term.vlan)
+
+
 def _pieces(term: Term) -> Iterator[Term]:
     """Lists of marks no longer than a match line; VLANs stand alone."""
     most: int = capabilities()["values_per_match"]["value"]
@@ -159,7 +168,7 @@ def _singles(request: DeviceRequest, term: Alternative) -> Iterator[Term]:
     if dscps and precedences:
         dscps, precedences = tuple(d for d in dscps if d >> 3 in precedences), ()
     marks = {"dscp": dscps, "precedence": precedences, "cos": tuple(sorted(term.cos)), "vlan": term.vlan}
-    for flow, source, target, mac, other in itertools.product(
+    for flow, source, target, mac, other in combine(
         tuple(_flows(request, term)),
         term.source or (None,),
         term.destination or (None,),
@@ -179,7 +188,7 @@ def _flows(request: DeviceRequest, term: Alternative) -> Iterator[dict[str, Any]
             if last < WELL_KNOWN:
                 yield {"protocol": application.protocol_number, "source_ports": ports}
         return
-    for protocol, near, far in itertools.product(
+    for protocol, near, far in combine(
         term.protocol or (None,), term.source_port or (None,), term.destination_port or (None,)
     ):
         yield {

@@ -7,13 +7,15 @@ from collections.abc import Mapping
 from app.configtree import Grammar
 from app.inventory.models import Role
 from app.plan.model import Plan
-from app.plan.request import DeviceRequest, Feature
+from app.plan.request import DeviceRequest, Feature, Term
 from app.platforms.base import Block, Boxes, Direction, Lowered, QueueCount
 from app.platforms.nortel_5510.blocks import blocks
+from app.platforms.nortel_5510.capabilities import capabilities
 from app.platforms.nortel_5510.counters import counter_commands, read_counters
 from app.platforms.nortel_5510.grammar import GRAMMAR
 from app.platforms.nortel_5510.lower import lower
 from app.platforms.nortel_5510.parse import parse
+from app.platforms.nortel_5510.recognise import count_filters
 from app.platforms.nortel_5510.secrets import FORMS
 from app.platforms.profile import DeviceProfile, platform_profile
 from app.platforms.secret_forms import SecretForms
@@ -52,6 +54,12 @@ class Nortel5510:
             Feature.TRUST,
         }
     )
+
+    most_conditions: int = capabilities()["filter_limits"]["value"]["classifiers"]
+
+    def count_conditions(self, request: DeviceRequest, term: Term) -> int:
+        """See `app.platforms.base.Platform`."""
+        return count_filters(request, term)
 
     def lower(self, request: DeviceRequest, running: Plan | None) -> Lowered:
         """See `app.platforms.base.Platform`."""

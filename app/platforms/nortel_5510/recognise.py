@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Mapping
 
+from app.expansion import combine
 from app.findings import Finding, Severity
 from app.plan.model import PortRange, Rule, Term
 from app.plan.request import ClassRequest, DeviceRequest
@@ -13,7 +13,7 @@ from app.platforms.names import shorten
 from app.platforms.nortel_5510.capabilities import capabilities
 from app.platforms.nortel_5510.filters import numbered
 from app.platforms.nortel_5510.policing import policer
-from app.platforms.recognition import WELL_KNOWN
+from app.platforms.recognition import WELL_KNOWN, count_conditions
 
 COUNT_SUFFIX = 3
 """Room behind a rule's name for the count of a filter (``-15``) or the action beyond its meter (``-x``)."""
@@ -66,7 +66,7 @@ def element_terms(request: DeviceRequest, wanted: ClassRequest) -> tuple[Term, .
 
 def _singles(request: DeviceRequest, term: Alternative) -> Iterator[Term]:
     points = dscps_of(term)
-    for (protocol, near, far), source, target, point, cos, vlan, mac, other in itertools.product(
+    for (protocol, near, far), source, target, point, cos, vlan, mac, other in combine(
         tuple(_flows(request, term)),
         term.source or (None,),
         term.destination or (None,),
@@ -91,14 +91,17 @@ def _flows(request: DeviceRequest, term: Alternative) -> Iterator[Flow]:
                 for block in aligned_blocks(first, last):
                     yield application.protocol_number, (block,), ()
         return
-    for protocol in term.protocol or (None,):
-        for near in _blocks(term.source_port):
-            for far in _blocks(term.destination_port):
-                yield protocol, near, far
+    yield from combine(term.protocol or (None,), _blocks(term.source_port), _blocks(term.destination_port))
 
 
 def _blocks(ranges: tuple[tuple[int, int], ...]) -> tuple[Ports, ...]:
     return tuple((block,) for first, last in ranges for block in aligned_blocks(first, last)) or ((),)
+
+
+def count_filters(request: DeviceRequest, term: Alternative) -> int:
+    """How many filters an alternative becomes at most, by arithmetic: each block of ports and VLANs is one."""
+    flows = count_conditions(request, term, lambda first, last: len(aligned_blocks(first, last)))
+    return flows * (len(term.cos) or 1) * (len(_vlans(term.vlan)) or 1)
 
 
 def _vlans(wanted: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Response
 from app.access.roles import Role
 from app.api.backend import Backend
 from app.api.dependencies import TheBackend
+from app.api.security import recorded_call
 from app.errors import DeviceErrors, QosforgeError
 from app.inventory.catalogue import device_of
 from app.inventory.models import Device, Network
@@ -40,7 +41,7 @@ def read_device(page: ThePage, backend: TheBackend, network: str, device: str) -
     store = backend.desk.store
     began = store.now()
     try:
-        texts = backend.previews.running(net, (entry.name,))
+        texts = backend.previews.running(recorded_call(page.request, backend, network), net, (entry.name,))
     except DeviceErrors as error:
         failed = error.errors
     else:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Form, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import JSONResponse
 
-from app.access.roles import Principal, Role
+from app.access.roles import EVERY_NETWORK, Principal, Role
+from app.api.access_models import NetworkName
 from app.api.backend import Backend
 from app.api.dependencies import Caller, TheBackend, TheNote
+from app.api.routes.policies import require_owner
 from app.api.run_models import Line
 from app.errors import InputError, Place
 from app.intent.base import is_name
@@ -22,7 +25,8 @@ from app.intent.library import trimmed
 from app.intent.reading import read_policy
 from app.intent.written import Written, shipped_policies
 from app.inventory.models import Network
-from app.runs.policies import LATEST, LIBRARY_VERSION, Policies, Policy, PolicyMoved, PolicyUnknown
+from app.runs.policies import Policies
+from app.runs.policy_versions import LATEST, LIBRARY_VERSION, Policy, PolicyMoved, PolicyUnknown
 from app.web.pages import Page, ThePage, sees
 from app.web.views.changes import diff_lines, told
 from app.web.views.choices import choices
@@ -59,6 +63,7 @@ class Begun:
     policy: Policy | None
     base: int
     is_new: bool = False
+    may_store: bool = True
 
 
 @router.get("/policies/new", dependencies=sees(Role.OPERATOR))
@@ -79,13 +84,14 @@ def new(
     if not is_name(name):
         mend = "letters, digits, '-' and '_' only, beginning with a letter"
         raise InputError(f"{name!r} is no name", place, mend)
-    if name in backend.policies.names():
+    seen = backend.policies.seen_by(caller)
+    if name in seen.names():
         mend = "edit that one, or choose another name"
         raise InputError(f"there is a policy {name!r} already", place, mend)
     if page.is_fragment:
         return Response(status_code=204, headers={"HX-Redirect": f"/policies/new?{page.request.url.query}"})
     if from_:
-        policy = backend.policies.get(from_)
+        policy = seen.get(from_)
         text = edited(policy.text, f"{from_}.yaml", [Set(("intent",), name)])
         begun = Begun(name, text, policy, LIBRARY_VERSION, is_new=True)
     else:
@@ -104,9 +110,12 @@ def edit(
     network: Name = "",
 ) -> Response:
     """The editor on a version of a policy; who may not store one sees it read-only."""
-    newest = backend.policies.get(name).about.number
-    policy = backend.policies.get(name, LATEST if version is None else version)
-    return _editor(page, caller, backend, Begun(name, policy.text, policy, newest), network)
+    seen = backend.policies.seen_by(caller)
+    newest = seen.get(name).about.number
+    policy = seen.get(name, LATEST if version is None else version)
+    return _editor(
+        page, caller, backend, Begun(name, policy.text, policy, newest, may_store=seen.may_store(name)), network
+    )
 
 
 class Changed(BaseModel):
@@ -128,7 +137,8 @@ def change(page: ThePage, caller: Caller, backend: TheBackend, body: Changed) ->
 
     ``taken`` says how many of the gestures are in the text: many on a long text are more than one call does.
     """
-    included = _policy(backend.policies, body.begun, body.number)
+    seen = backend.policies.seen_by(caller)
+    included = _policy(seen, body.begun, body.number)
     text, refused, focus, taken = body.text, None, "", 0
     until = time.monotonic() + MOST_SECONDS
     for gesture in body.gestures:
@@ -142,7 +152,8 @@ def change(page: ThePage, caller: Caller, backend: TheBackend, body: Changed) ->
             focus = focus_after(changes)
         except NotEditable as error:
             refused = {"message": error.message, "mend": error.mend, "line": error.where.line}
-    shown = _shown(page, caller, backend, _written(body.name, text, included), body.network)
+    locked = not (page.may("operator") and (body.begun != body.name or seen.may_store(body.name)))
+    shown = _shown(page, caller, backend, _written(body.name, text, included), body.network, locked=locked)
     return JSONResponse(
         {
             "text": text,
@@ -168,15 +179,20 @@ def save(
     comment: Annotated[Line, Form()] = "",
     begun: Annotated[str, Form(max_length=40)] = "",
     number: Annotated[int, Form()] = LIBRARY_VERSION,
+    owner: Annotated[Literal["", "*"] | NetworkName, Form(title="Belongs to")] = "",
+    shadow_shipped: Annotated[Literal["yes", ""], Form()] = "",
 ) -> Response:
     """Store the text as the newest version; where somebody else stored one meanwhile, show what came between."""
-    included = _policy(backend.policies, begun, number)
+    require_owner(caller, backend, owner or None)
+    included = _policy(backend.policies.seen_by(caller), begun, number)
     written = _written(name, text, included)
     try:
-        version, _ = backend.policies.store(name, written, caller.name, comment, base=base)
+        version, _ = backend.policies.seen_by(caller).store(
+            name, written, comment, base=base, network=owner or None, shadow_shipped=bool(shadow_shipped)
+        )
     except PolicyMoved as moved:
-        return _conflict(page, backend.policies, moved, written, base)
-    note.resource = f"/policies/{name}?version={version.number}"
+        return _conflict(page, backend.policies.seen_by(caller), moved, written, base)
+    note.resource, note.network = f"/policies/{name}?version={version.number}", version.network
     return JSONResponse({"number": version.number, "panel": page.markup("editor/saved.html.j2", version=version)})
 
 
@@ -184,7 +200,8 @@ def _editor(page: Page, caller: Principal, backend: Backend, begun: Begun, netwo
     networks = caller.networks(backend.networks.names())
     chosen = network if network in networks else networks[0] if networks else ""
     about = begun.policy.about if begun.policy else None
-    shown = _shown(page, caller, backend, _written(begun.name, begun.text, begun.policy), chosen)
+    written = _written(begun.name, begun.text, begun.policy)
+    shown = _shown(page, caller, backend, written, chosen, locked=not begun.may_store)
     return page.answer(
         "editor/edit.html.j2",
         begun=begun,
@@ -192,7 +209,9 @@ def _editor(page: Page, caller: Principal, backend: Backend, begun: Begun, netwo
         networks=networks,
         chosen=chosen,
         library=begun.name in shipped_policies(),
-        locked=not page.may("operator"),
+        locked=not begun.may_store,
+        owners=_owners(caller, networks, begun),
+        shadows=begun.base == LIBRARY_VERSION and begun.name in shipped_policies(),
         form_markup=shown.form,
         problems_markup=shown.problems,
     )
@@ -206,7 +225,19 @@ class Shown:
     problems: str
 
 
-def _shown(page: Page, caller: Principal, backend: Backend, written: Written, network: str) -> Shown:
+def _owners(caller: Principal, networks: Sequence[str], begun: Begun) -> tuple[str, ...]:
+    """Whose a policy may become that is not stored yet, the likeliest first."""
+    if begun.base != LIBRARY_VERSION:
+        return ()
+    everywhere = (EVERY_NETWORK,) if caller.may(Role.ADMIN, EVERY_NETWORK) else ()
+    if begun.name in shipped_policies():
+        return everywhere
+    return (*caller.networks(networks, Role.OPERATOR), *everywhere)
+
+
+def _shown(
+    page: Page, caller: Principal, backend: Backend, written: Written, network: str, *, locked: bool
+) -> Shown:
     inventory: Network | None = None
     if network:
         caller.require(Role.VIEWER, network)
@@ -216,7 +247,7 @@ def _shown(page: Page, caller: Principal, backend: Backend, written: Written, ne
         "form": form,
         "file": written.file,
         "name": written.file.removesuffix(".yaml"),
-        "locked": not page.may("operator"),
+        "locked": locked,
         "network": inventory,
         **choices(page.text, form, inventory),
     }

@@ -28,7 +28,7 @@ def predict(
     """Begin the prediction of what the preview shows."""
     caller.require(Role.VIEWER, form.network)
     network = backend.networks.network(form.network)
-    asked = ask(backend, network, form.written(backend), person=caller.name)
+    asked = ask(backend, network, form.written(backend, caller), person=caller.name)
     return _state(page, network.name, asked.key, asked.progress)
 
 

@@ -12,6 +12,8 @@ from app.access.roles import Principal, Role
 from app.api.backend import Backend
 from app.api.dependencies import Caller, TheBackend
 from app.api.previews import Asked
+from app.api.recording import CallNote
+from app.api.security import recorded_call
 from app.errors import InputError
 from app.inventory.catalogue import device_of
 from app.inventory.models import Network
@@ -40,10 +42,10 @@ def preview(
     keeps the last good preview beside them.
     """
     network = _seen(caller, backend, form)
-    unread = _read(backend, network) if live else {}
-    written = form.written(backend)
+    unread = _read(recorded_call(page.request, backend, network.name), backend, network) if live else {}
+    written = form.written(backend, caller)
     try:
-        view = _view(backend, network, form, unread)
+        view = _view(caller, backend, network, form, unread)
     except InputError as error:
         answer = page.answer("preview/refused.html.j2", problems=error.problems(), file=written.file, form=form)
         answer.headers["X-Preview"] = "refused"
@@ -63,7 +65,7 @@ def device(
     """One box of a preview: what would be entered and what undoes it, its whole configuration, its plan."""
     network = _seen(caller, backend, form)
     name = device_of(network, device).name
-    view = _view(backend, network, form, {})
+    view = _view(caller, backend, network, form, {})
     return page.answer("preview/device.html.j2", view=view, box=next(box for box in view.boxes if box.name == name))
 
 
@@ -72,27 +74,29 @@ def _seen(caller: Principal, backend: Backend, form: PreviewForm) -> Network:
     return backend.networks.network(form.network)
 
 
-def _read(backend: Backend, network: Network) -> Mapping[str, str]:
+def _read(call: CallNote, backend: Backend, network: Network) -> Mapping[str, str]:
     """Read the boxes, and keep what they said; why some could not be read, by device."""
     store = backend.desk.store
     began = store.now()
-    texts, errors = backend.previews.answers(network)
+    texts, errors = backend.previews.answers(call, network)
     keep_readings(store, backend.artifacts, network, texts, began)
     return {device: str(error) for device, error in errors.items()}
 
 
-def _view(backend: Backend, network: Network, form: PreviewForm, unread: Mapping[str, str]) -> PreviewView:
+def _view(
+    caller: Principal, backend: Backend, network: Network, form: PreviewForm, unread: Mapping[str, str]
+) -> PreviewView:
     """The preview against what the boxes were last known to hold.
 
     Raises:
         InputError, InputErrors: the policy cannot be compiled for the network.
         TooBusy, TookTooLong: the computing processes have too much to do.
     """
-    written = form.written(backend)
+    written = form.written(backend, caller)
     held = last_read(backend.desk.store, backend.artifacts, network)
     began = time.perf_counter()
     known = {name: read.text for name, read in held.items()}
-    document = backend.previews.preview(Asked("policy", network.name, written, known=known))
+    document = backend.previews.preview(Asked("policy", network.name, written, known=known, caller=caller.name))
     return PreviewView(
         preview=PolicyPreview.model_validate_json(document.body),
         file=written.file,

@@ -28,10 +28,10 @@ router = APIRouter()
 
 
 @router.get("/runs/{run_id}/figures", dependencies=sees(Role.VIEWER))
-def figures(page: ThePage, backend: TheBackend, run_id: str) -> Response:
+def figures(caller: Caller, page: ThePage, backend: TheBackend, run_id: str) -> Response:
     """What was measured and predicted, drawn; drawing takes seconds, which other requests must not wait for."""
     report = backend.desk.detail(run_id)
-    drawn = backend.compute.call(class_figures, report, timeout=backend.settings.request_seconds)
+    drawn = backend.compute_for(caller, class_figures, report)
     return page.answer(
         "runs/figures.html.j2",
         figures=drawn,
@@ -54,7 +54,7 @@ def everything(caller: Caller, backend: TheBackend, run_id: str) -> Response:
     operator = view.may(Role.OPERATOR)
     whole = backend.desk.detail(run_id)
     report = whole if operator else without_secrets(whole)
-    page = backend.compute.call(render_run_report, report, timeout=backend.settings.request_seconds)
+    page = backend.compute_for(caller, render_run_report, report)
 
     def entries() -> Iterator[Entry]:
         yield "report.html", page.encode

@@ -41,7 +41,7 @@ def list_runs(
         filters=filters,
         mark=mark,
         networks=networks,
-        policies=backend.policies.names(),
+        policies=backend.policies.seen_by(caller).names(),
         statuses=list(RunStatus),
         verdicts=list(Verdict),
     )

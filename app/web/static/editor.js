@@ -348,6 +348,8 @@ async function store(andRun) {
 async function send(andRun) {
   const sent = text;
   const body = new URLSearchParams({ text: sent, base, comment: element("comment").value, begun, number });
+  if (element("owner")) body.set("owner", element("owner").value);
+  if (element("shadow-shipped")?.checked) body.set("shadow_shipped", "yes");
   let answer;
   try {
     answer = await call(`/policies/${encodeURIComponent(name)}/versions`, body);

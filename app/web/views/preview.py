@@ -11,6 +11,7 @@ from typing import Annotated
 
 from fastapi import Form
 
+from app.access.roles import Principal
 from app.api.backend import Backend
 from app.findings import Fidelity, Severity
 from app.intent.written import LONGEST_FILE, Written
@@ -20,7 +21,7 @@ from app.reports.fidelity import Cell, cells
 from app.reports.gathered import Gathered, gathered
 from app.reports.preview import ClassDocument, DevicePreview, FindingDocument, PolicyPreview
 from app.runs.held import LastRead
-from app.runs.policies import LATEST, LIBRARY_VERSION
+from app.runs.policy_versions import LATEST, LIBRARY_VERSION
 
 COLOURS = 8
 """Traffic classes have one of so many colours, by their number."""
@@ -49,7 +50,7 @@ class PreviewForm:
         """Whether it is a text that is being edited."""
         return not self.policy
 
-    def written(self, backend: Backend) -> Written:
+    def written(self, backend: Backend, caller: Principal) -> Written:
         """The policy that is meant, unchecked.
 
         Raises:
@@ -57,8 +58,8 @@ class PreviewForm:
         """
         if self.policy:
             number = LATEST if self.version == LATEST else int(self.version)
-            return backend.policies.get(self.policy, number).written()
-        included = backend.policies.get(self.begun, self.number).included if self.begun else {}
+            return backend.policies.seen_by(caller).get(self.policy, number).written()
+        included = backend.policies.seen_by(caller).get(self.begun, self.number).included if self.begun else {}
         return Written(self.text, self.name, included)
 
 

@@ -140,7 +140,7 @@ class RunView:
 
     @property
     def four_eyes(self) -> bool:
-        """Whether who asked for the run may not approve it."""
+        """Whether who had a hand in the change may not approve it."""
         return self.backend.desk.rules(self.run).approval == "four_eyes"
 
     @property

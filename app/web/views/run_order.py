@@ -9,13 +9,15 @@ from zoneinfo import ZoneInfo
 
 from fastapi import Form
 
+from app.access.roles import Principal
 from app.api.backend import Backend
-from app.api.policy_choice import NamedPolicy, chosen
+from app.api.policy_choice import NamedPolicy, chosen_for_run
 from app.errors import InputError, Place
 from app.intent.loader import LoadedIntent
 from app.inventory.models import Network
 from app.runs.desk import LONGEST_KEY, LONGEST_TICKET, Order
-from app.runs.policies import LATEST
+from app.runs.policies import Policies
+from app.runs.policy_versions import LATEST, PolicyVersion
 
 Name = Annotated[str, Form(min_length=1, max_length=128)]
 Ticked = Annotated[Literal["yes", ""], Form()]
@@ -41,16 +43,18 @@ class Ordered:
     not_before: Annotated[str, Form(max_length=32)] = ""
     timeout_minutes: Annotated[str, Form(max_length=32, title="Give up after")] = ""
 
-    def order(self, backend: Backend) -> Order:
+    def order(self, backend: Backend, caller: Principal) -> Order:
         """What the desk is asked for.
 
         Raises:
             InputError: a field says nothing that can be meant, or there is no such network or policy.
         """
         network = backend.networks.network(self.network)
+        intent, stored = chosen_policy(backend.policies.seen_by(caller), self.policy, self.version)
         return Order(
             network=network,
-            intent=chosen_policy(backend, self.policy, self.version),
+            intent=intent,
+            stored=stored,
             measure=self.judge != "nobody",
             strict=bool(self.strict),
             require_batfish=bool(self.require_batfish),
@@ -59,18 +63,18 @@ class Ordered:
             ticket=self.ticket.strip(),
             not_before=_moment(self.not_before, network),
             timeout=_timeout(self.timeout_minutes),
-            source=backend.policies.get(self.policy, _number(self.version)).about.source,
+            source=stored.source if stored else None,
         )
 
 
-def chosen_policy(backend: Backend, name: str, version: str) -> LoadedIntent:
-    """A version of a policy.
+def chosen_policy(policies: Policies, name: str, version: str) -> tuple[LoadedIntent, PolicyVersion | None]:
+    """A version of a policy, and which one it is.
 
     Raises:
         PolicyUnknown: there is no such policy, or not this version.
         InputError: it is no valid intent.
     """
-    return chosen(backend.policies, NamedPolicy(name=name, version=_number(version)))
+    return chosen_for_run(policies, NamedPolicy(name=name, version=_number(version)))
 
 
 def _number(version: str) -> int | Literal["latest"]:

@@ -8,7 +8,7 @@ mod queues;
 mod routes;
 mod rules;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 
 use crate::classify::Header;
@@ -40,20 +40,23 @@ pub fn build(scenario: &Scenario, seed: u64) -> Result<Simulation, ScenarioError
     let groups = RefCell::new(Groups::new(seed));
     let mut flows = Vec::new();
     let mut names = HashSet::new();
+    let mut total = Planned::default();
     for (index, spec) in scenario.flows.iter().enumerate() {
         let path = format!("flows[{index}]");
         if !names.insert(spec.name.as_str()) {
             return Err(twice(&path, &spec.name));
         }
+        let planned = Cell::new(0);
         let flow = flow(
             spec,
             &path,
             scenario,
             seed,
-            &groups,
+            (&groups, &planned),
             &mut network,
             &mut routes,
         )?;
+        total.add(planned.get(), spec.samples, &path)?;
         flows.push(flow);
     }
     let mut simulation = Simulation::new(
@@ -76,6 +79,33 @@ pub fn build(scenario: &Scenario, seed: u64) -> Result<Simulation, ScenarioError
         simulation.cut_off(scenario.duration_ps);
     }
     Ok(simulation)
+}
+
+/// The packets that all sources together may send, and those of them that are kept.
+#[derive(Debug, Default)]
+struct Planned {
+    packets: u128,
+    samples: u128,
+}
+
+impl Planned {
+    /// Refuses the flow with which the scenario sends more than one source may.
+    fn add(&mut self, packets: u128, samples: bool, path: &str) -> Result<(), ScenarioError> {
+        self.packets += packets;
+        self.samples += if samples { packets } else { 0 };
+        for (sum, most, what) in [
+            (self.packets, source::MAX_PACKETS, "packets"),
+            (self.samples, source::MAX_SAMPLES, "packets with samples"),
+        ] {
+            if sum > most {
+                let problem =
+                    format!("with the flows before it, would send more than {most} {what}");
+                let mend = "lower the rates, leave flows out or shorten duration_ps";
+                return Err(ScenarioError::new(format!("{path}.source"), problem, mend));
+            }
+        }
+        Ok(())
+    }
 }
 
 fn check_frame(scenario: &Scenario) -> Result<(), ScenarioError> {
@@ -107,7 +137,7 @@ fn flow(
     path: &str,
     scenario: &Scenario,
     seed: u64,
-    groups: &RefCell<Groups>,
+    (groups, planned): (&RefCell<Groups>, &Cell<u128>),
     network: &mut Network,
     routes: &mut Routes,
 ) -> Result<Flow, ScenarioError> {
@@ -127,6 +157,7 @@ fn flow(
         samples: spec.samples,
         framing: network.ports[there.ports[0]].port.line.framing,
         groups,
+        planned,
         path: &format!("{path}.source"),
     };
     let source = source::read(&spec.source, context, &mut stream)?;

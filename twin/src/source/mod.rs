@@ -18,7 +18,7 @@ mod video;
 pub use echo::Echo;
 pub use phase::Groups;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use serde_json::Value;
 
@@ -33,9 +33,9 @@ pub const ACK_BYTES: u32 = 40;
 const MIN_IP_BYTES: u32 = 20;
 const MAX_IP_BYTES: u32 = 65_535;
 /// More would run for hours; it guards against a slip in a rate or a time.
-const MAX_PACKETS: u128 = 2_000_000_000;
+pub const MAX_PACKETS: u128 = 2_000_000_000;
 /// With samples: what fits in memory (16 bytes each).
-const MAX_SAMPLES: u128 = 50_000_000;
+pub const MAX_SAMPLES: u128 = 50_000_000;
 /// Keeps gaps between packets above a picosecond.
 const MAX_RATE_BPS: u64 = 100_000_000_000_000;
 
@@ -116,6 +116,8 @@ pub struct Context<'a> {
     /// Of the first link.
     pub framing: Framing,
     pub groups: &'a RefCell<Groups>,
+    /// The most packets that the source may send, by what was checked of it.
+    pub planned: &'a Cell<u128>,
     /// JSON path of the source.
     pub path: &'a str,
 }
@@ -166,7 +168,9 @@ impl Context<'_> {
         } else {
             MAX_PACKETS
         };
-        if u128::from(self.duration_ps) * packets / per_ps.max(1) <= most {
+        let count = u128::from(self.duration_ps) * packets / per_ps.max(1);
+        if count <= most {
+            self.planned.set(self.planned.get().max(count));
             return Ok(());
         }
         let problem = format!("would send more than {most} packets");

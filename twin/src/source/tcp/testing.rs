@@ -1,6 +1,6 @@
 //! A connection over a path of constant delay that drops what a test names.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -60,6 +60,7 @@ pub fn with_context<T>(call: impl FnOnce(Context) -> T) -> T {
             tagged: false,
         },
         groups: &groups,
+        planned: &Cell::new(0),
         path: "source",
     })
 }

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from app.api.compute import Compute, ComputeDied, TooBusy, TookTooLong
+from app.compute import Compute, ComputeDied, Limits, NotWanted, TooBusy, TookTooLong, TookTooMuch
 from app.errors import InputError, InputErrors, Place
 
 
@@ -116,7 +116,7 @@ def test_no_process_is_left_behind() -> None:
 
 
 def test_no_process_outlives_a_killed_service() -> None:
-    program = "from app.api.compute import Compute; c = Compute(1); c.start(); print(*c.pids, flush=True); input()"
+    program = "from app.compute import Compute; c = Compute(1); c.start(); print(*c.pids, flush=True); input()"
     with subprocess.Popen(
         [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as service:
@@ -128,3 +128,87 @@ def test_no_process_outlives_a_killed_service() -> None:
         while Path(f"/proc/{child}").exists():
             assert time.monotonic() < deadline
             time.sleep(0.05)
+
+
+def hoard(megabytes: int) -> int:
+    return len(bytearray(megabytes << 20))
+
+
+def abort() -> None:
+    os.abort()
+
+
+def spin() -> None:
+    while True:
+        pass
+
+
+def test_memory_beyond_the_limit_is_named_and_the_next_call_is_well() -> None:
+    compute = Compute(1, limits=Limits(megabytes=256))
+    try:
+        assert compute.call(hoard, 100, timeout=20) == 100 << 20
+        for greedy in (lambda: compute.call(hoard, 4000, timeout=20), lambda: compute.call(abort, timeout=20)):
+            with pytest.raises(TookTooMuch, match="more than 256 MB of memory"):
+                greedy()
+        assert compute.call(square, 3, timeout=20)[0] == 9
+    finally:
+        compute.close()
+
+
+def test_processor_time_beyond_the_limit_is_named() -> None:
+    compute = Compute(1, limits=Limits(cpu_seconds=1))
+    try:
+        with pytest.raises(TookTooMuch, match="more than 1 s of processor time"):
+            compute.call(spin, timeout=60)
+        assert compute.call(square, 3, timeout=20)[0] == 9
+    finally:
+        compute.close()
+
+
+def test_a_call_that_nobody_wants_any_more_is_stopped(compute: Compute) -> None:
+    begun = time.monotonic()
+    with pytest.raises(NotWanted):
+        compute.call(wait, 60, timeout=60, unwanted=lambda: time.monotonic() > begun + 1)
+    assert time.monotonic() - begun < 5
+
+
+def test_many_calls_of_one_caller_do_not_hold_up_another(compute: Compute) -> None:
+    with ThreadPoolExecutor(13) as threads:
+        heavy = [threads.submit(compute.call, wait, 1.0, timeout=60, caller="busy") for _ in range(12)]
+        time.sleep(0.3)
+        assert compute.call(square, 5, timeout=60, caller="other")[0] == 25
+        assert sum(one.done() for one in heavy) < 6  # its process may have to begin first
+        pids = {one.result() for one in heavy}
+    assert len(pids) == 1  # one process is left for others
+    assert compute.inside == 0
+
+
+def test_with_one_process_callers_take_turns() -> None:
+    compute = Compute(1)
+    try:
+        compute.call(square, 1, timeout=20)
+        with ThreadPoolExecutor(9) as threads:
+            heavy = [threads.submit(compute.call, wait, 0.4, timeout=60, caller="busy") for _ in range(8)]
+            time.sleep(0.2)
+            compute.call(square, 5, timeout=60, caller="other")
+            assert sum(one.done() for one in heavy) <= 2
+            for one in heavy:
+                one.result()
+    finally:
+        compute.close()
+
+
+def test_closing_in_the_midst_of_calls_ends_them_and_every_process() -> None:
+    for _ in range(5):
+        made = Compute(2)
+        made.start()
+        pids = made.pids
+        with ThreadPoolExecutor(2) as threads:
+            calls = [threads.submit(made.call, wait, 60, timeout=60, caller=str(n)) for n in range(2)]
+            time.sleep(0.2)
+            made.close()
+            for call in calls:
+                assert isinstance(call.exception(timeout=20), ComputeDied)
+        for pid in pids:
+            with pytest.raises(ProcessLookupError):
+                os.kill(pid, 0)

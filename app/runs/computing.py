@@ -1,0 +1,59 @@
+"""What a run computes is computed in a process beside: bounded, and stopped when the run is over before it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ParamSpec, TypeVar
+
+from app.compute import Compute, NotWanted
+
+P = ParamSpec("P")
+T = TypeVar("T")
+Json = dict[str, Any]
+
+
+class Stopped(Exception):
+    """A run has to stop in the midst of a computation; ``stop`` says as what and why."""
+
+    def __init__(self, stop: Json) -> None:
+        super().__init__(stop["reason"])
+        self.stop = stop
+
+
+@dataclass(frozen=True)
+class Computing:
+    """The computing processes of a process that carries out runs, and how long one computation may take."""
+
+    compute: Compute
+    seconds: float
+
+    def done(
+        self,
+        run_id: str,
+        stopped: Callable[[], Json | None],
+        function: Callable[P, T],
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> T:
+        """``function(*args, **kwargs)`` in a process beside; it is stopped once ``stopped`` gives a reason.
+
+        The function is one of a module's own, and arguments and result can be pickled.
+
+        Raises:
+            Stopped: the run is over.
+            TooBusy, TookTooLong, TookTooMuch, ComputeDied: as `Compute.call`.
+        """
+        found: list[Json] = []
+
+        def unwanted() -> bool:
+            stop = stopped()
+            found.extend([stop] if stop is not None else [])
+            return stop is not None
+
+        try:
+            call = partial(function, *args, **kwargs)
+            return self.compute.call(call, timeout=self.seconds, caller=run_id, unwanted=unwanted)
+        except NotWanted:
+            raise Stopped(found[-1]) from None

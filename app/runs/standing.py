@@ -1,0 +1,40 @@
+"""Where a run stands: what becomes an event, and the columns of one that begins again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from app.runs.reason import NO_REASON
+from app.runs.tables import RunStatus
+
+if TYPE_CHECKING:
+    from app.runs.store import Run
+
+
+def again_from(start: str, run: Run) -> dict[str, Any]:
+    """Columns of a run that begins another attempt, at the stage ``start``."""
+    return {
+        "status": RunStatus.PENDING.value,
+        "attempt": run.attempt + 1,
+        "start": start,
+        "verdict": None,
+        "due": None,
+        "waits_for": "",
+        **NO_REASON,
+    }
+
+
+def standing(run: Run) -> tuple[object, ...]:
+    """What of a run is an event when it changes."""
+    return run.status, run.verdict, run.attempt, run.waits_for
+
+
+def told_of(run: Run) -> dict[str, Any]:
+    """Where it stands, as the data of an event."""
+    return {
+        "status": run.status.value,
+        "verdict": run.verdict.value if run.verdict else None,
+        "attempt": run.attempt,
+        "waits_for": run.waits_for,
+        **{name: getattr(run, name) for name in NO_REASON},
+    }

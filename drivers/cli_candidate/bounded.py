@@ -1,0 +1,66 @@
+"""NAPALM drivers whose every public method is a step with limits."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+from napalm.base.base import NetworkDriver
+
+from cli_candidate.guard import SessionGuard
+from cli_candidate.limits import Limits, Step
+
+#: The step that a method of NAPALM's is; every other one is ``show``.
+_STEPS: dict[str, Step] = {
+    "open": "login",
+    "close": "logout",
+    "get_config": "read",
+    "compare_config": "read",
+    "load_merge_candidate": "batch",
+    "load_replace_candidate": "batch",
+    "commit_config": "batch",
+    "discard_config": "batch",
+    "rollback": "batch",
+    "confirm_commit": "save",
+}
+
+
+class BoundedDriver(NetworkDriver):
+    """Mixed into a driver: what it and its subclasses have as public methods runs within the limits of a step.
+
+    Two more ``optional_args``: ``limits`` (a :class:`Limits`), or ``session_guard``, a guard by which somebody else
+    stops the session from another thread.
+    """
+
+    guard: SessionGuard
+
+    def __init_subclass__(cls, **arguments: Any) -> None:
+        super().__init_subclass__(**arguments)
+        for name in dir(cls):
+            method = inspect.getattr_static(cls, name)
+            if isinstance(method, FunctionType) and not name.startswith("_") and not hasattr(method, "step"):
+                setattr(cls, name, _within(_STEPS.get(name, "show"), method))
+
+    def _take_guard(self, optional_args: dict[str, Any]) -> dict[str, Any]:
+        """Keep the guard, or make one; the other arguments."""
+        arguments = dict(optional_args)
+        limits: Limits | None = arguments.pop("limits", None)
+        silence = arguments.pop("read_timeout_override", None)
+        if silence:
+            limits = (limits or Limits()).with_silence(float(silence))
+        guard: SessionGuard | None = arguments.pop("session_guard", None)
+        self.guard = guard or SessionGuard(limits)
+        return arguments
+
+
+def _within(step: Step, method: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(method)
+    def bounded(self: BoundedDriver, *arguments: Any, **parameters: Any) -> Any:
+        with self.guard.step(step):
+            return method(self, *arguments, **parameters)
+
+    bounded.step = step  # type: ignore[attr-defined]
+    return bounded

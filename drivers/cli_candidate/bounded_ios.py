@@ -1,0 +1,135 @@
+"""NAPALM's own driver ``ios``, within limits."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from napalm.base.exceptions import CommandErrorException, ConnectionClosedException, ConnectionException
+from napalm.ios.ios import IOSDriver
+from netmiko.cisco import CiscoIosSSH
+from netmiko.exceptions import NetmikoTimeoutException
+
+from cli_candidate.answers import require_nothing_more
+from cli_candidate.bounded import BoundedDriver
+from cli_candidate.connection import guarded
+
+# NAPALM and Netmiko search the answers to file commands and commits by patterns whose work grows with the square
+# of a line, or of the answer, and nothing else in the process runs meanwhile. Such answers are short.
+_LONGEST_ANSWER = 64 << 10
+_LONGEST_LINE = 1 << 10
+# NAPALM's pattern for the removal of users, and the same with bounded work.
+_USERNAMES = ".*all username.*confirm"
+_USERNAMES_BOUNDED = r"all username[^\n]{0,200}confirm"
+
+
+class _IosConnection(guarded(CiscoIosSSH)):  # type: ignore[misc]
+    """Netmiko's IOS connection; unless ``takes_any`` is set, answers longer than they ever are get refused."""
+
+    takes_any = False
+
+    def send_command(self, command_string: str, expect_string: str | None = None, **parameters: Any) -> Any:
+        if expect_string is not None:
+            expect_string = expect_string.replace(_USERNAMES, _USERNAMES_BOUNDED)
+        answer = super().send_command(command_string, expect_string, **parameters)
+        if not self.takes_any:
+            _require_short(command_string, answer)
+        return answer
+
+
+def _require_short(command: str, answer: str) -> None:
+    longest = max(map(len, answer.split("\n")))
+    if len(answer) > _LONGEST_ANSWER or longest > _LONGEST_LINE:
+        raise CommandErrorException(
+            f"{command}: an answer of {len(answer)} characters, {longest} in a line; "
+            f"{_LONGEST_ANSWER} and {_LONGEST_LINE} are the most"
+        )
+
+
+class BoundedIosDriver(BoundedDriver, IOSDriver):
+    """``ios`` as NAPALM has it, over SSH, with limits for each step in place of Netmiko's own clocks.
+
+    Its file copies and its rollback are steps, too. ``optional_args`` are those of ``ios``, and the two of
+    :class:`BoundedDriver`; ``read_timeout_override`` is a limit of silence.
+    """
+
+    def __init__(
+        self,
+        hostname: str,
+        username: str,
+        password: str,
+        timeout: int = 60,
+        optional_args: dict[str, Any] | None = None,
+    ) -> None:
+        """Keep the parameters; nothing is contacted before ``open()``.
+
+        Raises:
+            NotImplementedError: another transport than SSH.
+        """
+        arguments = self._take_guard(optional_args or {})
+        if arguments.get("transport", "ssh") != "ssh":
+            raise NotImplementedError(f"transport {arguments['transport']!r}: within limits there is SSH only")
+        super().__init__(hostname, username, password, timeout, arguments)
+
+    def _netmiko_open(
+        self, device_type: str, netmiko_optional_args: dict[str, Any] | None = None
+    ) -> _IosConnection:
+        try:
+            connection = _IosConnection(
+                device_type=device_type,
+                host=self.hostname,
+                username=self.username,
+                password=self.password,
+                timeout=self.timeout,
+                guard=self.guard,
+                **(netmiko_optional_args or {}),
+            )
+        except NetmikoTimeoutException as error:
+            self.guard.close()
+            raise ConnectionException(f"cannot open a session to {self.hostname}") from error
+        except BaseException:
+            self.guard.close()
+            raise
+        self._netmiko_device = connection
+        if not self.force_no_enable:
+            connection.enable()
+        return connection
+
+    def get_config(self, *arguments: Any, **parameters: Any) -> dict[str, str]:
+        """As ``ios`` has it; what goes on after something that looks like the prompt is not taken for whole.
+
+        Raises:
+            CommandErrorException: where the configuration ends cannot be told.
+        """
+        with self._any_answers():
+            configs: dict[str, str] = super().get_config(*arguments, **parameters)
+        device = self.device
+        prompt = device.base_prompt
+        device.write_channel(device.RETURN)
+        text = device.read_until_pattern(rf"{re.escape(prompt)}[^\s#>]*[#>]") + device.clear_buffer()
+        require_nothing_more("\n".join(line for line in text.split("\n") if not line.startswith(prompt)))
+        return configs
+
+    def cli(self, *arguments: Any, **parameters: Any) -> dict[str, Any]:
+        """As ``ios`` has it."""
+        with self._any_answers():
+            answers: dict[str, Any] = super().cli(*arguments, **parameters)
+        return answers
+
+    @contextlib.contextmanager
+    def _any_answers(self) -> Iterator[None]:
+        """Take answers of any size that the limits allow while the block lasts: nobody searches them here."""
+        device = self.device
+        if device is None:
+            raise ConnectionClosedException(f"no session to {self.hostname}: call open() first")
+        device.takes_any = True
+        try:
+            yield
+        finally:
+            device.takes_any = False
+
+    def _netmiko_close(self) -> None:
+        super()._netmiko_close()
+        self.guard.close()

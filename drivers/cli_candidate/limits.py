@@ -1,0 +1,75 @@
+"""How long and how much each step of a session with a device may take."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Literal
+
+Step = Literal["login", "read", "show", "batch", "save", "logout", "idle"]
+Quantity = Literal["silence", "seconds", "bytes"]
+
+MIB = 1 << 20
+
+#: What each step is called in messages.
+STEP_NAMES: dict[Step, str] = {
+    "login": "logging in",
+    "read": "reading the configuration",
+    "show": "a show command",
+    "batch": "entering the configuration lines",
+    "save": "saving the configuration",
+    "logout": "logging out",
+    "idle": "between two exchanges",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """The limits of one step.
+
+    Attributes:
+        silence: seconds without a byte from the device.
+        seconds: the whole step, however busy the device is.
+        bytes: what the device sends in the step, as counted on the wire.
+    """
+
+    silence: float
+    seconds: float
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The limits of every step of a session.
+
+    Attributes:
+        login: from the TCP connection to the first prompt, enable mode included.
+        read: printing the running and the startup configuration.
+        show: any other exchange: counters, facts, the state of a timer.
+        batch: a whole candidate: the copy of its file, its lines, the timer; a driver's own rollback.
+        save: writing the running configuration to startup.
+        logout: leaving. A device that does not let go is left without a word.
+        idle: between two steps, when nobody reads what the device sends, such as log messages.
+    """
+
+    login: Limit = Limit(silence=30, seconds=60, bytes=MIB)
+    read: Limit = Limit(silence=30, seconds=180, bytes=8 * MIB)
+    show: Limit = Limit(silence=30, seconds=120, bytes=8 * MIB)
+    batch: Limit = Limit(silence=60, seconds=600, bytes=8 * MIB)
+    save: Limit = Limit(silence=120, seconds=180, bytes=MIB)
+    logout: Limit = Limit(silence=2, seconds=3, bytes=MIB)
+    idle: Limit = Limit(silence=math.inf, seconds=math.inf, bytes=4 * MIB)
+
+    def of(self, step: Step) -> Limit:
+        """The limits of one step."""
+        limit: Limit = getattr(self, step)
+        return limit
+
+    def with_silence(self, seconds: float) -> Limits:
+        """The same with another limit of silence after a command (``read``, ``show`` and ``batch``)."""
+        return replace(
+            self,
+            read=replace(self.read, silence=seconds),
+            show=replace(self.show, silence=seconds),
+            batch=replace(self.batch, silence=seconds),
+        )

@@ -1,0 +1,72 @@
+"""Reading the boxes for a request: a device that never comes to an end is named, and holds nobody up for long."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Timer
+from typing import Any, cast
+
+import pytest
+from app.api.compute import Compute
+from ruamel.yaml import YAML
+
+from app.api.previews import Previews
+from app.errors import DeviceErrors
+from app.inventory.catalogue import Networks
+from app.inventory.models import Device, Network, Role
+from app.settings import Settings
+from tests.drivers.hostile import HEALTHY, Devices, Way, drip
+
+pytestmark = pytest.mark.hostile
+
+REQUEST_SECONDS = 6
+
+
+@pytest.fixture
+def network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Network]:
+    """Two boxes, of which ``bad`` drips when it is read."""
+    for name in ("USERNAME", "PASSWORD", "SECRET"):
+        monkeypatch.setenv(f"QOSFORGE_{name}", "lab")
+    with Devices() as devices:
+        ports = {"bad": devices.add(Way("drips", "read", drip)), "good": devices.add(HEALTHY)}
+        state = tmp_path / "var" / "lab" / "pair"
+        state.mkdir(parents=True)
+        boxes = {name: {"hostname": "127.0.0.1", "port": port} for name, port in ports.items()}
+        with (state / "overlay.yaml").open("w") as file:
+            YAML().dump({"boxes": boxes}, file)
+        lines = [f"[127.0.0.1]:{port} {devices.host_key}\n" for port in ports.values()]
+        (state / "known_hosts").write_text("".join(lines))
+        made = tuple(
+            Device(name=n, platform="cisco_ios", image="12.4", role=Role.EDGE, driver="ios_legacy", interfaces=())
+            for n in ports
+        )
+        yield Network(name="pair", devices=made, links=(), stations=())
+
+
+@pytest.fixture
+def previews(tmp_path: Path) -> Previews:
+    settings = Settings(var_dir=tmp_path / "var", request_seconds=REQUEST_SECONDS)
+    nothing: Any = None
+    return Previews(settings, cast(Networks, nothing), cast(Compute, nothing))
+
+
+def test_a_dripping_box_is_named_within_the_time_of_the_request(previews: Previews, network: Network) -> None:
+    begun = time.monotonic()
+    texts, errors = previews.answers(network)
+    assert time.monotonic() - begun < REQUEST_SECONDS + 2
+    assert set(texts) == {"good"}
+    assert "the time of the request is over" in errors["bad"].message
+    assert errors["bad"].mend
+    with previews.alone("pair"):
+        pass  # the next call has its turn
+
+
+def test_the_end_of_the_service_ends_what_is_read(previews: Previews, network: Network) -> None:
+    timer = Timer(1.5, previews.sessions.close, ["the service ends"])
+    timer.start()
+    begun = time.monotonic()
+    with pytest.raises(DeviceErrors, match="the service ends"):
+        previews.running(network)
+    assert time.monotonic() - begun < 3

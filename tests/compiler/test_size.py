@@ -1,0 +1,177 @@
+"""What a policy expands to is counted first: too much is an error at its line, in no time and no memory."""
+
+from __future__ import annotations
+
+import time
+import tracemalloc
+from functools import cache
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.compiler.compile import Compilation, compile_intent
+from app.compiler.resolve import resolve
+from app.findings import Severity
+from app.intent.loader import parse_intent
+from app.inventory.loader import load_network
+from app.inventory.models import Network
+from app.plan.request import DeviceRequest
+from app.platforms.base import platform
+
+from .support import CAMPUS, made_text
+
+PROPERTY = settings(max_examples=40, deadline=None, derandomize=True, database=None)
+PLATFORMS = ("cisco_ios", "catalyst_2950", "catalyst_2970", "force10_e300", "nortel_5510")
+
+
+@cache
+def network() -> Network:
+    """The campus: every platform that it has."""
+    return load_network(CAMPUS)
+
+
+def one_of_each() -> Network:
+    devices = {device.platform: device for device in reversed(network().devices)}
+    return network().model_copy(update={"devices": tuple(devices.values())})
+
+
+def everywhere() -> list[dict[str, Any]]:
+    """Scopes of every device, so that each recognises what arrives on its ports towards hosts."""
+    names = [device.name for device in network().devices]
+    return [{"devices": names, "direction": direction} for direction in ("input", "output")]
+
+
+def classes_text(classes: list[dict[str, Any]]) -> str:
+    return made_text(classes, apply=everywhere())
+
+
+def text_of(terms: list[dict[str, Any]]) -> str:
+    return classes_text([{"name": "bulk", "match": {"any": terms}, "mark": {"dscp": "af11"}}])
+
+
+def compiled(text: str) -> Compilation:
+    return compile_intent(parse_intent(text, "big.yaml"), one_of_each())
+
+
+def apart(first: int, count: int) -> list[int]:
+    """Ports that no range joins."""
+    return list(range(first, first + 2 * count, 2))
+
+
+POISON = [{"protocol": "tcp", "destination_port": apart(1024, 4500), "source_port": apart(1025, 4500)}]
+
+
+def test_a_product_of_long_lists_is_an_error_at_its_line_in_no_time() -> None:
+    text = text_of(POISON)
+    compiled(text_of([{"protocol": "tcp", "destination_port": 80}]))  # reads data and templates once
+    tracemalloc.start()
+    begun = time.monotonic()
+    found = compiled(text)
+    seconds, peak = time.monotonic() - begun, tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    errors = [f for f in found.findings if f.code == "match-too-large"]
+    assert {f.device for f in errors} == {d.name for d in one_of_each().devices}
+    for error in errors:
+        assert error.severity is Severity.ERROR
+        assert (error.file, error.line, error.traffic_class) == ("big.yaml", 1, "bulk")
+        assert "4,500 source_port × 4,500 destination_port" in error.message
+        assert int((error.asked or "").split()[0].replace(",", "")) >= 4500 * 4500
+        assert "ranges" in (error.mend or "")
+    assert seconds < 1 * 5  # tracing takes its time
+    assert peak < 64 << 20
+
+
+def test_without_tracing_it_takes_less_than_a_second() -> None:
+    text = text_of(POISON)
+    compiled(text_of([{"protocol": "tcp", "destination_port": 80}]))
+    begun = time.process_time()
+    compiled(text)
+    assert time.process_time() - begun < 1
+
+
+def test_ports_in_a_row_are_one_range() -> None:
+    rows = [
+        {"protocol": "tcp", "destination_port": list(range(2000, 6500)), "source_port": list(range(9000, 9999))}
+    ]
+    router = next(d for d in compiled(text_of(rows)).devices if d.request.platform == "cisco_ios")
+
+    assert "permit tcp any range 9000 9998 any range 2000 6499" in router.text
+    assert not [f for f in router.findings if f.severity is Severity.ERROR]
+
+
+def test_what_is_told_by_its_mark_has_a_bound_too() -> None:
+    core = next(d for d in network().devices if d.role.value == "core")
+    loaded = parse_intent(text_of(POISON), "big.yaml")
+    alone = network().model_copy(update={"devices": (core,)})
+    for device in compile_intent(loaded, alone).devices:
+        assert any(f.code == "match-too-large" for f in device.findings)
+
+
+def test_many_classes_together_are_counted_too() -> None:
+    def classes(letter: str) -> list[dict[str, Any]]:
+        sides = {"source_port": apart(1000, 14), "destination_port": apart(1, 14)}
+        flow = {"protocol": "tcp", **sides}
+        return [{"name": f"{letter}{n}", "match": {"any": [flow]}, "mark": {"dscp": n}} for n in range(60)]
+
+    switch = next(d for d in network().devices if d.platform == "catalyst_2970")
+    few, many = classes("c"), [*classes("c"), *classes("d")]
+    devices = network().model_copy(update={"devices": (switch,)})
+    for listed, expected in ((few, 0), (many, 1)):
+        (device,) = compile_intent(parse_intent(classes_text(listed), "many.yaml"), devices).devices
+        errors = [f for f in device.findings if f.code == "match-too-large"]
+        assert len(errors) == expected
+    assert "the classes come to 23,520 conditions together, at most 16,384" in errors[0].message
+
+
+PORT = st.integers(1, 65_000)
+PORTS = st.lists(PORT | st.tuples(PORT, st.integers(1, 500)).map(lambda p: f"{p[0]}-{p[0] + p[1]}"), max_size=4)
+PREFIXES = st.lists(st.integers(1, 250).map(lambda n: f"10.{n}.0.0/16"), max_size=3, unique=True)
+
+
+@st.composite
+def alternatives(draw: st.DrawFn) -> dict[str, Any]:
+    """One alternative of flows with or without marks, of an application, or of marks."""
+    kind = draw(st.sampled_from(["flow", "application", "mark"]))
+    if kind == "application":
+        return {"application": draw(st.sampled_from(["http", "ftp", "rtp-audio", "dns"]))}
+    marks = {"dscp": draw(st.lists(st.integers(0, 63), min_size=1, max_size=12, unique=True))}
+    if kind == "mark":
+        return marks
+    flow = {
+        "protocol": draw(st.sampled_from([["tcp"], ["udp", "tcp"]])),
+        "source": draw(PREFIXES),
+        "destination": draw(PREFIXES),
+        "source_port": draw(PORTS),
+        "destination_port": draw(PORTS),
+    }
+    return {k: v for k, v in {**flow, **(marks if draw(st.booleans()) else {})}.items() if v}
+
+
+def made_of(request: DeviceRequest) -> int:
+    """Conditions of the rules that a platform really makes of the first class."""
+    lowered = platform(request.platform).lower(request, None)
+    rules = {
+        (rule.name, rule.any_of): rule
+        for interface in lowered.plan.interfaces
+        for rule in interface.ingress.rules
+        if rule.set_dscp is not None
+    }
+    return max((len(rule.any_of) for rule in rules.values()), default=0)
+
+
+@PROPERTY
+@given(st.lists(alternatives(), min_size=1, max_size=3))
+def test_the_count_is_never_below_what_is_made(terms: list[dict[str, Any]]) -> None:
+    for request in resolve(parse_intent(text_of(terms), "big.yaml"), one_of_each())[0]:
+        box = platform(request.platform)
+        counted = sum(box.count_conditions(request, term) for term in request.classes[0].terms)
+        if counted <= box.most_conditions:
+            assert made_of(request) <= counted, request.platform
+
+
+@pytest.mark.parametrize("name", PLATFORMS)
+def test_every_platform_says_what_it_takes(name: str) -> None:
+    assert 0 < platform(name).most_conditions <= 4096

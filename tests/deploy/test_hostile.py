@@ -1,0 +1,186 @@
+"""Devices that misbehave, by every driver at once, with a healthy one beside them."""
+
+from __future__ import annotations
+
+import re
+import resource
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import pytest
+from napalm.base.base import NetworkDriver
+
+from app.deploy.fleet import Fleet, Outcome
+from app.deploy.sessions import Sessions
+from app.deploy.traits import DRIVERS
+from app.deploy.transaction import running
+from app.errors import DeviceError
+from app.inventory.models import Device, Network, Role
+from app.inventory.overlay import Address, Overlay
+from app.settings import DeviceLimits
+from tests.drivers.hostile import HEALTHY, WAYS, Devices, Way, drip
+
+pytestmark = pytest.mark.hostile
+
+SMALL = {"silence": 1.0, "seconds": 2.0, "bytes": 256 << 10}
+LIMITS = DeviceLimits.model_validate(
+    {"login": {**SMALL, "silence": 2.0, "seconds": 4.0}, **dict.fromkeys(("read", "show", "batch", "save"), SMALL)}
+)
+SLACK = 5.0
+"""Seconds beside the limits: logging in where the step comes later, logging out, and a machine that is busy."""
+
+ENDS: Mapping[str, str] = {
+    "prompt-inside-output": "the answer holds the prompt itself",
+    "hangs-up": "the device closed the session",
+    "endless-questions": "keeps asking|no answer for",
+}
+"""What is told of devices that end otherwise than at a limit."""
+
+Act = Callable[[NetworkDriver], object]
+
+
+def _batch(driver: NetworkDriver) -> None:
+    driver.load_merge_candidate(config="hostname Other\n")
+    driver.commit_config()
+
+
+ACTS: Mapping[str, Act] = {
+    "login": running,
+    "read": running,
+    "show": lambda driver: driver.cli(["show clock"]),
+    "batch": _batch,
+    "save": lambda driver: driver.confirm_commit(),
+    "logout": running,
+}
+
+
+@pytest.fixture
+def devices(monkeypatch: pytest.MonkeyPatch) -> Iterator[Devices]:
+    for name in ("USERNAME", "PASSWORD", "SECRET"):
+        monkeypatch.setenv(f"QOSFORGE_{name}", "lab")
+    with Devices() as started:
+        yield started
+
+
+@pytest.fixture
+def meet(devices: Devices, tmp_path: Path) -> Iterator[Callable[..., Fleet]]:
+    """``meet(way, until=..., sessions=...)``: a fleet of one such device by driver, and one that is healthy."""
+    opened: list[Fleet] = []
+
+    def start(way: Way, sessions: Sessions | None = None, until: Callable[[], str | None] | None = None) -> Fleet:
+        boxes = {driver: (driver, devices.add(way)) for driver in DRIVERS}
+        boxes["healthy"] = ("ios_legacy", devices.add(HEALTHY))
+        known = tmp_path / "known_hosts"
+        known.write_text("".join(f"[127.0.0.1]:{port} {devices.host_key}\n" for _, port in boxes.values()))
+        network = Network(
+            name="hostile",
+            devices=tuple(
+                Device(name=n, platform="cisco_ios", image="12.4", role=Role.EDGE, driver=driver, interfaces=())
+                for n, (driver, _) in boxes.items()
+            ),
+            links=(),
+            stations=(),
+        )
+        overlay = Overlay({name: Address("127.0.0.1", port) for name, (_, port) in boxes.items()}, known)
+        opened.append(Fleet(network, overlay, None, sessions or Sessions(LIMITS), until))
+        return opened[-1]
+
+    yield start
+    for fleet in opened:
+        fleet.close()
+    assert [thread.name for thread in threading.enumerate() if thread.name == "session-guard"] == []
+
+
+def act(fleet: Fleet, step: str) -> tuple[Mapping[str, Outcome[object]], Mapping[str, float]]:
+    """Do the step on every device; how it ended, and after how many seconds."""
+    begun = time.monotonic()
+    took = {}
+
+    def one(name: str, driver: NetworkDriver) -> object:
+        done = ACTS["read" if name == "healthy" else step](driver)
+        took[name] = time.monotonic() - begun
+        return done
+
+    outcomes = fleet.run([device.name for device in fleet.network.devices], one)
+    return outcomes, took | {"all": time.monotonic() - begun}
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.name)
+def test_each_ends_at_its_limit_by_every_driver_and_the_healthy_one_is_served(
+    meet: Callable[..., Fleet], way: Way
+) -> None:
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    fleet = meet(way)
+    outcomes, took = act(fleet, way.step)
+    assert outcomes["healthy"].error is None
+    assert "hostname Box" in str(outcomes["healthy"].value)
+    assert took["healthy"] < SLACK
+    assert took["all"] < 6.0 + SLACK
+    for driver in DRIVERS if way.step != "logout" else ():
+        error = outcomes[driver].error
+        assert isinstance(error, DeviceError)
+        assert error.where.device == driver
+        if way.name in ENDS:
+            assert re.search(ENDS[way.name], error.message)
+        else:
+            assert any(words in error.message for words in ("no answer for", "not finished within", "received"))
+            assert "raise QOSFORGE_DEVICE_LIMITS__" in error.mend
+        assert error.mend
+    begun = time.monotonic()
+    fleet.close()
+    assert time.monotonic() - begun < 5 * 3.0 + SLACK
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory < 100 << 10  # KiB
+
+
+def test_a_device_that_dripped_is_reached_anew(meet: Callable[..., Fleet]) -> None:
+    fleet = meet(Way("dripping-show", "show", drip))
+    assert act(fleet, "show")[0]["force10"].error is not None
+    assert act(fleet, "read")[0]["force10"].error is None
+
+
+@pytest.mark.parametrize("step", ["login", "read", "batch"])
+def test_devices_are_left_within_five_seconds_and_the_healthy_one_is_done(
+    meet: Callable[..., Fleet], step: str
+) -> None:
+    reasons: list[str] = []
+    fleet = meet(Way(f"dripping-{step}", step, drip), Sessions(), lambda: reasons[0] if reasons else None)
+    said = time.monotonic() + 2.0
+    timer = threading.Timer(2.0, reasons.append, ["cancelled by ada"])
+    timer.start()
+    outcomes, _ = act(fleet, step)
+    assert 0 < time.monotonic() - said < 5.0
+    assert outcomes["healthy"].error is None
+    for driver in DRIVERS:
+        error = outcomes[driver].error
+        assert error is not None
+        assert "cancelled by ada" in error.message
+        assert "recover" in error.mend
+    timer.join()
+
+
+def test_sessions_that_are_closed_end_their_exchanges_and_begin_no_others(meet: Callable[..., Fleet]) -> None:
+    sessions = Sessions()
+    fleet = meet(Way("dripping-read", "read", drip), sessions)
+    timer = threading.Timer(2.0, sessions.close, ["the process ends"])
+    timer.start()
+    begun = time.monotonic()
+    outcomes, took = act(fleet, "read")
+    assert time.monotonic() - begun < 4.0
+    assert (outcomes["healthy"].error, "healthy" in took) == (None, True)
+    outcomes, took = act(fleet, "read")
+    assert all("the process ends" in str(outcome.error) for outcome in outcomes.values())
+    assert took["all"] < 2.0
+
+
+def test_an_interrupt_of_who_waits_leaves_the_devices(meet: Callable[..., Fleet]) -> None:
+    fleet = meet(Way("dripping-read", "read", drip), Sessions(), _interrupt)
+    begun = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        act(fleet, "read")
+    assert time.monotonic() - begun < SLACK
+
+
+def _interrupt() -> str | None:
+    raise KeyboardInterrupt
