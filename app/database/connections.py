@@ -335,14 +335,16 @@ def _is_locked(error: sa.exc.DBAPIError) -> bool:
 def _keep_private(path: Path) -> None:
     """Let nobody but its owner read a database: it has hashes of passwords and tokens.
 
-    Its directory may be open to all. SQLite makes the files beside it with the mode of the database.
+    Its directory may be open to all. SQLite makes the files beside it with the mode of the database. A database
+    that is there is not opened: to close it would drop the locks that SQLite holds on it for this process, another
+    process would take itself for the last one, and remove the log that this one reads
+    (https://www.sqlite.org/howtocorrupt.html, 2.2).
     """
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        if os.fstat(descriptor).st_mode & 0o077:
-            os.fchmod(descriptor, 0o600)
-    finally:
-        os.close(descriptor)
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    except FileExistsError:
+        if path.stat().st_mode & 0o077:
+            path.chmod(0o600)
 
 
 def _on_connect(connection: Any, _record: Any) -> None:

@@ -217,3 +217,22 @@ def test_the_file_is_its_owners_alone_whatever_its_directory(tmp_path: Path, mod
             (folder / "runs.sqlite").chmod(0o644)
     finally:
         os.umask(before)
+
+
+WRITE_ELSEWHERE = """
+import sys
+from contextlib import closing
+from app.database.connections import Database
+with closing(Database(sys.argv[1])) as database, database.write() as connection:
+    connection.exec_driver_sql("CREATE TABLE scratch (x INTEGER)")
+"""
+
+
+def test_a_process_that_opens_it_twice_sees_what_others_write(sqlite_url: str, spawn: Spawn) -> None:
+    with closing(Database(sqlite_url)) as first:
+        with first.read() as connection:
+            connection.exec_driver_sql("SELECT 1 FROM runs")
+        Database(sqlite_url).close()
+        finish(spawn(WRITE_ELSEWHERE, sqlite_url))
+        with first.read() as connection:
+            assert sa.inspect(connection).has_table("scratch")
