@@ -15,14 +15,24 @@ from app.database.connections import Database
 
 KNOWN = timedelta(days=180)
 """How long a browser is known after the login that made it so."""
+MOST = 10
+"""Browsers that are known of one user at once: those of the latest logins."""
 
 
 def remember_browser(connection: sa.Connection, user_id: str, at: datetime) -> str:
-    """Know a browser from now on; returns the secret for its cookie. What is known no longer is dropped."""
-    connection.execute(BROWSERS.delete().where(BROWSERS.c.created < at - KNOWN))
+    """Know a browser from now on; returns the secret for its cookie. Of the user's others the newest stay."""
+    own = sa.select(BROWSERS.c.hash, BROWSERS.c.created).where(BROWSERS.c.user_id == user_id)
+    others = connection.execute(own.order_by(BROWSERS.c.created.desc(), BROWSERS.c.hash)).all()
+    dropped = [row.hash for number, row in enumerate(others) if number >= MOST - 1 or row.created < at - KNOWN]
+    connection.execute(BROWSERS.delete().where(BROWSERS.c.hash.in_(dropped)))
     secret = new_secret()
     connection.execute(BROWSERS.insert().values(hash=stored(secret), user_id=user_id, created=at))
     return secret
+
+
+def forget_browsers(connection: sa.Connection, user_id: str) -> None:
+    """Know no browser of a user any more."""
+    connection.execute(BROWSERS.delete().where(BROWSERS.c.user_id == user_id))
 
 
 def known_browser(database: Database, secret: str | None, name: str, at: datetime) -> str | None:

@@ -11,6 +11,7 @@ import argon2
 import sqlalchemy as sa
 from argon2.exceptions import InvalidHashError, VerificationError
 
+from app.access.browsers import forget_browsers
 from app.access.credentials import new_secret
 from app.access.sessions import end_sessions
 from app.access.tables import USERS
@@ -44,9 +45,13 @@ def hashed(password: str) -> str:
 
 
 def set_password(connection: sa.Connection, user: User, password_hash: str | None, at: datetime) -> None:
-    """Set a user's password to one that was `hashed`, or take it away; every session of the user ends."""
+    """Set a user's password to one that was `hashed`, or take it away.
+
+    Every session of the user ends, and no browser is known any more: who had the old one may have such a cookie.
+    """
     connection.execute(USERS.update().where(USERS.c.id == user.id).values(password_hash=password_hash))
     end_sessions(connection, user.id, at)
+    forget_browsers(connection, user.id)
 
 
 def check_password(database: Database, name: str, password: str) -> str | None:

@@ -18,6 +18,8 @@ PER_NAME_AND_ADDRESS = 5
 PER_ADDRESS = 30
 PER_NAME = 50
 """Attempts that fail in a window. The last one is high, so that nobody is easily shut out by somebody else."""
+PER_NAME_KNOWN = 20
+"""Attempts that fail in a window in all browsers together in which the user logged in before."""
 
 _REMEMBERED = 20_000  # counts; the least lately used ones are forgotten first
 
@@ -40,8 +42,8 @@ class Throttle:
     def attempt(self, name: str, address: str, at: datetime, known: str | None = None) -> Iterator[None]:
         """One attempt to log in, which counts unless the block ends without an exception.
 
-        ``known`` names the browser, where the user logged in there before: it counts for itself alone, so that
-        nobody else's failures keep its owner out.
+        ``known`` names the browser, where the user logged in there before: it counts for itself, and with the other
+        known ones of the name, so that no stranger's failures keep its owner out.
 
         It counts from its beginning, so that many at once are not more than one after the other.
 
@@ -51,7 +53,7 @@ class Throttle:
         where = _neighbourhood(address)
         limits = {(name, where): PER_NAME_AND_ADDRESS, ("", where): PER_ADDRESS, (name, ""): PER_NAME}
         if known is not None:
-            limits = {(name, f"known {known}"): PER_NAME_AND_ADDRESS}
+            limits = {(name, f"known {known}"): PER_NAME_AND_ADDRESS, (name, "known"): PER_NAME_KNOWN}
         with self._lock:
             waits = [self._wait(key, limit, at) for key, limit in limits.items()]
             if longest := max(waits):

@@ -14,6 +14,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from app.access.browsers import forget_browsers
 from app.access.roles import EVERY_NETWORK, Role, roles_of
 from app.access.sessions import end_sessions
 from app.access.tables import GRANTS, TOKENS, USERS
@@ -119,7 +120,7 @@ def revoke(connection: sa.Connection, name: str, network: str) -> None:
 
 
 def disable(connection: sa.Connection, name: str, at: datetime) -> None:
-    """Shut a user out: all tokens are revoked and all sessions end, for good.
+    """Shut a user out: all tokens are revoked, all sessions end and no browser is known any more, for good.
 
     Raises:
         UserUnknown, LastAdmin: see there.
@@ -131,6 +132,7 @@ def disable(connection: sa.Connection, name: str, at: datetime) -> None:
         TOKENS.update().where(TOKENS.c.user_id == user.id, TOKENS.c.revoked.is_(None)).values(revoked=at)
     )
     end_sessions(connection, user.id, at)
+    forget_browsers(connection, user.id)
 
 
 def enable(connection: sa.Connection, name: str) -> None:

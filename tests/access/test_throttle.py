@@ -2,7 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-from app.access.throttle import PER_ADDRESS, PER_NAME, PER_NAME_AND_ADDRESS, Throttle, TooManyAttempts
+from app.access.throttle import (
+    PER_ADDRESS,
+    PER_NAME,
+    PER_NAME_AND_ADDRESS,
+    PER_NAME_KNOWN,
+    Throttle,
+    TooManyAttempts,
+)
 from tests.access.conftest import HandClock
 
 
@@ -88,3 +95,15 @@ def test_a_known_browser_is_not_kept_out_by_others_and_is_slowed_for_itself(cloc
         pass
     with throttle.attempt("ann", "198.51.100.1", clock(), "phone"):
         pass
+
+
+def test_known_browsers_of_one_name_are_slowed_together_and_apart_from_strangers(clock: HandClock) -> None:
+    throttle = Throttle()
+    for number in range(PER_NAME_KNOWN):
+        with pytest.raises(WrongPassword), throttle.attempt("ann", "192.0.2.1", clock(), f"browser {number}"):
+            raise WrongPassword
+    with pytest.raises(TooManyAttempts), throttle.attempt("ann", "192.0.2.1", clock(), "another"):
+        pass
+    with throttle.attempt("bob", "192.0.2.1", clock(), "his"):
+        pass
+    assert not refused(throttle, "ann", "192.0.2.1", clock)
