@@ -65,7 +65,11 @@ class Door:
 
 
 def _keep_local(headers: MutableHeaders, host: str) -> None:
-    """Let a redirect within the service be a path: the caller chose what stands in the request as its host."""
+    """Let a redirect within the service be a path: the caller chose what stands in the request as its host.
+
+    The path begins with one slash: what follows two of them, or a backslash, browsers take for another host.
+    """
     place = urlsplit(headers.get("location", ""))
     if place.netloc and place.netloc == host:
-        headers["location"] = urlunsplit(("", "", place.path, place.query, place.fragment))
+        path = "/" + place.path.lstrip("/\\")
+        headers["location"] = urlunsplit(("", "", path, place.query, place.fragment))

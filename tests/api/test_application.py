@@ -6,10 +6,12 @@ import re
 
 import pytest
 from starlette.testclient import TestClient
+from starlette.types import Receive, Scope, Send
 
 from app.api.application import create_app
 from app.api.backend import Backend
 from app.api.docs import needs_of
+from app.api.headers import Door
 
 PUBLIC = {
     "/api/v1/health",
@@ -101,6 +103,26 @@ def test_every_operation_declares_the_problems_it_may_answer(backend: Backend) -
 def test_a_redirect_never_names_the_host_that_was_asked_for(client: TestClient, host: str) -> None:
     answer = client.get("/api/v1/runs/?limit=3", headers={"Host": host}, follow_redirects=False)
     assert (answer.status_code, answer.headers["location"]) == (307, "/api/v1/runs?limit=3")
+
+
+@pytest.mark.parametrize(
+    ("path", "local"),
+    [
+        ("//evil.example/x", "/evil.example/x"),
+        ("/\\evil.example/x", "/evil.example/x"),
+        ("/\t/evil.example/x", "/evil.example/x"),
+        ("?a=1", "/?a=1"),
+        ("/x//y?to=//z#part", "/x//y?to=//z#part"),
+    ],
+)
+def test_a_redirect_within_the_service_leads_to_no_other_host(path: str, local: str) -> None:
+    async def application(scope: Scope, receive: Receive, send: Send) -> None:
+        headers = [(b"location", f"http://testserver{path}".encode())]
+        await send({"type": "http.response.start", "status": 307, "headers": headers})
+        await send({"type": "http.response.body"})
+
+    answer = TestClient(Door(application)).get("/", follow_redirects=False)
+    assert answer.headers["location"] == local
 
 
 def test_over_tls_this_host_alone_is_bound_to_it(backend: Backend) -> None:
