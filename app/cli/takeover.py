@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,11 +12,11 @@ from app.cli.options import AsJson
 from app.cli.output import out, print_json
 from app.cli.server import connect, remote
 from app.client.documents import require
-from app.client.order import stored_version
+from app.client.order import network_name, stored_version
 from app.errors import InputError
 
 Version = Annotated[str, typer.Argument(metavar="NAME@VERSION", help="A version of a policy of the service.")]
-NetworkName = Annotated[str, typer.Option("--network", "-n", help="Network on which it is to be run.")]
+OnNetwork = Annotated[Path, typer.Option("--network", "-n", help="Network on which it is to be run.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -23,16 +24,17 @@ def register(app: typer.Typer) -> None:
     app.command(name="take-over")(take_over)
 
 
-def take_over(version: Version, network: NetworkName, as_json: AsJson = False) -> None:
+def take_over(version: Version, network: OnNetwork, as_json: AsJson = False) -> None:
     """Stand for a version that somebody else wrote, so that it may be run on a network of yours."""
     if not remote():
         raise InputError("policies are kept by a service", mend="name it: --server URL, or QOSFORGE_SERVER")
     name, number = stored_version(version)
     path = f"/policies/{name}/versions/{number}/take-over"
+    where = network_name(network)
     with connect() as connection:
-        taken = require(connection.post(path, {"network": network}), "name", "number", "author", "trusted_on")
+        taken = require(connection.post(path, {"network": where}), "name", "number", "author", "trusted_on")
     if as_json:
         print_json(taken)
     else:
-        told = f"version {taken['number']} of {taken['name']}, by {taken['author']}, may be run on {network}"
+        told = f"version {taken['number']} of {taken['name']}, by {taken['author']}, may be run on {where}"
         out.print(Text(told), soft_wrap=True)

@@ -272,12 +272,13 @@ def test_a_policy_is_taken_over_by_its_version(qosforge: Command) -> None:
     taken = {"name": "gold", "number": 3, "author": "ann", "trusted_on": ["campus"]}
     with scripted(document(taken)) as (url, asked):
         ended = qosforge("--server", url, "take-over", "gold@3", "--network", "campus")
-        told = qosforge("--server", url, "take-over", "gold@3", "--network", "campus", "--json")
+        folder = "inventories/campus"
+        told = qosforge("--server", url, "take-over", "gold@3", "--network", folder, "--json")
         wrong = qosforge("--server", url, "take-over", "gold", "--network", "campus")
     assert (ended.code, ended.stdout.strip()) == (0, "version 3 of gold, by ann, may be run on campus")
     assert json.loads(told.stdout) == taken
     assert (wrong.code, len(asked)) == (2, 2)
     assert "write it like gold@3" in wrong.stderr
     assert asked[0].path == "/api/v1/policies/gold/versions/3/take-over"
-    assert json.loads(asked[0].body) == {"network": "campus"}
+    assert [json.loads(one.body) for one in asked] == [{"network": "campus"}] * 2
     assert qosforge("take-over", "gold@3", "--network", "campus").code == 2
