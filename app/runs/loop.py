@@ -82,7 +82,7 @@ class Loop:
                 return Course(context, self.engine).go()
             except Exception as error:
                 # The error goes on to the caller; the store must not say for ever that a process is at it.
-                self.engine.run_step("status-stopped", waiting.set_stopped, context, _document(error))
+                self.engine.run_step("status-stopped", waiting.set_stopped, context, _documents(error))
                 raise
             finally:
                 context.close()
@@ -102,11 +102,10 @@ class Loop:
         )
 
 
-def _document(error: Exception) -> Json:
+def _documents(error: Exception) -> list[Json]:
     if isinstance(error, QosforgeError):
-        first, *_ = error.problems() or [error]
-        return first.document()
-    return {"message": str(error) or type(error).__name__, "mend": "the log of the executor has the error"}
+        return [problem.document() for problem in error.problems() or [error]]
+    return [{"message": str(error) or type(error).__name__, "mend": "the log of the executor has the error"}]
 
 
 def workflow_id(run: Run) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -224,12 +225,14 @@ def set_settled(context: Context) -> Json:
     return {}
 
 
-def set_stopped(context: Context, error: Json) -> Json:
-    """Write how a run stands that an error (see `QosforgeError.document`) stopped on its way."""
+def set_stopped(context: Context, errors: Sequence[Json]) -> Json:
+    """Write how a run stands that errors (see `QosforgeError.document`) stopped on its way."""
     left = context.store.journal.open_touches(context.run_id)
     status = RunStatus.NEEDS_RECOVERY if left else RunStatus.FAILED
     try:
-        reason = reason_of_errors([error], _last_step(context), RECOVER if left else retry(context.run_id))
+        reason = reason_of_errors(errors, _last_step(context), retry(context.run_id))
+        if left:  # whatever mends the error: the boxes are put back first
+            reason = replace(reason, hint=RECOVER)
         context.store.set_status(context.run_id, status, attempt=context.attempt, reason=reason)
     except StoreError:
         # It was over before: what it ended as stays.

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from app.errors import DeviceError, InputError, InputErrors, Place
 from app.intent.loader import load_intent
 from app.inventory.loader import load_network
 from app.resources import root
@@ -13,6 +15,8 @@ from app.runs import waiting
 from app.runs.artifacts import ArtifactStore
 from app.runs.context import Context, Documents
 from app.runs.desk import Desk, Order
+from app.runs.loop import Loop
+from app.runs.reason import RECOVER
 from app.runs.rules import NetworkRules
 from app.runs.store import RunStore
 from app.runs.tables import JournalAction, RunStatus
@@ -59,3 +63,46 @@ def test_what_stopped_between_two_states_is_not_waited_for(desk: Desk, order: Or
     found = lock(behind)
     assert isinstance(found, dict)
     assert "between two states" in found["errors"][0]["message"]
+
+
+def failures() -> list[dict[str, object]]:
+    return [DeviceError(f"r{n} refused a line", Place(device=f"r{n}"), "mend the line").document() for n in (1, 2)]
+
+
+def test_what_errors_stopped_says_all_and_that_boxes_are_put_back_first(desk: Desk, order: Order) -> None:
+    clean, left = waits(desk, order), waits(desk, order)
+    desk.store.journal.append(left.run_id, waiting.scope(left)[0], JournalAction.TOUCHING)
+    for context in (clean, left):
+        waiting.set_stopped(context, failures())
+    ended = [desk.run(context.run_id) for context in (clean, left)]
+    assert [run.status for run in ended] == [RunStatus.FAILED, RunStatus.NEEDS_RECOVERY]
+    assert {run.reason for run in ended} == {"r1 refused a line (and 1 more)"}
+    assert [run.reason_hint for run in ended] == ["mend the line", RECOVER]
+
+
+class Failing:
+    """An engine that does every step but the first."""
+
+    loop: Loop
+
+    def register(self, name: str, workflow: object) -> None:
+        """Nothing is taken up again."""
+
+    def run(self, _name: str, workflow_id: str, params: dict[str, object]) -> dict[str, object]:
+        return self.loop._workflow(workflow_id, params)
+
+    def run_step(self, name: str, phase: Any, *arguments: Any) -> Any:
+        if name == "begin":
+            raise InputErrors("two", errors=[InputError(f"r{n} is wrong", mend="mend it") for n in (1, 2)])
+        return phase(*arguments)
+
+
+def test_every_error_that_stopped_a_run_is_counted(desk: Desk, order: Order) -> None:
+    engine = Failing()
+    rules = NetworkRules(desk.settings)
+    loop = Loop(desk.store, desk.artifacts, engine, lambda *_: None, rules, computing())  # type: ignore[arg-type]
+    engine.loop = loop
+    context = waits(desk, order)
+    with pytest.raises(InputErrors):
+        loop.carry_out(context.run_id)
+    assert desk.run(context.run_id).reason == "r1 is wrong (and 1 more)"
