@@ -25,7 +25,7 @@ from app.runs.idempotency import Key
 from app.runs.lineage import Deed, hands_in
 from app.runs.live import require_checks
 from app.runs.outside import receive
-from app.runs.policy_trust import require_runnable
+from app.runs.policy_trust import distrust, require_runnable
 from app.runs.policy_versions import PolicyVersion
 from app.runs.reason import Reason, retry
 from app.runs.report import run_report
@@ -295,13 +295,14 @@ class Desk:
 
         Raises:
             WrongState: it was not kept, or a later run's change stands on its boxes.
+            NotAllowed: it would bring a policy again for which nobody who is operator of the network stands.
             KeyReused: the key stands for another order.
         """
         run = self.run(run_id)
-        require_undoable(self.store, run)
+        self.require_roll_back(run)
         undoing = {
             "undo_of": run.id,
-            "redoes": bool(run.params.get("undo_of")) and not run.params.get("redoes"),
+            "redoes": _goes_back(run),
             "measure": False,
             "timeout_seconds": None,
             "traceparent": current_traceparent(),
@@ -327,6 +328,7 @@ class Desk:
         Raises:
             InputError: a retry cannot begin at this stage.
             WrongState: the run did not end, was kept, or did not come as far as this stage.
+            NotAllowed: nobody who is operator of the network stands for its policy by now.
         """
         if start not in STARTS:
             raise InputError(
@@ -335,7 +337,7 @@ class Desk:
                 f"begin at one of {', '.join(STARTS)}: what comes later belongs to the push before it",
             )
         run = self.run(run_id)
-        require_retriable(self.store, run)
+        self.require_retry(run)
         if start != "read":
             require_reached(self.store, run, start)
 
@@ -347,6 +349,36 @@ class Desk:
             return {**again_from(start, now), "deadline": deadline, "cancelled_by": None}
 
         return self.store.change(run.id, again, (who, Deed.RETRIED))
+
+    def require_retry(self, run: Run) -> None:
+        """Make sure that a run can be tried again, whoever asks for it.
+
+        Raises:
+            WrongState, NotAllowed: as `retry`.
+        """
+        require_retriable(self.store, run)
+        if not _goes_back(run):
+            self._require_trusted(run)
+
+    def require_roll_back(self, run: Run) -> None:
+        """Make sure that a run can be rolled back, whoever asks for it.
+
+        Raises:
+            WrongState, NotAllowed: as `roll_back`.
+        """
+        require_undoable(self.store, run)
+        if _goes_back(run):
+            self._require_trusted(run)
+
+    def _require_trusted(self, run: Run) -> None:
+        found = distrust(self.store.database, run.policy, run.params.get("policy_number"), run.network)
+        if found is not None:
+            raise found
+
+
+def _goes_back(run: Run) -> bool:
+    """Whether a run takes a change back, and so brings nothing of its policy into a box."""
+    return bool(run.params.get("undo_of")) and not run.params.get("redoes")
 
 
 def _cancelled(who: str, why: Reason) -> dict[str, Any]:

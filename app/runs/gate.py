@@ -1,4 +1,4 @@
-"""The gate before a change: is it approved, has its time come, is the network open."""
+"""The gate before a change: is its policy stood for, is it approved, has its time come, is the network open."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from app.access.roles import NotAllowed
 from app.inventory.changes import first_open
 from app.runs.decisions import Decision
 from app.runs.rules import Rules
@@ -32,12 +33,16 @@ def waits(
     rules: Rules,
     decisions: Sequence[Decision],
     hands: Callable[[], Collection[str]],
+    distrust: NotAllowed | None = None,
     now: datetime,
 ) -> Wait | None:
     """What a run that would enter ``candidate`` has to wait for; ``None`` when it may go on.
 
     ``hands`` gives those who had a hand in the change: with four eyes their approval counts for nothing.
+    ``distrust`` says why its policy may not be run there by now.
     """
+    if distrust is not None:
+        return _scheduled(run, f"{distrust.message}: {distrust.mend}", now + LOOK_AGAIN)
     if rules.unreadable:
         return _scheduled(run, rules.unreadable, now + LOOK_AGAIN)
     approval = rules.approval

@@ -10,12 +10,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
 
 from app.access.roles import EVERY_NETWORK, NotAllowed, Role
 from app.access.tables import GRANTS, USERS
+from app.database.connections import Database
 from app.errors import InputError, Place
-from app.runs.policy_versions import PolicyVersion
-from app.runs.tables import POLICY_TAKEOVERS
+from app.runs.policy_versions import LIBRARY_VERSION, PolicyVersion
+from app.runs.tables import POLICIES, POLICY_TAKEOVERS
 
 _OPERATORS = sorted(role.value for role in Role if role.covers(Role.OPERATOR))
 
@@ -25,24 +27,19 @@ def trusted_on(
 ) -> dict[tuple[str, int], tuple[str, ...]]:
     """By name and number, the networks on which versions (name, number, author) may be run, sorted.
 
-    An author counts by the roles of this moment, and not at all once disabled.
+    An author, and who took a version over, count by the roles of this moment, and not at all once disabled.
     """
+    takeovers = connection.execute(
+        sa.select(POLICY_TAKEOVERS).where(POLICY_TAKEOVERS.c.name.in_({name for name, _, _ in versions}))
+    ).all()
+    people = {author for _, _, author in versions} | {row.by for row in takeovers}
     operated: dict[str, set[str]] = {}
-    grants = (
-        sa.select(USERS.c.name, GRANTS.c.network)
-        .join_from(USERS, GRANTS)
-        .where(
-            USERS.c.name.in_({author for _, _, author in versions}),
-            USERS.c.disabled.is_(False),
-            GRANTS.c.role.in_(_OPERATORS),
-        )
-    )
-    for author, network in connection.execute(grants):
-        operated.setdefault(author, set()).add(network)
+    for name, network in connection.execute(_operators(GRANTS.c.network).where(USERS.c.name.in_(people))):
+        operated.setdefault(name, set()).add(network)
     taken: dict[tuple[str, int], set[str]] = {}
-    takeovers = sa.select(POLICY_TAKEOVERS).where(POLICY_TAKEOVERS.c.name.in_({name for name, _, _ in versions}))
-    for row in connection.execute(takeovers):
-        taken.setdefault((row.name, row.number), set()).add(row.network)
+    for row in takeovers:
+        if not {EVERY_NETWORK, row.network}.isdisjoint(operated.get(row.by, ())):
+            taken.setdefault((row.name, row.number), set()).add(row.network)
     return {
         (name, number): tuple(sorted(operated.get(author, set()) | taken.get((name, number), set())))
         for name, number, author in versions
@@ -50,10 +47,23 @@ def trusted_on(
 
 
 def take_over(connection: sa.Connection, row: Mapping[str, Any]) -> None:
-    """Record that an operator of a network stands for a version there; who did it first stays."""
-    same = [POLICY_TAKEOVERS.c[column] == row[column] for column in ("name", "number", "network")]
-    if connection.execute(sa.select(POLICY_TAKEOVERS.c.by).where(*same)).one_or_none() is None:
-        connection.execute(sa.insert(POLICY_TAKEOVERS).values(dict(row)))
+    """Record that an operator of a network stands for a version there; who did it first stays while operator."""
+    insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
+    taken = insert(POLICY_TAKEOVERS).values(dict(row))
+    still = _operators().where(GRANTS.c.network.in_([EVERY_NETWORK, row["network"]]))
+    connection.execute(
+        taken.on_conflict_do_update(
+            index_elements=[POLICY_TAKEOVERS.c[column] for column in ("name", "number", "network")],
+            set_={"by": taken.excluded.by, "at": taken.excluded.at},
+            where=POLICY_TAKEOVERS.c.by.not_in(still),
+        )
+    )
+
+
+def _operators(*more: sa.ColumnElement[Any]) -> sa.Select[Any]:
+    """The names, and more, of all who are operator somewhere at this moment."""
+    held = (USERS.c.disabled.is_(False), GRANTS.c.role.in_(_OPERATORS))
+    return sa.select(USERS.c.name, *more).join_from(USERS, GRANTS).where(*held)
 
 
 def require_runnable(about: PolicyVersion, network: str) -> None:
@@ -65,13 +75,30 @@ def require_runnable(about: PolicyVersion, network: str) -> None:
     """
     require_of(about, network)
     if not about.is_trusted_on(network):
-        raise NotAllowed(
-            f"version {about.number} of policy {about.name!r} was written by {about.author}, "
-            f"who is no operator of {network}",
-            Place(path="policy"),
-            f"look at it; an operator of {network} takes it over on its page, by REST or by "
-            f"qosforge take-over {about.name}@{about.number} --network {network}",
-        )
+        raise _distrust(about.name, about.number, about.author, network)
+
+
+def distrust(database: Database, name: str, number: int | None, network: str) -> NotAllowed | None:
+    """Why a version that a run was asked with may not be run on its network now; ``None`` where it may.
+
+    Nothing is said against what ships, and against a text that no policy has (without a ``number``).
+    """
+    if number is None or number == LIBRARY_VERSION:
+        return None
+    with database.read() as connection:
+        written = sa.select(POLICIES.c.author).where(POLICIES.c.name == name, POLICIES.c.number == number)
+        author: str = connection.execute(written).scalar_one()
+        (trusted,) = trusted_on(connection, [(name, number, author)]).values()
+    return _distrust(name, number, author, network) if {EVERY_NETWORK, network}.isdisjoint(trusted) else None
+
+
+def _distrust(name: str, number: int, author: str, network: str) -> NotAllowed:
+    return NotAllowed(
+        f"version {number} of policy {name!r} was written by {author}, who is no operator of {network}",
+        Place(path="policy"),
+        f"look at it; an operator of {network} takes it over on its page, by REST or by "
+        f"qosforge take-over {name}@{number} --network {network}",
+    )
 
 
 def require_of(about: PolicyVersion, network: str) -> None:

@@ -8,10 +8,9 @@ from typing import Any
 
 from app.access.roles import NotAllowed
 from app.runs.desk import Desk
-from app.runs.retrying import STARTS, require_reached, require_retriable
+from app.runs.retrying import STARTS, require_reached
 from app.runs.store import Run
 from app.runs.tables import RunStatus
-from app.runs.undo import require_undoable
 from app.runs.wrong_state import WrongState, require_status, require_stoppable
 
 Obstacle = WrongState | NotAllowed | None
@@ -39,14 +38,14 @@ def possible(desk: Desk, run: Run, who: str) -> Possible:
     """What ``who`` may ask of a run; roles are not looked at."""
     store = desk.store
     waits = _obstacle(require_status, run, _DECIDED_ON, "waits for no approval")
-    retry = _obstacle(require_retriable, store, run)
+    retry = _obstacle(desk.require_retry, run)
     later = (start for start in STARTS[1:] if _obstacle(require_reached, store, run, start) is None)
     return Possible(
         approve=waits or _obstacle(desk.require_another, run, who),
         refuse=waits,
         cancel=_obstacle(require_stoppable, run) or _asked_already(run),
         retry=retry,
-        roll_back=_obstacle(require_undoable, store, run),
+        roll_back=_obstacle(desk.require_roll_back, run),
         starts=(STARTS[0], *later) if retry is None else (),
     )
 

@@ -17,6 +17,7 @@ from app.runs.gate import waits
 from app.runs.leases import LeaseHeld
 from app.runs.lineage import hands_in
 from app.runs.outside import received, waiting_for
+from app.runs.policy_trust import distrust
 from app.runs.reason import RECOVER, Reason, reason_of_errors, retry
 from app.runs.store import Run
 from app.runs.tables import RunStatus, Verdict
@@ -155,6 +156,7 @@ def gate(context: Context, candidate: str) -> Json:
         rules=context.rules.holding(run.network, context.documents.approval, context.network.changes),
         decisions=decisions,
         hands=lambda: hands_in(store.database, run.id, candidate),
+        distrust=distrust(store.database, run.policy, context.documents.policy_number, run.network),
         now=store.now(),
     )
     if found is None:

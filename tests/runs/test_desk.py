@@ -2,35 +2,43 @@
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
 from app.access.roles import NotAllowed, Role
+from app.access.users import add_user, disable, grant, revoke
 from app.errors import InputError
 from app.intent.loader import load_intent, parse_intent
-from app.intent.written import Written
+from app.intent.written import Written, load_written
 from app.inventory.loader import load_network
 from app.resources import root
 from app.runs.artifacts import ArtifactStore
 from app.runs.context import Context, Documents
 from app.runs.desk import Desk, Order
 from app.runs.events import EventKind
+from app.runs.gate import LOOK_AGAIN
 from app.runs.idempotency import KeyReused
 from app.runs.policies import PolicyLibrary
+from app.runs.policy_trust import take_over
+from app.runs.policy_versions import PolicyVersion
+from app.runs.possible import possible
 from app.runs.retrying import STARTS
 from app.runs.rules import NetworkRules
 from app.runs.store import Run, RunStore, RunUnknown
-from app.runs.tables import JournalAction, RunStatus, StageOutcome, Verdict
+from app.runs.tables import POLICY_TAKEOVERS, JournalAction, RunStatus, StageOutcome, Verdict
 from app.runs.waiting import gate
 from app.runs.wrong_state import WrongState
 from app.settings import Settings
 from tests.principals import somebody
 
-from .support import WHY, Clock
+from .support import WHY, Clock, computing
 
 ENDED = [RunStatus.FAILED, RunStatus.CANCELLED, RunStatus.REFUSED, RunStatus.ROLLED_BACK]
 
@@ -431,3 +439,121 @@ def test_an_approval_does_not_count_once_its_approver_has_a_hand_in_the_change(
     )
     wait = gate(context, listed)["wait"]
     assert wait["status"] == "needs_approval"
+
+
+@pytest.fixture
+def stored(desk: Desk, order: Order) -> Order:
+    """An order of what carl, an operator of campus, stored for all networks; grace and mary are operators, too."""
+    at = desk.store.now()
+    with desk.store.database.write() as connection:
+        for name in ("carl", "grace", "mary"):
+            add_user(connection, name, at)
+            grant(connection, name, "campus", Role.OPERATOR)
+    text = order.intent.document.text.replace("intent: campus-collaboration", "intent: gold")
+    policies = PolicyLibrary(desk.store.database, desk.artifacts).seen_by(somebody("carl"))
+    about, _ = policies.store("gold", Written(text, "gold.yaml", dict(order.intent.included)), network="*")
+    intent = load_written(policies.get("gold", about.number).written())
+    return replace(order, intent=intent, stored=about)
+
+
+def at_the_gate(desk: Desk, run: Run) -> Any:
+    context = Context(
+        run.id,
+        Documents(**desk.run(run.id).params),
+        desk.store,
+        desk.artifacts,
+        lambda _stage, _text: None,
+        NetworkRules(desk.settings),
+        computing(),
+    )
+    return gate(context, "a" * 64)["wait"]
+
+
+def shut_out(desk: Desk, name: str) -> None:
+    with desk.store.database.write() as connection:
+        revoke(connection, name, "campus")
+
+
+def stand_for(desk: Desk, name: str) -> PolicyVersion:
+    library = PolicyLibrary(desk.store.database, desk.artifacts)
+    return library.seen_by(somebody(name, Role.OPERATOR, "campus")).take_over("gold", 1, "campus")
+
+
+def test_a_policy_is_stood_for_when_it_is_entered(desk: Desk, stored: Order, clock: Clock) -> None:
+    run, _ = desk.place(stored, "grace")
+    assert at_the_gate(desk, run) is None
+    with desk.store.database.write() as connection:
+        add_user(connection, "root", clock())
+        grant(connection, "root", "*", Role.ADMIN)
+        disable(connection, "carl", clock())
+    wait = at_the_gate(desk, run)
+    assert wait["status"] == "scheduled"
+    assert "version 1 of policy 'gold' was written by carl, who is no operator of campus" in wait["waits_for"]
+    assert "qosforge take-over gold@1 --network campus" in wait["waits_for"]
+    assert datetime.fromisoformat(wait["due"]) == clock() + LOOK_AGAIN
+    stand_for(desk, "grace")
+    assert at_the_gate(desk, run) is None
+
+
+def test_a_take_over_is_worth_its_operators_word(desk: Desk, stored: Order) -> None:
+    run, _ = desk.place(stored, "grace")
+    shut_out(desk, "carl")
+    assert stand_for(desk, "grace").trusted_on == ("campus",)
+    shut_out(desk, "grace")
+    assert "by carl" in at_the_gate(desk, run)["waits_for"]
+    assert stand_for(desk, "mary").trusted_on == ("campus",)
+    assert at_the_gate(desk, run) is None
+
+
+def test_taking_over_at_once_is_taking_over(desk: Desk, stored: Order) -> None:
+    shut_out(desk, "carl")
+    row = {"name": "gold", "number": 1, "network": "campus", "by": "grace", "at": desk.store.now()}
+    with ThreadPoolExecutor(1) as pool:
+        with desk.store.database.write() as connection:
+            take_over(connection, row)
+            second = pool.submit(stand_for, desk, "mary")
+            time.sleep(0.5)  # it waits for the first, which it does not see
+        assert second.result().trusted_on == ("campus",)
+
+
+def test_who_took_over_first_stays_while_operator(desk: Desk, stored: Order) -> None:
+    def by() -> str:
+        with desk.store.database.read() as connection:
+            return str(connection.scalar(sa.select(POLICY_TAKEOVERS.c.by)))
+
+    stand_for(desk, "grace")
+    stand_for(desk, "mary")
+    assert by() == "grace"
+    shut_out(desk, "grace")
+    stand_for(desk, "mary")
+    assert by() == "mary"
+
+
+def test_a_retry_takes_somebody_who_stands_for_the_policy(desk: Desk, stored: Order) -> None:
+    run = in_status(desk, stored, RunStatus.FAILED)
+    shut_out(desk, "carl")
+    with pytest.raises(NotAllowed, match="written by carl"):
+        desk.retry(run.id, "grace")
+    found = possible(desk, run, "grace")
+    assert isinstance(found.retry, NotAllowed)
+    assert found.starts == ()
+    stand_for(desk, "mary")
+    assert desk.retry(run.id, "grace").attempt == 2
+
+
+def test_going_back_takes_nobodys_word_and_bringing_it_again_does(desk: Desk, stored: Order) -> None:
+    run = in_status(desk, stored, RunStatus.KEPT)
+    shut_out(desk, "carl")
+    back = desk.roll_back(run.id, "grace")
+    desk.store.set_status(back.id, RunStatus.FAILED, reason=WHY)
+    assert desk.retry(back.id, "grace").attempt == 2
+    desk.store.set_status(back.id, RunStatus.KEPT)
+    with pytest.raises(NotAllowed, match="written by carl"):
+        desk.roll_back(back.id, "grace")
+    assert isinstance(possible(desk, desk.run(back.id), "grace").roll_back, NotAllowed)
+    stand_for(desk, "grace")
+    again = desk.roll_back(back.id, "grace")
+    shut_out(desk, "grace")
+    assert "by carl" in at_the_gate(desk, again)["waits_for"]
+    desk.store.set_status(again.id, RunStatus.KEPT)
+    assert desk.roll_back(again.id, "mary").params["redoes"] is False
