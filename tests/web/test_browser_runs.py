@@ -27,6 +27,7 @@ from tests.web.people import PASSWORD
 ROOT = Path(__file__).parents[2]
 INVENTORY = ROOT / "inventories" / "infn-fnal"
 GOOD = (ROOT / "examples/policies/remote-control.yaml").read_text()
+OURS = GOOD.replace("intent: remote-control", "intent: of-fnal")
 TOO_MUCH = GOOD.replace("intent: remote-control", "intent: too-much").replace("75 ms", "62 ms")
 
 
@@ -38,7 +39,7 @@ Open = Callable[..., Tab]
 
 @pytest.fixture(scope="module")
 def site(var_dir: Path) -> Iterator[Site]:
-    """A service where four eyes are asked for, the lab's two routers, two policies and four people."""
+    """A service where four eyes are asked for, the lab's two routers, three policies and three people."""
     lab = state_folder(var_dir, "infn-fnal")
     settings = Settings(var_dir=var_dir)
     start_lab(load_network(INVENTORY), INVENTORY, lab)
@@ -49,8 +50,13 @@ def site(var_dir: Path) -> Iterator[Site]:
                 made.person(name, role)
             with RunStore(settings.database_url) as store:
                 library = PolicyLibrary(store.database, open_artifacts(settings, store.database))
-                for name, text in (("remote-control", GOOD), ("too-much", TOO_MUCH)):
-                    library.seen_by(somebody("ann")).store(name, Written(text, f"{name}.yaml"), network="*")
+                policies = (
+                    ("remote-control", GOOD, "*"),
+                    ("too-much", TOO_MUCH, "*"),
+                    ("of-fnal", OURS, "infn-fnal"),
+                )
+                for name, text, network in policies:
+                    library.seen_by(somebody("ann")).store(name, Written(text, f"{name}.yaml"), network=network)
             yield made
     finally:
         control.stop(lab)
@@ -117,6 +123,43 @@ def test_a_run_is_ordered_approved_by_another_watched_judged_and_rolled_back(sit
     dialog.get_by_role("button", name="Roll back").click()
     expect(ann.page.get_by_role("heading", name="Way back of remote-control")).to_be_visible()
     status(ann.page, "kept")
+
+
+def test_another_network_brings_its_own_policies_and_keeps_what_was_entered(site: Site, tab: Open) -> None:
+    ann = tab()
+    ann.log_in("ann", PASSWORD)
+    page = ann.page
+    page.goto("/runs/new?network=infn-fnal")
+    expect(page.locator("#policy")).to_have_value("")
+    expect(page.get_by_role("button", name="Order the run")).to_have_count(0)
+    page.get_by_label("Ticket").fill("CHG-9")
+    page.locator("#policy").select_option("of-fnal")
+    expect(page.locator("#version option")).to_have_count(2)
+    page.get_by_text("When, and how strict").click()
+    page.get_by_label("Warnings stand against it, too").check()
+    expect(page.locator("#preview")).to_contain_text("router1", timeout=LONG_MS)
+    ann.require_sound()
+
+    page.locator("#network").focus()
+    page.locator("#network").select_option("campus")
+    expect(page.get_by_text("Rules of network campus")).to_be_visible()
+    expect(page.get_by_text("belongs to network infn-fnal, not to network campus")).to_be_visible()
+    expect(page.locator("#policy")).to_have_value("")
+    expect(page.locator("#policy option", has_text="of-fnal")).to_have_count(0)
+    expect(page.locator("#network")).to_be_focused()
+    expect(page.get_by_label("Ticket")).to_have_value("CHG-9")
+    expect(page.locator("#strict")).to_be_checked()
+    expect(page.get_by_role("button", name="Order the run")).to_have_count(0)
+    expect(page.locator("#preview")).to_be_empty()
+    ann.require_sound()
+
+    page.locator("#policy").select_option("remote-control")
+    expect(page.get_by_role("button", name="Order the run")).to_be_visible()
+    page.locator("#network").select_option("infn-fnal")
+    expect(page.get_by_text("Rules of network infn-fnal")).to_be_visible()
+    expect(page.locator("#policy")).to_have_value("remote-control")
+    expect(page.get_by_label("Ticket")).to_have_value("CHG-9")
+    ann.require_sound()
 
 
 def test_a_change_that_breaks_its_objective_is_taken_back_and_told_after_an_outage(site: Site, tab: Open) -> None:

@@ -15,6 +15,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from app.access.roles import Role
+from app.access.users import grant
 from app.api.backend import Backend, open_backend
 from app.intent.written import Written
 from app.runs.outside import waiting_for
@@ -149,10 +150,105 @@ def test_the_first_page_tells_what_waits_for_whom(client: TestClient, enter: Ent
 def test_an_order_says_what_the_network_asks_for(client: TestClient, enter: Enter) -> None:
     enter("ann", Role.OPERATOR)
     page = told(client.get(f"/runs/new?network={NETWORK}&policy={POLICY}"))
-    assert "an approver other than you" in page
+    assert "an approver who had no hand in it: who neither wrote the policy" in page
     assert "Changes may begin at any time" in page
     nothing = told(client.get("/runs/new?network=itesm&policy=itesm-paper"))
     assert "no check with an objective" in nothing
+
+
+@pytest.fixture
+def both(client: TestClient, persons: Persons, backend: Backend) -> None:
+    """An operator of campus and of infn-fnal looks on; both have policies, and campus the first of the alphabet."""
+    persons.add("ann", Role.OPERATOR, NETWORK).log_in(client)
+    backend.database.transact(lambda connection: grant(connection, "ann", "campus", Role.OPERATOR))
+    backend.database.transact(lambda connection: grant(connection, "ann", "itesm", Role.VIEWER))
+    library = backend.policies.seen_by(somebody("author"))
+    text = (ROOT / "examples/policies/remote-control.yaml").read_text()
+    for name, network in (("a-first", "campus"), ("of-itesm", "itesm"), ("of-all", "*")):
+        library.store(name, Written(text.replace("remote-control", name), f"{name}.yaml"), network=network)
+    library.store(POLICY, Written(text + "# more\n", "remote-control.yaml"))
+
+
+def form(client: TestClient, **asked: str) -> tuple[dict[str, str], list[str], str]:
+    """The order's form: what is chosen in its selects, which policies may be, and its markup."""
+    answer = client.get("/runs/new", params=asked)
+    assert answer.status_code == 200, answer.text
+    chosen, policies = {}, []
+    for name, inside in re.findall(r'<select id="(\w+)".*?>(.*?)</select>', answer.text, re.S):
+        options = re.findall(r'<option(?: value="([^"]*)")?([^>]*)>([^<]*)', inside)
+        values = [
+            (text if value == "" and "disabled" not in more else value, more) for value, more, text in options
+        ]
+        chosen[name] = next((value for value, more in values if "selected" in more), values[0][0])
+        policies = [value for value, more in values if value] if name == "policy" else policies
+    return chosen, policies, answer.text
+
+
+@pytest.mark.parametrize(
+    ("asked", "network", "version"),
+    [
+        ({"policy": POLICY, "version": "1"}, NETWORK, "1"),
+        ({"policy": POLICY, "version": "2", "network": "campus"}, NETWORK, "2"),
+        ({"policy": POLICY, "network": NETWORK}, NETWORK, "latest"),
+        ({"policy": "of-all", "network": NETWORK}, NETWORK, "latest"),
+        ({"policy": "of-all", "version": "1"}, "campus", "1"),
+        ({"policy": "of-all", "version": "1", "network": NETWORK, "changed": "network"}, NETWORK, "1"),
+    ],
+)
+def test_an_order_begins_with_the_very_policy_that_was_asked_for(
+    client: TestClient, both: None, asked: dict[str, str], network: str, version: str
+) -> None:
+    chosen, _, page = form(client, **asked)
+    assert chosen == {"network": network, "policy": asked["policy"], "version": version}
+    assert f"Rules of network {network}" in page
+    assert 'value="twin" checked' in page
+    assert 'type="hidden" name="judge"' not in page
+
+
+@pytest.mark.parametrize(
+    ("asked", "network"),
+    [
+        ({"policy": POLICY, "version": "1", "network": "campus", "changed": "network"}, "campus"),
+        ({"policy": "of-itesm"}, "campus"),
+        ({}, "campus"),
+        ({"network": NETWORK}, NETWORK),
+    ],
+)
+def test_an_order_takes_no_policy_that_was_not_asked_for(
+    client: TestClient, both: None, asked: dict[str, str], network: str
+) -> None:
+    chosen, policies, page = form(client, **asked)
+    assert chosen == {"network": network, "policy": ""}
+    assert "choose a policy" in page
+    assert ("a-first" in policies, POLICY in policies) == (network == "campus", network == NETWORK)
+    assert ("Choose a policy of this network" in page) == ("policy" in asked)
+    assert asked.get("policy", "") in unescape(page)
+    assert 'name="judge"' not in page
+    assert "Order the run" not in page
+    assert 'name="ticket"' in page
+
+
+@pytest.mark.parametrize(
+    ("asked", "status"),
+    [
+        ({"policy": "none"}, 404),
+        ({"policy": POLICY, "version": "9"}, 404),
+        ({"policy": POLICY, "version": "0"}, 404),
+        ({"policy": "of-all", "network": "itesm"}, 403),
+        ({"policy": "of-all", "network": "none"}, 403),
+    ],
+)
+def test_an_order_of_what_is_not_there_is_no_form(
+    client: TestClient, both: None, asked: dict[str, str], status: int
+) -> None:
+    assert client.get("/runs/new", params=asked).status_code == status
+
+
+def test_a_policy_leads_to_an_order_on_its_network(client: TestClient, both: None) -> None:
+    page = client.get(f"/policies/{POLICY}").text
+    assert f'href="/runs/new?policy={POLICY}&amp;version=2&amp;network={NETWORK}"' in page
+    assert 'href="/runs/new?policy=of-all&amp;version=1"' in client.get("/policies/of-all").text
+    assert "/runs/new" not in client.get("/policies/of-itesm").text
 
 
 def test_an_order_is_asked_for_once(client: TestClient, enter: Enter, backend: Backend) -> None:

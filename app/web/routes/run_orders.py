@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import uuid
-from typing import Annotated, Any
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query, Response
 
 from app.access.roles import EVERY_NETWORK, Role
 from app.api.dependencies import Caller, TheBackend, TheNote
 from app.api.run_models import RUNS
-from app.errors import InputError, QosforgeError
+from app.errors import InputError
 from app.inventory.models import Network
 from app.runs.live import require_checks
-from app.runs.policies import Policies
+from app.runs.policy_trust import require_of
 from app.runs.policy_versions import LATEST
 from app.web.pages import Page, ThePage, sees
 from app.web.views.run_order import Ordered, chosen_policy
@@ -32,24 +33,37 @@ def ask(
     network: Name = "",
     policy: Name = "",
     version: Annotated[str, Query(pattern=r"^(latest|[0-9]{1,9})?$")] = "",
+    changed: Literal["", "network"] = "",
 ) -> Response:
-    """The form of an order; network, policy and version may be chosen already."""
+    """The form of an order; network, policy and version may be chosen already.
+
+    A policy of another network than the one asked for brings its own, unless the network is what was ``changed`` in
+    the form: then another policy has to be chosen. What is asked for is never replaced by something else.
+    """
     networks = caller.networks(backend.networks.names(), Role.OPERATOR)
-    chosen = network if network in networks else next(iter(networks), "")
     seen = backend.policies.seen_by(caller)
-    policies = tuple(one.name for one in seen.newest() if one.network in (EVERY_NETWORK, chosen))
-    found = policy if policy in policies else next(iter(policies), "")
+    versions = seen.versions(policy) if policy else ()
+    owner = versions[0].network if versions else EVERY_NETWORK
+    chosen = owner if owner in networks and changed != "network" else network or next(iter(networks), "")
+    if chosen:
+        caller.require(Role.OPERATOR, chosen)
+    elsewhere = nothing_to_judge = None
+    if policy:
+        intent, about = chosen_policy(seen, policy, version or LATEST)
+        nothing_to_judge = _problem(require_checks, intent)
+        elsewhere = _problem(require_of, about, chosen)
     return page.answer(
         "runs/order.html.j2",
         networks=networks,
-        policies=policies,
+        policies=tuple(one.name for one in seen.newest() if one.network in (EVERY_NETWORK, chosen)),
         network=chosen,
-        policy=found,
-        version=version if policy == found and version else LATEST,
-        versions=seen.versions(found) if found else (),
+        policy="" if elsewhere else policy,
+        elsewhere=elsewhere,
+        version=version or LATEST,
+        versions=versions,
         key=uuid.uuid4(),
         **_rules(page, backend.networks.network(chosen) if chosen else None),
-        nothing_to_judge=_nothing_to_judge(seen, found, version or LATEST) if found else None,
+        nothing_to_judge=nothing_to_judge,
     )
 
 
@@ -75,10 +89,9 @@ def _rules(page: Page, network: Network | None) -> dict[str, Any]:
     }
 
 
-def _nothing_to_judge(policies: Policies, policy: str, version: str) -> QosforgeError | None:
-    """Why a run of the policy cannot be judged; ``None`` where it can."""
+def _problem(require: Callable[..., Any], *arguments: Any) -> InputError | None:
     try:
-        require_checks(chosen_policy(policies, policy, version)[0])
+        require(*arguments)
     except InputError as error:
         return error
     return None

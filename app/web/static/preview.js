@@ -12,6 +12,14 @@ section.before(said);
 let kept = null;
 let stale = []; // parts of boxes that show what the preview before said
 
+// Where an order has no policy yet, there is nothing to look at, and what was asked for another one counts no more.
+section.addEventListener("htmx:configRequest", (event) => {
+  const policy = document.querySelector("#order #policy");
+  if (event.target !== section || !policy || policy.value) return;
+  event.preventDefault();
+  section.replaceChildren();
+});
+
 section.addEventListener("htmx:beforeSwap", (event) => {
   if (event.detail.target !== section || event.detail.xhr.status >= 400) return;
   const refused = event.detail.xhr.getResponseHeader("X-Preview") === "refused";
