@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
+from math import ceil
 
 from app.compiler.compile import Compilation, CompiledDevice
 from app.findings import Finding, Severity
+from app.lifeline import die_with
 from app.platforms.base import platform
 from app.validation.analysis_copy import analysis_copy
 from app.validation.batfish_rows import Answers, new_rows
@@ -26,6 +30,8 @@ DEFAULT_PORT = 9996
 CONNECT_SECONDS = 5.0
 ANSWER_SECONDS = 180.0
 """A hundred routers take some 10 s and five hundred a minute; this bounds a service that hangs."""
+_ALARM_SECONDS = 5
+"""How long after that the kernel ends who asks, though nobody waits for it any more."""
 START_MEND = (
     "start one ('docker compose -f docker-compose.batfish.yml up -d') and set QOSFORGE_BATFISH_HOST to its host"
 )
@@ -113,6 +119,12 @@ def _not_modelled(compilation: Compilation) -> Iterator[Finding]:
         )
 
 
+def _bounded(parent: int, seconds: float) -> None:
+    """Let this process live no longer than who asks, nor much longer than it is waited for."""
+    die_with(parent)
+    signal.alarm(ceil(seconds) + _ALARM_SECONDS)
+
+
 def _asked(host: str, port: int, snapshots: Snapshots, seconds: float) -> Answers:
     command = [sys.executable, "-m", "app.validation.batfish_questions", host, str(port)]
     # The service is named outright: no proxy stands before it.
@@ -120,7 +132,15 @@ def _asked(host: str, port: int, snapshots: Snapshots, seconds: float) -> Answer
     question = json.dumps({"before": snapshots.before, "after": snapshots.after})
     try:
         done = subprocess.run(  # noqa: S603 (our own module; host and port are arguments, not a shell's words)
-            command, input=question, capture_output=True, text=True, timeout=seconds, check=False, env=environment
+            command,
+            input=question,
+            capture_output=True,
+            text=True,
+            timeout=seconds,
+            check=False,
+            env=environment,
+            # It calls the kernel alone, and takes no lock that another thread may have held.
+            preexec_fn=partial(_bounded, os.getpid(), seconds),
         )
     except subprocess.TimeoutExpired:
         raise BatfishFailed(f"did not answer within {seconds:g} s") from None

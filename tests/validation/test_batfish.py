@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
+import subprocess
+import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 
 import pytest
 
@@ -185,3 +190,38 @@ def test_live_service_finds_a_lost_class_map(live: str) -> None:
     found = check_with_batfish(with_device(compiled(), "r2", lose), RUNNING, host=live, port=port)
     errors = [f for f in found if f.severity is Severity.ERROR]
     assert {(f.code, f.device) for f in errors} == {("batfish-undefined-reference", "r2")}
+
+
+ASKS = """
+import sys
+from app.validation.batfish import Snapshots, _asked
+
+_asked("127.0.0.1", int(sys.argv[1]), Snapshots({}, {}), float(sys.argv[2]))
+"""
+
+
+def children_of(pid: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGSTOP])
+def test_who_asks_does_not_outlive_who_waits_for_it(end: signal.Signals) -> None:
+    """Killed in the midst of it; or it sleeps, so that its own clock has to end what it began."""
+    asks = ASKS.replace("import sys", "import sys\nimport app.validation.batfish as b\nb._ALARM_SECONDS = 1", 1)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        seconds = 60 if end is signal.SIGKILL else 2
+        port = silent.getsockname()[1]
+        with subprocess.Popen([sys.executable, "-c", asks, str(port), str(seconds)]) as waits:
+            try:
+                deadline = time.monotonic() + 20
+                while not children_of(waits.pid):
+                    assert time.monotonic() < deadline
+                    time.sleep(0.01)
+                (child,) = children_of(waits.pid)
+                waits.send_signal(end)
+                deadline = time.monotonic() + (2 if end is signal.SIGKILL else 6)
+                while Path(f"/proc/{child}/cmdline").exists() and Path(f"/proc/{child}/cmdline").read_bytes():
+                    assert time.monotonic() < deadline
+                    time.sleep(0.05)
+            finally:
+                waits.kill()
