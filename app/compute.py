@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import multiprocessing
+import os
 import resource
 import signal
 import threading
@@ -15,13 +16,19 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib import import_module
+from multiprocessing import connection
 from multiprocessing.connection import Connection
+from multiprocessing.context import SpawnProcess
+from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 from app.errors import QosforgeError, ServiceError
+from app.lifeline import die_with
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -31,7 +38,15 @@ _LOOK_SECONDS = 1.0
 """How often it is asked whether a call is still wanted."""
 _OBJECTS_BETWEEN_COLLECTIONS = 50_000
 """More than a preview of ten devices leaves; the interpreter's own 700 mean a search at every other device."""
+_STOP_SECONDS = 5.0
+"""How long it is waited for a killed process to be gone; one that the kernel holds is left to itself."""
 _CONTEXT = multiprocessing.get_context("spawn")  # a fork of a process with threads may hang
+_STARTER = ThreadPoolExecutor(1, "qosforge-compute-starter")
+"""Begins every process: a process dies with the thread that began it, and this one lasts as long as ours."""
+_CHILDREN = threading.Lock()
+"""Held to begin a process and to ask whether one ended: to begin one, the library asks that of all others, and of
+two who ask at once one is told that there is no such process.
+"""
 
 
 @dataclass(eq=False)
@@ -54,6 +69,11 @@ class ComputeDied(ServiceError):
     """A computing process died in the middle of a call; it was replaced."""
 
 
+@dataclass(eq=False)
+class _NotTaken(ComputeDied):
+    """A computing process was dead before it had the call."""
+
+
 class NotWanted(Exception):
     """Nobody waits for a call any more: it was stopped."""
 
@@ -67,40 +87,48 @@ class Limits:
 
 
 class _Process:
-    """One child and the pipe to it; it lives until it is stopped, killed or its parent is gone."""
+    """One child and the pipe to it; it lives until it is stopped, killed or its parent is gone.
+
+    Its descriptors are closed with the last reference: who reads the pipe while another thread stops the process
+    must not find a descriptor that has become something else.
+    """
 
     def __init__(self, preload: tuple[str, ...], limits: Limits) -> None:
         self.pipe, theirs = _CONTEXT.Pipe()
         self._process = _CONTEXT.Process(
-            target=_serve, args=(theirs, preload, limits), name="qosforge-compute", daemon=True
+            target=_serve, args=(theirs, os.getpid(), preload, limits), name="qosforge-compute", daemon=True
         )
-        self._process.start()
-        theirs.close()
+        try:
+            _STARTER.submit(_begin, self._process).result()
+        except OSError as error:
+            raise ComputeDied(f"no computing process could begin: {error.strerror}", mend="come again") from error
+        finally:
+            theirs.close()
         self.pid = self._process.pid
-        # Who waits for a call and who closes may both ask how it ended: a child can be waited for once.
-        self._lock = threading.Lock()
-        self._code: int | None = None
-        self._gone = False
 
     def ended_by(self) -> int | None:
         """The signal that ended it, once it is gone."""
-        with self._lock:
-            if not self._gone:
-                self._process.join(_LOOK_SECONDS)
-                self._code = self._process.exitcode
-            return -self._code if self._code is not None and self._code < 0 else None
+        self._wait(_LOOK_SECONDS)
+        with _CHILDREN:
+            code = self._process.exitcode
+        return -code if code is not None and code < 0 else None
 
     def stop(self) -> None:
         """End it now, whatever it is at."""
-        self.pipe.close()
-        with self._lock:
-            if self._gone:
-                return
+        with _CHILDREN:
             self._process.kill()
-            self._process.join()
-            self._code = self._process.exitcode
-            self._process.close()
-            self._gone = True
+        self._wait(_STOP_SECONDS)
+
+    def _wait(self, seconds: float) -> None:
+        # Not under the lock: a large process takes a while to be gone.
+        if connection.wait([self._process.sentinel], seconds):
+            with _CHILDREN:
+                self._process.join()
+
+
+def _begin(process: SpawnProcess) -> None:
+    with _CHILDREN:
+        process.start()
 
 
 class _Seat:
@@ -129,9 +157,9 @@ class _Seat:
     def clear(self, *, close: bool = False) -> None:
         with self._lock:
             self._closed = self._closed or close
-            if self._process is not None:
-                self._process.stop()
-            self._process = None
+            process, self._process = self._process, None
+            if process is not None:
+                process.stop()
 
 
 @dataclass(eq=False)
@@ -162,6 +190,7 @@ class Compute:
         self._busy: Counter[str] = Counter()
         self._inside: Counter[str] = Counter()
         self._turns: dict[str, int] = {}
+        self._turns_given = 0
 
     @property
     def inside(self) -> int:
@@ -205,23 +234,41 @@ class Compute:
             if full or self._inside[caller] >= len(self._seats) + self._most_waiting // 2:
                 raise TooBusy(f"{self._inside[caller]} calls of this caller wait already", mend="come again")
             self._inside[caller] += 1
+            # Who comes is behind all that wait: else those who come and go would always pass one who stays.
+            self._turns.setdefault(caller, self._turns_given)
         try:
             seat = self._seat(caller, deadline, timeout, unwanted)
             try:
-                call = (function, args, kwargs)
-                result: T = _ask(seat.process(), call, deadline, self._limits, unwanted)
-                return result
-            except (TookTooLong, TookTooMuch, ComputeDied, NotWanted):
-                seat.clear()
-                raise
+                good, result = self._answer(seat, (function, args, kwargs), deadline, unwanted)
             finally:
                 self._leave(seat, caller)
+            if not good:
+                raise result
+            answer: T = result
+            return answer
         finally:
             with self._turn:
                 self._inside[caller] -= 1
                 if not self._inside[caller]:
                     del self._inside[caller]
                     self._turns.pop(caller, None)
+
+    def _answer(
+        self, seat: _Seat, call: tuple[Any, ...], deadline: float, unwanted: Callable[[], bool] | None
+    ) -> tuple[bool, Any]:
+        try:
+            try:
+                good, result = _ask(seat.process(), call, deadline, self._limits, unwanted)
+            except _NotTaken:  # it died while it had nothing to do, which is not this call's fault
+                seat.clear()
+                good, result = _ask(seat.process(), call, deadline, self._limits, unwanted)
+        except BaseException:
+            # Whatever it was: the answer may still come, and the next call would take it for its own.
+            seat.clear()
+            raise
+        if not good and isinstance(result, TookTooMuch):
+            seat.clear()
+        return good, result
 
     def _seat(self, caller: str, deadline: float, timeout: float, unwanted: Callable[[], bool] | None) -> _Seat:
         mine = _Waiting(caller)
@@ -244,7 +291,7 @@ class Compute:
             with self._turn:
                 if mine.seat is not None:
                     self._return(mine.seat, caller)
-                else:
+                elif mine in self._waiting:
                     self._waiting.remove(mine)
             raise
 
@@ -254,11 +301,12 @@ class Compute:
             open_to = [w for w in self._waiting if self._busy[w.caller] < self._share]
             if not open_to:
                 break
-            chosen = min(open_to, key=lambda w: (self._busy[w.caller], self._turns.get(w.caller, 0)))
+            chosen = min(open_to, key=lambda w: (self._busy[w.caller], self._turns[w.caller]))
             self._waiting.remove(chosen)
             chosen.seat = self._free.pop()
             self._busy[chosen.caller] += 1
-            self._turns[chosen.caller] = 1 + max(self._turns.values(), default=0)
+            self._turns_given += 1
+            self._turns[chosen.caller] = self._turns_given
             self._turn.notify_all()
 
     def _leave(self, seat: _Seat, caller: str) -> None:
@@ -273,8 +321,9 @@ class Compute:
 
     def close(self) -> None:
         """Stop every process, whatever it is at."""
-        for seat in self._seats:
-            seat.clear(close=True)
+        with ExitStack() as every:  # the others, too, where one fails
+            for seat in self._seats:
+                every.callback(seat.clear, close=True)
 
 
 def _ask(
@@ -283,20 +332,26 @@ def _ask(
     deadline: float,
     limits: Limits,
     unwanted: Callable[[], bool] | None,
-) -> Any:
+) -> tuple[bool, Any]:
+    """Whether a call ended without an error, and its result or error."""
+    taken = True
     try:
         process.pipe.send(call)
+    except OSError:
+        taken = False  # it is gone; but where the call was too large for it to read, it said so before
+    try:
         while not process.pipe.poll(max(0.0, min(_LOOK_SECONDS, deadline - time.monotonic()))):
             if time.monotonic() >= deadline:
                 raise TookTooLong("the computation took too long", mend="ask for less at once")
             if unwanted is not None and unwanted():
                 raise NotWanted
-        good, result = process.pipe.recv()
+        blob = process.pipe.recv_bytes()
     except (OSError, EOFError) as error:
+        if not taken:
+            raise _NotTaken("the computing process died before its call", mend="come again") from error
         raise _death(process, limits) from error
-    if good:
-        return result
-    raise result
+    good, result = ForkingPickler.loads(blob)
+    return good, result
 
 
 def _death(process: _Process, limits: Limits) -> ServiceError:
@@ -334,8 +389,9 @@ def _bound_processor(limits: Limits) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
 
 
-def _serve(pipe: Connection, preload: tuple[str, ...], limits: Limits) -> None:
+def _serve(pipe: Connection, parent: int, preload: tuple[str, ...], limits: Limits) -> None:
     """A child's life: answer call after call until the pipe is closed."""
+    die_with(parent)
     # Signals of a terminal or a supervisor go to the whole group; the parent decides when a child ends.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -347,19 +403,31 @@ def _serve(pipe: Connection, preload: tuple[str, ...], limits: Limits) -> None:
     _bound_memory(limits)
     while True:
         try:
-            function, args, kwargs = pipe.recv()
-        except EOFError:
+            blob = pipe.recv_bytes()
+        except (OSError, EOFError):  # the parent is gone
+            return
+        except MemoryError:  # in the midst of a call, whose rest would be taken for the next one
+            pipe.send((False, _too_large(limits)))
             return
         _bound_processor(limits)
+        answer = _done(blob, limits)
+        del blob
         try:
-            answer: tuple[bool, Any] = (True, function(*args, **kwargs))
-        except QosforgeError as error:
-            answer = (False, error)
-        except MemoryError:
-            answer = (False, _too_large(limits))
-        except Exception:  # noqa: BLE001  the parent raises it
-            answer = (False, RuntimeError(traceback.format_exc()))
-        try:
-            pipe.send(answer)
-        except BrokenPipeError:  # the parent is gone
+            pipe.send_bytes(answer)
+        except OSError:
             return
+        del answer
+
+
+def _done(blob: bytes, limits: Limits) -> memoryview:
+    """What is answered to a call: whether it ended without an error, and its result or error."""
+    try:
+        function, args, kwargs = ForkingPickler.loads(blob)
+        return ForkingPickler.dumps((True, function(*args, **kwargs)))
+    except QosforgeError as error:
+        told: Exception = error
+    except MemoryError:
+        told = _too_large(limits)
+    except Exception:  # noqa: BLE001  the parent raises it
+        told = RuntimeError(traceback.format_exc())
+    return ForkingPickler.dumps((False, told))

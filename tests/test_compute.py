@@ -8,14 +8,16 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from app.compute import Compute, ComputeDied, Limits, NotWanted, TooBusy, TookTooLong, TookTooMuch
-from app.errors import InputError, InputErrors, Place
+from app.compute import Compute, ComputeDied, Limits, NotWanted, TooBusy, TookTooLong, TookTooMuch, _Process
+from app.errors import InputError, InputErrors, Place, StoreError
 
 
 def square(number: int) -> tuple[int, int]:
@@ -115,6 +117,59 @@ def test_no_process_is_left_behind() -> None:
         os.kill(pid, 0)
 
 
+def leave(ending: str, computation: str) -> tuple[list[int], float]:
+    """Have a process end while it computes: what is left of its children after 2 s, and how long it took to end."""
+    program = f"""
+import threading, time
+from app.compute import Compute
+
+def ask(compute, caller):
+    compute.call({computation}, timeout=60, caller=caller)
+
+compute = Compute(2)
+compute.start()
+threading.Thread(target=ask, args=(compute, "a"), daemon=True).start()
+time.sleep(1.5)
+print(*compute.pids, flush=True)
+input()
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", program],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    ) as service:
+        assert service.stdout is not None
+        assert service.stdin is not None
+        try:
+            children = [int(pid) for pid in service.stdout.readline().split()]
+            assert len(children) == 2
+            begun = time.monotonic()
+            if ending == "killed":
+                service.kill()
+            else:
+                service.stdin.write(b"\n")
+                service.stdin.close()
+            service.wait(20)
+            took = time.monotonic() - begun
+            while any(Path(f"/proc/{child}").exists() for child in children) and time.monotonic() < begun + 2:
+                time.sleep(0.05)
+            return [child for child in children if Path(f"/proc/{child}").exists()], took
+        finally:
+            service.kill()
+            with suppress(ProcessLookupError):  # the group outlives its leader
+                os.killpg(service.pid, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("ending", ["killed", "ended"])
+@pytest.mark.parametrize("computation", ["time.sleep, 60", "sum, range(10**11)"])
+def test_no_computation_outlives_its_service(ending: str, computation: str) -> None:
+    left, took = leave(ending, computation)
+    assert left == []
+    assert took < 3
+
+
 def test_no_process_outlives_a_killed_service() -> None:
     program = "from app.compute import Compute; c = Compute(1); c.start(); print(*c.pids, flush=True); input()"
     with subprocess.Popen(
@@ -212,3 +267,143 @@ def test_closing_in_the_midst_of_calls_ends_them_and_every_process() -> None:
         for pid in pids:
             with pytest.raises(ProcessLookupError):
                 os.kill(pid, 0)
+
+
+def away() -> bool:
+    raise StoreError("the database is away")
+
+
+def interrupted() -> bool:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(("unwanted", "error"), [(away, StoreError), (interrupted, KeyboardInterrupt)])
+def test_what_a_broken_off_call_would_have_given_is_nobody_elses_answer(
+    unwanted: Callable[[], bool], error: type[BaseException]
+) -> None:
+    compute = Compute(1)
+    try:
+        compute.call(square, 1, timeout=20)
+        with pytest.raises(error):
+            compute.call(wait, 1.5, timeout=20, unwanted=unwanted)
+        assert compute.call(square, 3, timeout=20)[0] == 9
+    finally:
+        compute.close()
+
+
+def test_a_call_can_be_broken_off_while_it_waits_for_its_turn() -> None:
+    compute = Compute(1)
+    try:
+        with ThreadPoolExecutor(1) as beside:
+            going_on = beside.submit(compute.call, wait, 2.5, timeout=20, caller="a")
+            time.sleep(0.3)
+            with pytest.raises(StoreError):
+                compute.call(square, 2, timeout=20, caller="b", unwanted=away)
+            going_on.result()
+        assert compute.inside == 0
+        assert compute.call(square, 3, timeout=20)[0] == 9
+    finally:
+        compute.close()
+
+
+def test_a_process_that_died_while_idle_costs_no_call() -> None:
+    compute = Compute(1)
+    try:
+        _, pid = compute.call(square, 1, timeout=20)
+        os.kill(pid, signal.SIGKILL)
+        time.sleep(0.2)
+        answer, other = compute.call(square, 3, timeout=20)
+        assert answer == 9
+        assert other != pid
+    finally:
+        compute.close()
+
+
+def no_pickle() -> object:
+    return lambda: None
+
+
+class Unreadable:
+    def __reduce__(self) -> tuple[object, ...]:
+        return (int, ("not a number",))
+
+
+def length(text: bytes) -> int:
+    return len(text)
+
+
+def test_what_cannot_be_handed_over_is_an_error_and_no_death() -> None:
+    compute = Compute(1)
+    try:
+        _, pid = compute.call(square, 1, timeout=20)
+        with pytest.raises(RuntimeError, match="pickle"):
+            compute.call(no_pickle, timeout=20)
+        with pytest.raises(RuntimeError, match="not a number"):
+            compute.call(length, Unreadable(), timeout=20)  # type: ignore[arg-type]
+        assert compute.call(square, 3, timeout=20) == (9, pid)
+    finally:
+        compute.close()
+
+
+def test_arguments_and_results_count_as_memory() -> None:
+    compute = Compute(1, limits=Limits(megabytes=128))
+    try:
+        with pytest.raises(TookTooMuch, match="more than 128 MB"):
+            compute.call(length, bytes(300 << 20), timeout=20)
+        with pytest.raises(TookTooMuch, match="more than 128 MB"):
+            compute.call(bytes, 100 << 20, timeout=20)
+        assert compute.call(square, 3, timeout=20)[0] == 9
+    finally:
+        compute.close()
+
+
+def test_processes_begin_and_are_stopped_by_many_threads_at_once() -> None:
+    def once(_number: int) -> None:
+        _Process((), Limits()).stop()
+
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(once, range(300)))
+    assert len(list(Path("/proc/self/fd").iterdir())) <= before + 5
+
+
+def test_closing_goes_on_whatever_one_process_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    compute = Compute(3)
+    compute.start()
+    pids = compute.pids
+    stop = _Process.stop
+
+    def failing(process: _Process) -> None:
+        stop(process)
+        if process.pid == pids[0]:
+            raise OSError("as never seen")
+
+    monkeypatch.setattr(_Process, "stop", failing)
+    with pytest.raises(OSError, match="as never seen"):
+        compute.close()
+    for pid in pids:
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
+
+
+def test_who_always_waits_is_not_passed_by_who_comes_and_goes() -> None:
+    compute = Compute(1)
+    served: list[str] = []
+    over = threading.Event()
+
+    def ask(caller: str) -> None:
+        while not over.is_set():
+            compute.call(square, 1, timeout=60, caller=caller)
+            served.append(caller)
+            if len(served) >= 200:
+                over.set()
+
+    try:
+        compute.call(square, 1, timeout=20)
+        with ThreadPoolExecutor(6) as threads:
+            for asked in [threads.submit(ask, caller) for caller in "aabcde"]:
+                asked.result()
+    finally:
+        compute.close()
+    shares = Counter(served)
+    assert min(shares.values()) > 20, shares
