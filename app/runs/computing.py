@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
+from threading import Event
 from typing import Any, ParamSpec, TypeVar
 
-from app.compute import Compute, NotWanted
+from app.compute import Compute, ComputeDied, NotWanted
+from app.deploy.sessions import ProcessEnding
+from app.errors import StoreError
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -28,6 +31,12 @@ class Computing:
 
     compute: Compute
     seconds: float
+    _ending: Event = field(default_factory=Event, init=False, repr=False, compare=False)
+
+    def close(self) -> None:
+        """Stop every computation, whatever it is at, and let no other begin: the process ends."""
+        self._ending.set()
+        self.compute.close()
 
     def done(
         self,
@@ -43,12 +52,16 @@ class Computing:
 
         Raises:
             Stopped: the run is over.
+            ProcessEnding: the process ends.
             TooBusy, TookTooLong, TookTooMuch, ComputeDied: as `Compute.call`.
         """
         found: list[Json] = []
 
         def unwanted() -> bool:
-            stop = stopped()
+            try:
+                stop = stopped()
+            except StoreError:  # the database is away for a moment: it is asked again in a second
+                return False
             found.extend([stop] if stop is not None else [])
             return stop is not None
 
@@ -57,3 +70,7 @@ class Computing:
             return self.compute.call(call, timeout=self.seconds, caller=run_id, unwanted=unwanted)
         except NotWanted:
             raise Stopped(found[-1]) from None
+        except ComputeDied as error:
+            if self._ending.is_set():
+                raise ProcessEnding("the process ends") from error
+            raise

@@ -28,8 +28,18 @@ LOOK_SECONDS = 1.0
 """How often the dispatcher looks."""
 
 DEVICES_SECONDS = 6.0
-"""How long steps may go on with their devices once the process is to end; then the sessions are closed."""
+"""How long steps may go on with devices and computations once the process is to end; then both are stopped."""
 _UNWIND_SECONDS = 2.0
+
+COMPUTED = (
+    "app.prediction.predict",
+    "app.reports.run_report",
+    "app.runs.live",
+    "app.runs.preparing",
+    "app.runs.sweep_work",
+    "app.validation",
+)
+"""Where the functions are that runs compute. What these modules take is no part of what a computation may take."""
 
 _log = logging.getLogger(__name__)
 
@@ -79,7 +89,8 @@ class Executor:
             workflow_version=workflow_version,
         )
         limits = Limits(settings.compute_megabytes, settings.compute_seconds)
-        self.computing = Computing(Compute(settings.compute_processes, limits=limits), settings.compute_seconds)
+        compute = Compute(settings.compute_processes, COMPUTED, limits)
+        self.computing = Computing(compute, settings.compute_seconds)
         self.sessions = Sessions(settings.device_limits)
         self.loop = Loop(
             self.store,
@@ -130,8 +141,8 @@ class Executor:
     def stop(self, drain_seconds: float = 60) -> bool:
         """Begin no step any more, wait for those in flight, and give the slot back: others go on at once.
 
-        A step that is at devices for longer than `DEVICES_SECONDS` is cut: a device may take for ever. It is done
-        again by who takes over.
+        A step that is at devices or computes for longer than `DEVICES_SECONDS` is cut: either may take for ever. It
+        is done again by who takes over.
 
         Returns whether the steps in flight ended within ``drain_seconds``. If not, it keeps the slot.
         """
@@ -142,9 +153,10 @@ class Executor:
         to_devices = min(drain_seconds, DEVICES_SECONDS)
         if not self.engine.close(to_devices):
             self.sessions.close("the process ends")
+            self.computing.close()
             if not self.engine.close(max(drain_seconds - to_devices, _UNWIND_SECONDS)):
                 return False
-        self.computing.compute.close()
+        self.computing.close()
         self.slot.release()
         self.store.close()
         return True

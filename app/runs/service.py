@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import logging
+import os
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from app.database.connections import is_embedded
-from app.errors import QosforgeError
+from app.errors import QosforgeError, ServiceError
 from app.reports.run_report import render_run_report
 from app.runs.context import Observer
 from app.runs.desk import Desk, Order
@@ -24,6 +27,9 @@ Json = dict[str, Any]
 
 _AT_WORK = frozenset({RunStatus.PENDING, RunStatus.RUNNING, RunStatus.NEEDS_RECOVERY})
 _POLL_SECONDS = 0.5
+_LAST_WORDS_SECONDS = 5.0
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -165,4 +171,16 @@ def open_service(settings: Settings, observe: Observer, *, recovers: bool = Fals
     try:
         yield Service(settings, executor)
     finally:
-        executor.stop()
+        if not executor.stop():
+            _end_anyway()
+
+
+def _end_anyway() -> None:
+    """End this process soon, though steps in flight do not: the interpreter would wait for their threads.
+
+    Meanwhile the command says what it has to say.
+    """
+    _log.error("steps did not end in time; their runs go on with the next process that carries out runs")
+    last = threading.Timer(_LAST_WORDS_SECONDS, os._exit, [ServiceError.exit_code])
+    last.daemon = True
+    last.start()

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import resource
+import sqlite3
+import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
-from app.compute import Compute, Limits, TookTooLong, TookTooMuch
+from app.compute import Compute, ComputeDied, Limits, TookTooLong, TookTooMuch
+from app.deploy.sessions import ProcessEnding
+from app.errors import StoreError
 from app.runs.computing import Computing, Stopped
+
+from .support import Spawn, finish
 
 STOP = {"status": "cancelled", "reason": "cancelled by ada"}
 
@@ -54,3 +64,127 @@ def test_time_and_memory_are_bounded(compute: Compute) -> None:
         Computing(compute, 2).done("run", lambda: None, wait, 60)
     with pytest.raises(TookTooMuch, match="more than 256 MB"):
         Computing(compute, 30).done("run", lambda: None, hoard)
+
+
+def test_a_database_that_is_away_costs_no_computation(compute: Compute) -> None:
+    asked = threading.Event()
+
+    def stopped() -> None:
+        asked.set()
+        raise StoreError("the database is away")
+
+    assert Computing(compute, 30).done("run", stopped, wait, 2.5) == 2.5
+    assert asked.is_set()
+
+
+def test_a_process_that_ends_leaves_what_it_computes_and_what_waits(compute: Compute) -> None:
+    computing = Computing(compute, 60)
+    with ThreadPoolExecutor(3) as threads:
+        under_way = [
+            threads.submit(computing.done, f"run-{number}", lambda: None, wait, 60.0) for number in range(3)
+        ]
+        time.sleep(1)
+        begun = time.monotonic()
+        computing.close()
+        for one in under_way:
+            assert isinstance(one.exception(timeout=5), ProcessEnding)
+        assert time.monotonic() - begun < 4
+    with pytest.raises(ProcessEnding):
+        computing.done("run", lambda: None, wait, 0.01)
+
+
+def test_a_death_in_a_process_that_goes_on_is_told(compute: Compute) -> None:
+    with pytest.raises(ComputeDied):
+        Computing(compute, 60).done("run", lambda: None, os._exit, 3)
+
+
+def room_for_what_runs_compute() -> float:
+    """Megabytes that a computation may still take, once all that runs compute with is imported."""
+    from app.prediction.predict import predict  # noqa: PLC0415 - in the computing process
+    from app.reports.run_report import render_run_report  # noqa: PLC0415 - as above
+    from app.runs.live import measure  # noqa: PLC0415 - as above
+    from app.runs.preparing import compile_intent, validate  # noqa: PLC0415 - as above
+
+    assert all((predict, render_run_report, measure, compile_intent, validate))
+    most, _ = resource.getrlimit(resource.RLIMIT_AS)
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    return (most - pages * resource.getpagesize()) / (1 << 20)
+
+
+def test_what_a_computation_is_made_with_is_no_part_of_its_memory() -> None:
+    from app.runs.executor import COMPUTED  # noqa: PLC0415 - no part of what the computing processes import
+
+    compute = Compute(1, COMPUTED, Limits(megabytes=512))
+    try:
+        assert compute.call(room_for_what_runs_compute, timeout=60) > 450
+    finally:
+        compute.close()
+
+
+COMPUTES = """
+import sys, time
+from pathlib import Path
+from app.runs import executor as module
+from app.settings import Settings
+
+folder, seconds = Path(sys.argv[1]), float(sys.argv[2])
+module.DEVICES_SECONDS = 1.0
+module.COMPUTED = ()
+
+class Executor(module.Executor):
+    def register(self):
+        self.engine.register("computes", self.workflow)
+
+    def workflow(self, workflow_id, params):
+        self.engine.run_step("compute", self.computing.done, workflow_id, lambda: None, time.sleep, seconds)
+        (folder / "done").touch()
+        return {}
+
+executor = Executor(Settings(var_dir=folder), lambda stage, line: None)
+executor.start()
+if seconds > 1:
+    executor.engine.start("computes", "one", {})
+    while not executor.computing.compute.pids:
+        time.sleep(0.05)
+    time.sleep(2)
+else:
+    while not (folder / "done").exists():
+        time.sleep(0.05)
+begun = time.monotonic()
+print(executor.stop(), time.monotonic() - begun < 4)
+"""
+
+
+def test_a_process_ends_in_the_midst_of_a_computation_which_the_next_one_does_again(
+    spawn: Spawn, tmp_path: Path
+) -> None:
+    assert finish(spawn(COMPUTES, tmp_path, 60)).split() == ["True", "True"]
+    assert not (tmp_path / "done").exists()
+    with sqlite3.connect(tmp_path / "engine.sqlite") as record:
+        (row,) = record.execute("select status, recovery_attempts from workflow_status").fetchall()
+    assert row == ("PENDING", 0)
+    assert finish(spawn(COMPUTES, tmp_path, 0.1)).split() == ["True", "True"]
+    assert (tmp_path / "done").exists()
+
+
+STUCK = """
+import sys, threading, time
+from pathlib import Path
+from app.runs import service
+from app.settings import Settings
+
+service._LAST_WORDS_SECONDS = 1.0
+stop = service.Executor.stop
+service.Executor.stop = lambda executor: stop(executor) and False
+with service.open_service(Settings(var_dir=Path(sys.argv[1])), lambda stage, line: None):
+    threading.Thread(target=time.sleep, args=(60,)).start()
+print("said", flush=True)
+"""
+
+
+def test_a_command_ends_though_a_step_does_not(spawn: Spawn, tmp_path: Path) -> None:
+    begun = time.monotonic()
+    child = spawn(STUCK, tmp_path)
+    output, _ = child.communicate(timeout=40)
+    assert (output.split(), child.returncode) == (["said"], 3)
+    assert time.monotonic() - begun < 30
