@@ -184,6 +184,8 @@ class Fleet:
     @contextlib.contextmanager
     def _working(self, host: Host) -> Iterator[None]:
         """Let a device be left from outside while the block lasts."""
+        if host.name in self._guards and self._guards[host.name].is_cut:
+            self._drop(host)  # its last task ended well, and the session was cut when it had no more to say
         with self._lock:
             if NAME not in host.connections:
                 guard = self._guards[host.name] = self._sessions.guard()

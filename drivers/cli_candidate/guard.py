@@ -85,6 +85,13 @@ class SessionGuard:
             with self._changed:
                 self._steps.pop()
                 self._heard = time.monotonic()
+                if not self.in_step:
+                    self._steps[0].begun = self._heard
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether a limit or somebody has ended the session: nothing more can be done in it."""
+        return self._failure is not None
 
     @property
     def in_step(self) -> bool:
@@ -164,16 +171,20 @@ class SessionGuard:
                 self._look()
                 self._changed.wait(self._left())
 
+    def _under_way(self) -> list[_Running]:
+        """The steps whose time goes on: being idle is one only while there is no other."""
+        return self._steps[1:] or self._steps
+
     def _left(self) -> float | None:
         """Seconds to the next limit of time; None where there is none."""
-        ends = [running.begun + running.limit.seconds for running in self._steps]
+        ends = [running.begun + running.limit.seconds for running in self._under_way()]
         left = min(*ends, self._heard + self._steps[-1].limit.silence) - time.monotonic()
         return None if math.isinf(left) else max(0.0, left)
 
     def _look(self) -> None:
         """Fail where a limit is passed."""
         now = time.monotonic()
-        for running in self._steps:
+        for running in self._under_way():
             if now - running.begun >= running.limit.seconds:
                 self._exceed(running.step, "seconds", running.limit.seconds)
         last = self._steps[-1]

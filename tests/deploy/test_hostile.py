@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from napalm.base.base import NetworkDriver
 
-from app.deploy.fleet import Fleet, Outcome
+from app.deploy.fleet import GRACE_SECONDS, Fleet, Outcome
 from app.deploy.sessions import Sessions
 from app.deploy.traits import DRIVERS
 from app.deploy.transaction import running
@@ -172,6 +172,24 @@ def test_sessions_that_are_closed_end_their_exchanges_and_begin_no_others(meet: 
     outcomes, took = act(fleet, "read")
     assert all("the process ends" in str(outcome.error) for outcome in outcomes.values())
     assert took["all"] < 2.0
+
+
+def test_a_device_that_was_done_when_sessions_were_cut_is_reached_anew(meet: Callable[..., Fleet]) -> None:
+    """A task may have more to do than what it says to its device, such as to write what it did."""
+    reasons: list[str] = []
+    fleet = meet(Way("dripping-read", "read", drip), Sessions(), lambda: reasons[0] if reasons else None)
+
+    def read_and_write(name: str, driver: NetworkDriver) -> str:
+        if name != "healthy":
+            return str(driver.get_config("running")["running"])
+        held = str(driver.get_config("running")["running"])
+        reasons.append("cancelled by ada")
+        time.sleep(GRACE_SECONDS + 1.5)
+        return held
+
+    names = ["healthy", "force10"]
+    assert fleet.run(names, read_and_write)["healthy"].error is None
+    assert act(fleet, "read")[0]["healthy"].error is None
 
 
 def test_an_interrupt_of_who_waits_leaves_the_devices(meet: Callable[..., Fleet]) -> None:

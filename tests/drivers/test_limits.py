@@ -207,6 +207,17 @@ def test_between_two_steps_only_a_flood_is_too_much(meet: Callable[..., Any], de
         flooded.get_config("running")
 
 
+def test_the_time_of_being_idle_is_that_between_two_steps(meet: Callable[..., Any]) -> None:
+    idle = Limit(silence=60, seconds=1.0, bytes=1 << 20)
+    box = meet("ios_legacy", HEALTHY, limits=replace(LIMITS, idle=idle))
+    for _ in range(4):
+        time.sleep(0.4)
+        assert box.get_config("running")["running"]
+    time.sleep(1.5)
+    with pytest.raises(LimitExceededError, match="between two exchanges"):
+        box.get_config("running")
+
+
 def test_a_step_within_a_step_has_limits_of_its_own_but_not_the_time() -> None:
     guard = SessionGuard(
         replace(Limits(), batch=Limit(60, 0.3, 10), read=Limit(60, 60, 1000), login=Limit(60, 60, 10))
