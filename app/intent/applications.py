@@ -11,7 +11,7 @@ from ruamel.yaml import YAML
 
 from app.intent.base import Model, Name, Some
 from app.intent.match import Ports
-from app.intent.ports import merge_ports
+from app.intent.ports import merge_services
 from app.resources import read_text
 
 
@@ -44,7 +44,9 @@ Catalogue = dict[str, Application]
 
 def extended(catalogue: Catalogue, own: Iterable[OwnApplication]) -> Catalogue:
     """The catalogue with an intent's own applications; of two of one name the later holds."""
-    added = {a.name: Application(protocol=a.protocol, ports=merge_ports(a.ports), source="the intent") for a in own}
+    added = {
+        a.name: Application(protocol=a.protocol, ports=merge_services(a.ports), source="the intent") for a in own
+    }
     return {**catalogue, **added}
 
 

@@ -7,6 +7,9 @@ from collections.abc import Iterable
 Range = tuple[int, int]
 """First and last port, both included."""
 
+WELL_KNOWN = 1024
+"""Ports below this belong to servers, whose answers carry them as the source (RFC 6335, section 6)."""
+
 
 def merge_ports(ranges: Iterable[Range]) -> tuple[Range, ...]:
     """The same ports as the fewest ranges: what overlaps or follows each other is one.
@@ -21,6 +24,13 @@ def merge_ports(ranges: Iterable[Range]) -> tuple[Range, ...]:
         else:
             merged.append((first, last, at))
     return tuple((first, last) for first, last, _ in sorted(merged, key=lambda r: r[2]))
+
+
+def merge_services(ranges: Iterable[Range]) -> tuple[Range, ...]:
+    """The same ports by `merge_ports`, but ranges that servers answer from stay apart from the others."""
+    given = tuple(ranges)
+    services = tuple(r for r in given if r[1] < WELL_KNOWN)
+    return merge_ports(services) + merge_ports(r for r in given if r[1] >= WELL_KNOWN)
 
 
 def intersect_ports(one: Iterable[Range], other: Iterable[Range]) -> tuple[Range, ...]:

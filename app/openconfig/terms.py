@@ -8,9 +8,9 @@ from ipaddress import ip_network
 from app.expansion import combine
 from app.findings import Severity
 from app.intent.applications import Application
+from app.intent.ports import WELL_KNOWN
 from app.openconfig.ledger import Ledger
 from app.plan.model import PortRange, Rule, Term
-from app.platforms.recognition import WELL_KNOWN
 
 CARRIED = frozenset(
     {

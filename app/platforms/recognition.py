@@ -8,13 +8,11 @@ from collections.abc import Callable, Iterator
 from app.expansion import combine
 from app.findings import Finding, Severity
 from app.intent.applications import Application
+from app.intent.ports import WELL_KNOWN
 from app.plan.model import PortRange, Term
 from app.plan.request import ClassRequest, DeviceRequest
 from app.plan.request import Term as Alternative
 from app.sharing import shared
-
-WELL_KNOWN = 1024
-"""Ports below this belong to servers, whose answers carry them as the source (RFC 6335, section 6)."""
 
 
 def header_terms(request: DeviceRequest, wanted: ClassRequest) -> tuple[Term, ...]:

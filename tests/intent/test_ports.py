@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.intent.ports import Range, intersect_ports, merge_ports
+from app.intent.ports import WELL_KNOWN, Range, intersect_ports, merge_ports, merge_services
 
 PROPERTY = settings(max_examples=300, deadline=None, derandomize=True, database=None)
 RANGES = st.lists(
@@ -43,3 +43,13 @@ def test_ranges_that_do_not_meet_keep_their_order() -> None:
 
 def test_thousands_of_ports_in_a_row_are_one_range() -> None:
     assert merge_ports((port, port) for port in range(2000, 6500)) == ((2000, 6499),)
+
+
+@PROPERTY
+@given(
+    st.lists(st.tuples(st.integers(1000, 1040), st.integers(0, 20)).map(lambda p: (p[0], p[0] + p[1])), max_size=8)
+)
+def test_ports_that_servers_answer_from_stay_the_same(ranges: list[Range]) -> None:
+    merged = merge_services(ranges)
+    assert ports(merged) == ports(ranges)
+    assert ports([r for r in merged if r[1] < WELL_KNOWN]) == ports([r for r in ranges if r[1] < WELL_KNOWN])

@@ -8,12 +8,12 @@ from typing import Any
 
 from app.expansion import combine
 from app.findings import Finding, Severity
+from app.intent.ports import WELL_KNOWN
 from app.plan.model import PortRange, Rule, Term
 from app.plan.request import ClassRequest, DeviceRequest
 from app.plan.request import Term as Alternative
 from app.platforms import recognition
 from app.platforms.force10_e300.capabilities import capabilities, since_8
-from app.platforms.recognition import WELL_KNOWN
 from app.sharing import shared
 
 LAYER2 = frozenset({"cos", "source_mac", "destination_mac"})

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from app.expansion import combine
 from app.findings import Finding, Severity
+from app.intent.ports import WELL_KNOWN
 from app.plan.model import PortRange, Rule, Term
 from app.plan.request import ClassRequest, DeviceRequest
 from app.plan.request import Term as Alternative
@@ -13,7 +14,7 @@ from app.platforms.names import shorten
 from app.platforms.nortel_5510.capabilities import capabilities
 from app.platforms.nortel_5510.filters import numbered
 from app.platforms.nortel_5510.policing import policer
-from app.platforms.recognition import WELL_KNOWN, count_conditions
+from app.platforms.recognition import count_conditions
 
 COUNT_SUFFIX = 3
 """Room behind a rule's name for the count of a filter (``-15``) or the action beyond its meter (``-x``)."""
