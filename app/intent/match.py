@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, model_validator
 
-from app.expansion import combine
 from app.intent.base import Cos, Dscp, Many, Model, Name
 from app.intent.policing import Precedence
 from app.intent.ports import intersect_ports
@@ -154,32 +153,61 @@ def _common(name: str, a: tuple[Any, ...], b: tuple[Any, ...]) -> Iterator[Any]:
     if name in {"source_port", "destination_port"}:
         yield from intersect_ports(a, b)
     elif name in {"source", "destination"}:
-        for one, other in combine(_networks(a), _networks(b)):
-            if one.overlaps(other):
-                yield str(one if one.prefixlen >= other.prefixlen else other)
+        yield from _common_prefixes(a, b)
     else:
         both = set(a) & set(b)
         yield from (x for x in a if x in both)
 
 
-def _networks(prefixes: tuple[str, ...]) -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
-    return [ipaddress.ip_network(prefix) for prefix in prefixes]
+_Block = tuple[int, int, int]
+"""A prefix: the IP version, the bits before its length as a number, and the length."""
+
+
+def _block(prefix: str) -> _Block:
+    network = ipaddress.ip_network(prefix)
+    free = network.max_prefixlen - network.prefixlen
+    return network.version, int(network.network_address) >> free, network.prefixlen
+
+
+def _within(block: _Block, lengths: Iterable[int], blocks: Container[_Block]) -> _Block | None:
+    """One of some blocks that a block lies in; it is found by the lengths that they have."""
+    version, bits, own = block
+    found = ((version, bits >> (own - length), length) for length in lengths if length <= own)
+    return next((one for one in found if one in blocks), None)
+
+
+def _common_prefixes(a: tuple[str, ...], b: tuple[str, ...]) -> Iterator[str]:
+    """The prefixes that say what both do. Two either lie one in the other or have nothing in common."""
+    ours, theirs = {_block(prefix): prefix for prefix in a}, {_block(prefix): prefix for prefix in b}
+    inner: dict[_Block, list[str]] = {}
+    for block, prefix in theirs.items():
+        outer = _within(block, {length for *_, length in ours}, ours)
+        if outer is not None:
+            inner.setdefault(outer, []).append(prefix)
+    lengths = {length for *_, length in theirs}
+    for block, prefix in ours.items():
+        if _within(block, lengths, theirs) is not None:
+            yield prefix
+        else:
+            yield from inner.get(block, ())
 
 
 def _joined_values(some: tuple[MatchTerm, ...], others: tuple[MatchTerm, ...]) -> int:
-    """How many values are looked at where each of some alternatives is joined with each of others."""
+    """How many values are looked at, at most, where some alternatives are joined with each of others in turn."""
 
-    def total(terms: tuple[MatchTerm, ...], names: Iterable[str]) -> int:
-        return sum(len(getattr(term, name)) for term in terms for name in names)
+    def total(term: MatchTerm) -> int:
+        return sum(len(getattr(term, name)) for name in MatchTerm.model_fields)
 
-    fields = MatchTerm.model_fields
-    values = len(others) * total(some, fields) + len(some) * total(others, fields)
-    return values + sum(total(some, (name,)) * total(others, (name,)) for name in ("source", "destination"))
+    looked_at, left = 0, sum(map(total, some))
+    for term in others:
+        left += len(some) * total(term)  # what two lists of ranges have in common is no longer than both
+        looked_at += left
+    return looked_at
 
 
 MOST_ALTERNATIVES = 1_024
 """Alternatives that a match may list."""
-MOST_JOINED = 16_384
+MOST_JOINED = 65_536
 """Values that the alternatives under ``any`` and ``all`` may come to where they are joined."""
 
 Terms = Annotated[tuple[MatchTerm, ...], Field(min_length=1, max_length=MOST_ALTERNATIVES)]

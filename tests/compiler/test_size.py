@@ -22,6 +22,8 @@ from app.platforms.base import platform
 
 from .support import CAMPUS, made_text
 
+pytestmark = pytest.mark.hostile
+
 PROPERTY = settings(max_examples=40, deadline=None, derandomize=True, database=None)
 PLATFORMS = ("cisco_ios", "catalyst_2950", "catalyst_2970", "force10_e300", "nortel_5510")
 
@@ -124,6 +126,15 @@ def test_many_classes_together_are_counted_too() -> None:
         errors = [f for f in device.findings if f.code == "match-too-large"]
         assert len(errors) == expected
     assert "the classes come to 23,520 conditions together, at most 16,384" in errors[0].message
+
+
+def test_marks_that_are_joined_with_a_list_of_ports_stand_once() -> None:
+    wanted = {"protocol": "tcp", "destination_port": apart(1024, 100), "dscp": [8, 10, 12, 14]}
+    router = next(d for d in network().devices if d.platform == "cisco_ios")
+    joined = {**wanted, "input_interface": [router.interfaces[0].name]}
+    alone = network().model_copy(update={"devices": (router,)})
+    (device,) = compile_intent(parse_intent(text_of([joined]), "big.yaml"), alone).devices
+    assert not [f for f in device.findings if f.code == "match-too-large"]
 
 
 PORT = st.integers(1, 65_000)

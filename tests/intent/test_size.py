@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
+from ipaddress import ip_network
+from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from app.errors import InputError, QosforgeError
 from app.intent.loader import LoadedIntent, parse_intent
+from app.intent.match import MatchTerm, meet
+
+pytestmark = pytest.mark.hostile
 
 HEAD = "version: 1\nintent: sized\n"
 TAIL = "apply: [{role: edge, interfaces: lan, direction: input}]\n"
@@ -81,7 +89,7 @@ def test_alternatives_that_join_to_too_much_are_told_at_their_match() -> None:
     told = problems(f"{HEAD}classes:\n  - name: a\n    match: {{any: [{many}], all: [{many}]}}\n{TAIL}")
     (joined,) = (p for p in told if "join" in p.message)
     assert joined.where.line == 5
-    assert "3,000,000 values, at most 16,384" in joined.message
+    assert "501,500,000 values, at most 65,536" in joined.message
     assert "prefixes" in joined.mend
 
 
@@ -93,6 +101,35 @@ def test_any_and_all_are_joined_where_they_are_few() -> None:
     assert match is not None
     (term,) = match.alternatives()
     assert term.source_port == ((80, 80), (150, 200))
+
+
+def test_long_lists_of_addresses_are_joined() -> None:
+    hosts = ", ".join(f"10.{n}.0.1/32" for n in range(250))
+    text = f"{{any: [{{source: 10.0.0.0/8}}], all: [{{source: [{hosts}]}}, {{source: [{hosts}]}}]}}"
+    match = matched(text).intent.classes[0].match
+    assert match is not None
+    (term,) = match.alternatives()
+    assert len(term.source) == 250
+
+
+PREFIXES = st.lists(
+    st.tuples(st.integers(0, 31), st.integers(27, 32)).map(
+        lambda p: f"10.0.0.{p[0] >> (32 - p[1]) << (32 - p[1])}/{p[1]}"
+    ),
+    min_size=1,
+    max_size=5,
+)
+
+
+@settings(max_examples=300, deadline=None, derandomize=True, database=None)
+@given(PREFIXES, PREFIXES)
+def test_prefixes_in_both_are_the_addresses_in_both(one: list[str], other: list[str]) -> None:
+    met = meet(MatchTerm.model_validate({"source": one}), MatchTerm.model_validate({"source": other}))
+    assert addresses(() if met is None else met.source) == addresses(one) & addresses(other)
+
+
+def addresses(prefixes: Iterable[str]) -> set[Any]:
+    return {address for prefix in prefixes for address in ip_network(prefix)}
 
 
 def test_of_many_problems_the_first_are_told() -> None:

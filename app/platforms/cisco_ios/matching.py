@@ -211,7 +211,9 @@ def _count(term: Alternative, marks_in_list: bool) -> int:
     rest = _rest(term)
     if _flow(term):
         flows = count_combinations(*(getattr(term, name) or (None,) for name in _FLOW_ASKED))
-        return flows * math.prod(len(getattr(term, name)) for name in rest & {"dscp", "precedence"})
+        if not _in_list(term):
+            return flows  # the marks are joined with the list, and stand once
+        return flows * math.prod(len(getattr(term, name)) for name in rest)
     if len(rest) != 1 or term.application:
         return 1  # conditions that are joined stand once
     (name,) = rest
