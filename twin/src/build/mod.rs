@@ -56,7 +56,8 @@ pub fn build(scenario: &Scenario, seed: u64) -> Result<Simulation, ScenarioError
             &mut network,
             &mut routes,
         )?;
-        total.add(planned.get(), spec.samples, &path)?;
+        let every = spec.samples.then_some(spec.sample_every);
+        total.add(planned.get(), every, &path)?;
         flows.push(flow);
     }
     let mut simulation = Simulation::new(
@@ -90,9 +91,11 @@ struct Planned {
 
 impl Planned {
     /// Refuses the flow with which the scenario sends more than one source may.
-    fn add(&mut self, packets: u128, samples: bool, path: &str) -> Result<(), ScenarioError> {
+    ///
+    /// `every`: of so many packets one is kept; none without it.
+    fn add(&mut self, packets: u128, every: Option<u64>, path: &str) -> Result<(), ScenarioError> {
         self.packets += packets;
-        self.samples += if samples { packets } else { 0 };
+        self.samples += every.map_or(0, |every| packets / u128::from(every.max(1)));
         for (sum, most, what) in [
             (self.packets, source::MAX_PACKETS, "packets"),
             (self.samples, source::MAX_SAMPLES, "packets with samples"),
@@ -204,4 +207,19 @@ fn flow(
 fn twice(path: &str, name: &str) -> ScenarioError {
     let problem = format!("the name {name:?} is used twice");
     ScenarioError::new(format!("{path}.name"), problem, "give each its own name")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Planned;
+
+    #[test]
+    fn samples_are_counted_as_they_are_kept() {
+        let mut total = Planned::default();
+        total.add(49_000_000, Some(1000), "flows[0]").unwrap();
+        total.add(49_000_000, Some(1000), "flows[1]").unwrap();
+        let refused = total.add(50_000_000, Some(1), "flows[2]").unwrap_err();
+        assert_eq!(refused.path, "flows[2].source");
+        assert!(refused.problem.ends_with("packets with samples"));
+    }
 }
