@@ -94,7 +94,7 @@ def print_end(report: RunReport, where: str) -> None:
     out.print(f"report: {where}", soft_wrap=True)
 
 
-def run_json(report: RunReport, errors: Iterable[Mapping[str, str]], where: str) -> Json:
+def run_json(report: RunReport, errors: Iterable[Mapping[str, str]], where: str | None) -> Json:
     """A run that was carried out, for machines."""
     return {
         "run": report.id,

@@ -27,16 +27,34 @@ class Stopped(Exception):
 
 @dataclass(frozen=True)
 class Computing:
-    """The computing processes of a process that carries out runs, and how long one computation may take."""
+    """The computing processes of a process that carries out runs, and how long one computation may take.
+
+    ``finishing`` is kept for runs that have touched devices: they wait for nobody else's work.
+    """
 
     compute: Compute
     seconds: float
+    finishing: Compute = field(default_factory=lambda: Compute(1))
     _ending: Event = field(default_factory=Event, init=False, repr=False, compare=False)
 
     def close(self) -> None:
         """Stop every computation, whatever it is at, and let no other begin: the process ends."""
         self._ending.set()
         self.compute.close()
+        self.finishing.close()
+
+    def finish(self, run_id: str, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """As `done`, for what must come to its end: nothing stops it, and a process that died is replaced once."""
+        call = partial(function, *args, **kwargs)
+        try:
+            try:
+                return self.finishing.call(call, timeout=self.seconds, caller=run_id)
+            except ComputeDied:
+                return self.finishing.call(call, timeout=self.seconds, caller=run_id)
+        except ComputeDied as error:
+            if self._ending.is_set():
+                raise ProcessEnding("the process ends") from error
+            raise
 
     def done(
         self,

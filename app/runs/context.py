@@ -114,7 +114,7 @@ class Context:
 
     def compute_on(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """As `compute`, for what must come to its end: boxes are touched, or about to be taken back."""
-        return self.computing.done(self.run_id, lambda: None, function, *args, **kwargs)
+        return self.computing.finish(self.run_id, function, *args, **kwargs)
 
     def observe(self, stage: str, text: str) -> None:
         """Say what a stage is doing: to who watches this process, and to who reads the run's events."""

@@ -52,6 +52,13 @@ class _EngineClosing(BaseException):
     """Stops a workflow between two steps; not an ``Exception``, so DBOS leaves the run unfinished."""
 
 
+_GIVEN_UP = (
+    dbos_errors.MaxRecoveryAttemptsExceededError,
+    dbos_errors.DBOSAwaitedWorkflowMaxRecoveryAttemptsExceeded,
+)
+"""What the engine raises for a workflow that it has given up: to who begins it, and to who waits for it."""
+
+
 class _Superseded(BaseException):
     """Stops an execution that another one has taken over from: it must not even clean up."""
 
@@ -240,7 +247,7 @@ class DbosEngine:
             raise InputError(f"the engine has no record of run {run_id}", mend="start the run again") from error
         try:
             return handle.get_result(polling_interval_sec=_POLL_SECONDS)
-        except dbos_errors.MaxRecoveryAttemptsExceededError as error:
+        except _GIVEN_UP as error:
             raise RunStranded(
                 f"the process of {run_id} died under it too often", mend="start the run again"
             ) from error

@@ -40,6 +40,8 @@ COMPUTED = (
     "app.validation",
 )
 """Where the functions are that runs compute. What these modules take is no part of what a computation may take."""
+FINISHING = ("app.runs.live", "app.runs.preparing")
+"""The same of what runs compute that have touched devices."""
 
 _log = logging.getLogger(__name__)
 
@@ -90,7 +92,8 @@ class Executor:
         )
         limits = Limits(settings.compute_megabytes, settings.compute_seconds)
         compute = Compute(settings.compute_processes, COMPUTED, limits)
-        self.computing = Computing(compute, settings.compute_seconds)
+        finishing = Compute(1, FINISHING, limits)
+        self.computing = Computing(compute, settings.compute_seconds, finishing)
         self.sessions = Sessions(settings.device_limits)
         self.loop = Loop(
             self.store,

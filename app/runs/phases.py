@@ -78,8 +78,13 @@ def judge_outside(context: Context, artifact: str, when: Side) -> Json:
     return result
 
 
-def _targets(context: Context, held: Mapping[str, str], prepared: Mapping[str, Json]) -> dict[str, Target]:
-    meets = _wanted(context, held)
+def _targets(
+    context: Context,
+    held: Mapping[str, str],
+    prepared: Mapping[str, Json],
+    meets: Mapping[str, Callable[[str], bool]] | None = None,
+) -> dict[str, Target]:
+    """The boxes of a run; what they have to meet is worked out where something is entered or kept, as `_wanted`."""
     targets = {}
     for name, planned in prepared.items():
         device = context.network.device(name)
@@ -89,7 +94,7 @@ def _targets(context: Context, held: Mapping[str, str], prepared: Mapping[str, J
             traits=traits(device.driver, name),
             original=context.artifacts.get_text(held[name]),
             delta=tuple(context.artifacts.get_text(planned["delta"]).splitlines()),
-            meets=meets[name],
+            meets=meets[name] if meets is not None else _nothing_meets,
         )
     return targets
 
@@ -99,6 +104,10 @@ def _wanted(context: Context, held: Mapping[str, str]) -> Mapping[str, Callable[
     if context.documents.undo_of is None:
         return {device.name: partial(_meets, device) for device in recompiled(context, held).devices}
     return {name: partial(undo.meets, before) for name, before in undo.targets(context).items()}
+
+
+def _nothing_meets(_running: str) -> bool:
+    return False
 
 
 def _meets(device: CompiledDevice, running: str) -> bool:
@@ -120,6 +129,8 @@ def push(
         LeaseLost: another run took a box before one was touched.
     """
     begun = bool(context.store.journal.open_touches(context.run_id))
+    # Before the gate is asked: it may take its time, and what the gate says holds for a moment.
+    targets = _targets(context, held, prepared, _wanted(context, held))
     try:
         hindrance = held_up(context, wave, candidate)
     except LeaseLost as error:
@@ -134,7 +145,6 @@ def push(
         return {"running": {}, "errors": [why.document()]}
     if hindrance:
         return {"begun": begun, **hindrance}
-    targets = _targets(context, held, prepared)
     with context.store.stage(context.run_id, "push") as summary:
         context.observe("push", ", ".join(wave))
 
@@ -238,7 +248,7 @@ def _counted(context: Context, plans: Mapping[str, Plan]) -> tuple[list[CounterN
 def keep(context: Context, held: Mapping[str, str], prepared: Mapping[str, Json]) -> Json:
     """Confirm on every touched box: disarm and save."""
     touched = [touch.device for touch in context.store.journal.open_touches(context.run_id)]
-    targets = _targets(context, held, prepared)
+    targets = _targets(context, held, prepared, _wanted(context, held))
     with context.store.stage(context.run_id, "keep") as summary:
         context.observe("keep", ", ".join(touched))
 
@@ -301,7 +311,7 @@ def settle(context: Context) -> Json:
             traits=traits(device.driver, name),
             original=context.artifacts.get_text(touch.before),
             delta=(),
-            meets=lambda _text: False,
+            meets=_nothing_meets,
             saved=name in saved,
         )
     return _restored(context, targets)

@@ -38,7 +38,7 @@ class Finished:
 
     run_id: str
     result: Json
-    report: Path
+    report: Path | ServiceError
 
     @property
     def good(self) -> bool:
@@ -109,7 +109,9 @@ class Service:
     def _recover_own(self) -> list[Json]:
         ended: list[Json] = []
         self.executor.dispatcher.rescue()
-        for recovered in self.engine.recover():
+        recovered_runs = self.engine.recover()
+        self.executor.dispatcher.rescue()  # also those that the engine has given up meanwhile
+        for recovered in recovered_runs:
             error = recovered.error
             run_id = settled_by(recovered.run_id)
             if recovered.workflow == WORKFLOW:
@@ -142,13 +144,19 @@ class Service:
                 ended.append({"run": run.id, "status": done["status"], "errors": done["errors"]})
         return ended
 
-    def write_report(self, run_id: str) -> Path:
-        """Write the HTML report of a run into ``var/reports``."""
+    def write_report(self, run_id: str) -> Path | ServiceError:
+        """Write the HTML report of a run into ``var/reports``; where it is, or why there is none.
+
+        A run is not worse for a report that takes too much.
+        """
         folder = self.settings.var_dir / "reports"
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{run_id}.html"
         report = run_report(self.store, self.artifacts, run_id)
-        page = self.executor.computing.done(run_id, lambda: None, render_run_report, report)
+        try:
+            page = self.executor.computing.done(run_id, lambda: None, render_run_report, report)
+        except ServiceError as error:
+            return error
         path.write_text(page, encoding="utf-8")
         return path
 

@@ -93,6 +93,23 @@ def test_a_process_that_ends_leaves_what_it_computes_and_what_waits(compute: Com
         computing.done("run", lambda: None, wait, 0.01)
 
 
+def die_once(marker: Path) -> str:
+    if not marker.exists():
+        marker.touch()
+        os._exit(3)
+    return "done"
+
+
+def test_a_run_that_has_touched_devices_waits_for_nobody_and_outlives_a_death(tmp_path: Path) -> None:
+    computing = Computing(Compute(1), 60)
+    with ThreadPoolExecutor(1) as threads:
+        other = threads.submit(computing.done, "other", lambda: None, wait, 60.0)
+        assert computing.finish("run", die_once, tmp_path / "died") == "done"
+        assert not other.done()
+        computing.close()
+        assert isinstance(other.exception(timeout=5), ProcessEnding)
+
+
 def test_a_death_in_a_process_that_goes_on_is_told(compute: Compute) -> None:
     with pytest.raises(ComputeDied):
         Computing(compute, 60).done("run", lambda: None, os._exit, 3)
@@ -129,7 +146,7 @@ from app.settings import Settings
 
 folder, seconds = Path(sys.argv[1]), float(sys.argv[2])
 module.DEVICES_SECONDS = 1.0
-module.COMPUTED = ()
+module.COMPUTED = module.FINISHING = ()
 
 class Executor(module.Executor):
     def register(self):
