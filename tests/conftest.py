@@ -75,6 +75,20 @@ def pytest_testnodedown(node: Any) -> None:
     node.config.stash[DESELECTED].update(getattr(node, "workeroutput", {}).get(_WORKER_KEY, {}))
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Of a run of what is hostile, say how much of what was tried, and how it ended."""
+    if config.option.markexpr != "hostile":
+        return
+    counted: dict[str, Counter[str]] = {}
+    for outcome in ("passed", "failed", "error", "skipped"):
+        for report in terminalreporter.stats.get(outcome, []):
+            if outcome != "passed" or report.when == "call":
+                counted.setdefault(report.nodeid.partition("::")[0], Counter())[outcome] += 1
+    terminalreporter.section("hostile, by what was tried")
+    for file, ended in sorted(counted.items()):
+        terminalreporter.write_line(f"{file}: {', '.join(f'{number} {how}' for how, number in ended.items())}")
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Say in the very last lines what was not run, why, and how to run it."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from app.visible import visible
+
+pytestmark = pytest.mark.hostile
 
 UNSEEN = [chr(code) for code in (*range(9), *range(11, 32), *range(127, 160))] + list(
     "\u202e\u2066\u200f\u2028\ufeff"

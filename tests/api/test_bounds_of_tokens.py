@@ -14,6 +14,8 @@ from app.access.users import add_user, find_user
 from app.api.backend import Backend
 from tests.api.conftest import Headers, People
 
+pytestmark = pytest.mark.hostile
+
 TOKENS = "/api/v1/tokens"
 
 

@@ -19,6 +19,8 @@ from app.inventory.models import Device
 
 from .goldens import every_platform
 
+pytestmark = pytest.mark.hostile
+
 SETTINGS = settings(max_examples=400, deadline=None, derandomize=True, database=None)
 
 ENDS = (

@@ -9,6 +9,8 @@ import json
 import random
 from typing import Any
 
+import pytest
+
 from app.compiler.compile import compile_intent
 from app.compute import Compute, Limits
 from app.errors import InputError
@@ -17,6 +19,8 @@ from app.intent.loader import parse_intent
 from tests.properties.budget import EXAMPLES, SEED
 
 from .test_size import everywhere, one_of_each
+
+pytestmark = pytest.mark.hostile
 
 SECONDS = 60.0
 """Wall-clock of one intent on a busy machine; most take less than one."""

@@ -10,6 +10,8 @@ from app.api.resources import RunningQos
 from app.platforms.base import installed, platform, secret_forms
 from app.platforms.secret_forms import BLOT
 
+pytestmark = pytest.mark.hostile
+
 # Lines as the makers' command references and running configurations have them.
 IOS = """\
 enable secret 5 $1$mERr$PLANTED

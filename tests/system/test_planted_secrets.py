@@ -28,6 +28,8 @@ from app.settings import Settings
 from app.web.site import create_site
 from tests.web.people import Persons
 
+pytestmark = pytest.mark.hostile
+
 NETWORK = "infn-fnal"
 HELD = """\
 enable secret 5 $1$PLANTED01$PLANTEDX1
