@@ -187,7 +187,7 @@ def take_away(complete: Machine, package: str) -> str:
     here = Machine(f"{complete.name}-without-{package}", "root", complete.layers)
     # A package that stands for the newest release of another one is taken away with it.
     installed = f"dpkg-query -W -f '${{Package}}\\n' | grep -xE '{re.escape(package)}(-[0-9]+)?'"
-    here.as_root("remove", f"dpkg --remove --force-depends $({installed})")
+    here.as_root("remove", f"dpkg --remove --force-depends $({installed}) && apt-get clean")
     tested = here.step("test", f"make test TESTS={shlex.quote(SAMPLE)}", offline=True)
     told = [line for line in tested.splitlines() if line.startswith("not run:") and package in line]
     require(bool(told), f"without {package}: no line names it among what was not run")

@@ -12,6 +12,7 @@ import sqlalchemy as sa
 
 from app.database.connections import Database
 from app.errors import StoreError
+from app.runs.computing import Stopped
 from app.runs.events import EventKind, Events
 from app.runs.readings import note_readings
 from app.runs.tables import RUNS, STAGES, StageOutcome
@@ -106,14 +107,18 @@ class Stages:
     def stage(self, run_id: str, name: str) -> Iterator[dict[str, Any]]:
         """One attempt at a stage around a block, which fills the summary it is given.
 
-        An exception closes it as failed, with its text under ``error``; when the process is stopped the
-        attempt stays open, and the next one marks it ``interrupted``.
+        An exception closes it as failed, with its text under ``error``, but for `Stopped`: then it was cut short, and
+        the run says why. When the process is stopped the attempt stays open, and the next one marks it
+        ``interrupted``.
         """
         attempt = self.begin(run_id, name)
         summary: dict[str, Any] = {}
         try:
             with span(f"stage {name}", run_id=run_id, attempt=attempt.attempt):
                 yield summary
+        except Stopped:
+            self.end(attempt, StageOutcome.INTERRUPTED, summary)
+            raise
         except Exception as error:
             self.end(attempt, StageOutcome.FAILED, {**summary, "error": str(error)})
             raise

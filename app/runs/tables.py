@@ -77,7 +77,7 @@ class StageOutcome(StrEnum):
     DONE = "done"
     FAILED = "failed"
     INTERRUPTED = "interrupted"
-    """Its process died; a later attempt took over."""
+    """Its process died, and a later attempt took over; or the run had to stop in its midst."""
 
 
 class JournalAction(StrEnum):

@@ -226,7 +226,8 @@ class _WatchedSocket(socket.socket):
             if poll.poll(_CONNECT_POLL_MILLISECONDS):
                 code = self.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
         if code:
-            raise OSError(code, os.strerror(code))
+            host, port, *_ = address
+            raise OSError(code, f"{os.strerror(code)}: {host} port {port}")
         self.setblocking(True)
 
     def recv(self, *arguments: Any) -> bytes:

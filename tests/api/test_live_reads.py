@@ -9,10 +9,10 @@ from threading import Timer
 from typing import Any, cast
 
 import pytest
-from app.api.compute import Compute
 from ruamel.yaml import YAML
 
 from app.api.previews import Previews
+from app.compute import Compute
 from app.errors import DeviceErrors
 from app.inventory.catalogue import Networks
 from app.inventory.models import Device, Network, Role

@@ -18,6 +18,8 @@ from app.runs.tables import EVENTS, JOURNAL, LEASES, RUNS, SETTLING, STAGES, Jou
 
 from .crowd import Box, Crowd, commands
 
+_GIVEN_UP = "MAX_RECOVERY_ATTEMPTS_EXCEEDED"
+_OVER = {"SUCCESS", "ERROR", _GIVEN_UP}
 _UNTOUCHED = {RunStatus.NOTHING_TO_DO, RunStatus.REFUSED}
 
 
@@ -66,7 +68,10 @@ def _journal(connection: sa.Connection) -> list[tuple[str, JournalEntry]]:
 
 
 def _carried_once(crowd: Crowd, store: RunStore, runs: Collection[str], touching: Collection[str]) -> None:
-    """The engine has one workflow for a run, and none that goes on; one that was cancelled early may have none."""
+    """The engine has one workflow for a run, and none that goes on; one that was cancelled early may have none.
+
+    Of a run whose process died under it too often it keeps one that was given up: it has failed, or was taken back.
+    """
     embedded = store.database.is_embedded
     engine = sa.create_engine(f"sqlite:///{crowd.var / 'engine.sqlite'}" if embedded else store.database.url)
     record = sa.table(
@@ -80,12 +85,17 @@ def _carried_once(crowd: Crowd, store: RunStore, runs: Collection[str], touching
     while True:
         with engine.connect() as connection:
             known = connection.execute(sa.select(record)).all()
-        if all(row.status in ("SUCCESS", "ERROR") for row in known) or time.monotonic() >= deadline:
+        if all(row.status in _OVER for row in known) or time.monotonic() >= deadline:
             break
         time.sleep(0.2)
     engine.dispose()
-    assert {row.status for row in known} <= {"SUCCESS", "ERROR"}, known
+    assert {row.status for row in known} <= _OVER, known
     loops = [row.workflow_uuid for row in known if row.name == WORKFLOW]
+    for row in known:
+        if row.status == _GIVEN_UP and row.name == WORKFLOW:
+            run = store.get_run(row.workflow_uuid)
+            assert run.status in (RunStatus.FAILED, RunStatus.ROLLED_BACK), (run.id, run.status)
+            assert run.reason, run.id
     assert set(touching) <= set(loops) <= set(runs), (loops, runs)
 
 
