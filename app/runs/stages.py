@@ -107,8 +107,8 @@ class Stages:
     def stage(self, run_id: str, name: str) -> Iterator[dict[str, Any]]:
         """One attempt at a stage around a block, which fills the summary it is given.
 
-        An exception closes it as failed, with its text under ``error``, but for `Stopped`: then it was cut short, and
-        the run says why. When the process is stopped the attempt stays open, and the next one marks it
+        An exception closes it as failed, with its text under ``error``, but for `Stopped`: then it was cut short,
+        and the run says why. When the process is stopped the attempt stays open, and the next one marks it
         ``interrupted``.
         """
         attempt = self.begin(run_id, name)
