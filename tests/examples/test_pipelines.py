@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -48,6 +49,7 @@ def test_the_files_are_what_the_platforms_take() -> None:
         assert all(("uses" in step) != ("run" in step) for step in job["steps"])
         used = [step["uses"] for step in job["steps"] if "uses" in step]
         assert all(action.startswith(("actions/", "github/")) for action in used), "the platform's own alone"
+        assert all(re.search("@[0-9a-f]{40}$", action) for action in used), "by commit: a tag can be moved"
     assert {name for name, job in pipeline.items() if isinstance(job, dict) and "script" in job} == {
         "lint",
         "preview",
