@@ -87,6 +87,7 @@ class SessionGuard:
                 self._heard = time.monotonic()
                 if not self.in_step:
                     self._steps[0].begun = self._heard
+                    self._changed.notify_all()
 
     @property
     def is_cut(self) -> bool:

@@ -42,8 +42,9 @@ class Limit:
 class Limits:
     """The limits of every step of a session.
 
-    The whole times leave room for a console line of 9,600 baud (some 960 bytes a second): two configurations of
-    250 kB to read, a change of 20,000 lines to enter.
+    The whole times leave room for a console line of 9,600 baud (some 960 bytes a second): a configuration of 200 kB
+    to read, a change of 10,000 lines to enter. Together they stay below the timer by which a device takes a change
+    back that nobody confirms: it begins before the first line.
 
     Attributes:
         login: from the TCP connection to the first prompt, enable mode included.
@@ -56,9 +57,9 @@ class Limits:
     """
 
     login: Limit = Limit(silence=30, seconds=60, bytes=MIB)
-    read: Limit = Limit(silence=30, seconds=600, bytes=8 * MIB)
+    read: Limit = Limit(silence=30, seconds=240, bytes=8 * MIB)
     show: Limit = Limit(silence=30, seconds=120, bytes=8 * MIB)
-    batch: Limit = Limit(silence=60, seconds=1800, bytes=8 * MIB)
+    batch: Limit = Limit(silence=60, seconds=600, bytes=8 * MIB)
     save: Limit = Limit(silence=120, seconds=180, bytes=MIB)
     logout: Limit = Limit(silence=2, seconds=3, bytes=MIB)
     idle: Limit = Limit(silence=math.inf, seconds=math.inf, bytes=4 * MIB)

@@ -12,6 +12,7 @@ from cli_candidate.limits import Limits
 from app.deploy.sessions import Sessions, setting_of
 from app.errors import InputErrors
 from app.resources import root
+from app.runs.phases import REVERT_SECONDS
 from app.settings import load_settings
 
 
@@ -23,6 +24,10 @@ def test_what_is_not_chosen_is_as_the_drivers_have_it(monkeypatch: pytest.Monkey
     assert (chosen.read.bytes, chosen.read.seconds) == (33554432, Limits().read.seconds)
     assert chosen.login.silence == 7.5
     assert chosen.batch == Limits().batch
+
+
+def test_a_change_is_entered_and_read_before_a_device_takes_it_back() -> None:
+    assert Limits().batch.seconds + Limits().read.seconds < REVERT_SECONDS
 
 
 @pytest.mark.parametrize(
