@@ -37,7 +37,8 @@ class Documents:
     the parameters set beside it, ``name=value``. With the tester ``outside`` somebody else measures, before the
     push only if ``before``. ``undo_of`` is the run that this one rolls back, and it ``redoes`` a change where that
     one went back itself; ``approval`` who has to approve the change; ``traceparent`` the trace of the request that
-    asked for it (W3C Trace Context). ``policy_number`` is the version of a stored policy that the intent is.
+    asked for it (W3C Trace Context). ``policy_name`` and ``policy_number`` are the version of
+    a stored policy that the intent is: parameters may have given the intent another name.
     """
 
     intent_file: str
@@ -59,6 +60,7 @@ class Documents:
     redoes: bool = False
     approval: Approval = "none"
     traceparent: str | None = None
+    policy_name: str = ""
     policy_number: int | None = None
 
     def as_json(self) -> dict[str, Any]:

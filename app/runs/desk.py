@@ -146,6 +146,7 @@ class Desk:
             before=order.before,
             timeout_seconds=order.timeout.total_seconds() if order.timeout else None,
             approval=self._rules.approval(order.network.changes),
+            policy_name=order.stored.name if order.stored else "",
             policy_number=order.stored.number if order.stored else None,
             traceparent=current_traceparent(),
         )
@@ -371,7 +372,9 @@ class Desk:
             self._require_trusted(run)
 
     def _require_trusted(self, run: Run) -> None:
-        found = distrust(self.store.database, run.policy, run.params.get("policy_number"), run.network)
+        found = distrust(
+            self.store.database, run.params.get("policy_name", ""), run.params.get("policy_number"), run.network
+        )
         if found is not None:
             raise found
 

@@ -34,7 +34,10 @@ def trusted_on(
     ).all()
     people = {author for _, _, author in versions} | {row.by for row in takeovers}
     operated: dict[str, set[str]] = {}
-    for name, network in connection.execute(_operators(GRANTS.c.network).where(USERS.c.name.in_(people))):
+    held = (USERS.c.disabled.is_(False), GRANTS.c.role.in_(_OPERATORS), USERS.c.name.in_(people))
+    for name, network in connection.execute(
+        sa.select(USERS.c.name, GRANTS.c.network).join_from(USERS, GRANTS).where(*held)
+    ):
         operated.setdefault(name, set()).add(network)
     taken: dict[tuple[str, int], set[str]] = {}
     for row in takeovers:
@@ -47,23 +50,9 @@ def trusted_on(
 
 
 def take_over(connection: sa.Connection, row: Mapping[str, Any]) -> None:
-    """Record that an operator of a network stands for a version there; who did it first stays while operator."""
+    """Record that an operator of a network stands for a version there. What others did before stays recorded."""
     insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
-    taken = insert(POLICY_TAKEOVERS).values(dict(row))
-    still = _operators().where(GRANTS.c.network.in_([EVERY_NETWORK, row["network"]]))
-    connection.execute(
-        taken.on_conflict_do_update(
-            index_elements=[POLICY_TAKEOVERS.c[column] for column in ("name", "number", "network")],
-            set_={"by": taken.excluded.by, "at": taken.excluded.at},
-            where=POLICY_TAKEOVERS.c.by.not_in(still),
-        )
-    )
-
-
-def _operators(*more: sa.ColumnElement[Any]) -> sa.Select[Any]:
-    """The names, and more, of all who are operator somewhere at this moment."""
-    held = (USERS.c.disabled.is_(False), GRANTS.c.role.in_(_OPERATORS))
-    return sa.select(USERS.c.name, *more).join_from(USERS, GRANTS).where(*held)
+    connection.execute(insert(POLICY_TAKEOVERS).values(dict(row)).on_conflict_do_nothing())
 
 
 def require_runnable(about: PolicyVersion, network: str) -> None:
@@ -85,10 +74,13 @@ def distrust(database: Database, name: str, number: int | None, network: str) ->
     """
     if number is None or number == LIBRARY_VERSION:
         return None
-    with database.read() as connection:
-        written = sa.select(POLICIES.c.author).where(POLICIES.c.name == name, POLICIES.c.number == number)
+    written = sa.select(POLICIES.c.author).where(POLICIES.c.name == name, POLICIES.c.number == number)
+
+    def ask(connection: sa.Connection) -> tuple[str, tuple[str, ...]]:
         author: str = connection.execute(written).scalar_one()
-        (trusted,) = trusted_on(connection, [(name, number, author)]).values()
+        return author, trusted_on(connection, [(name, number, author)])[name, number]
+
+    author, trusted = database.query(ask)
     return _distrust(name, number, author, network) if {EVERY_NETWORK, network}.isdisjoint(trusted) else None
 
 

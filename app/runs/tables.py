@@ -221,7 +221,7 @@ POLICY_TAKEOVERS = sa.Table(
     sa.Column("name", NAME, primary_key=True),
     sa.Column("number", sa.Integer, primary_key=True),
     sa.Column("network", NAME, primary_key=True),
-    sa.Column("by", NAME, nullable=False),
+    sa.Column("by", NAME, primary_key=True),
     sa.Column("at", UtcDateTime, nullable=False),
     sa.ForeignKeyConstraint(["name", "number"], ["policies.name", "policies.number"]),
 )

@@ -156,7 +156,9 @@ def gate(context: Context, candidate: str) -> Json:
         rules=context.rules.holding(run.network, context.documents.approval, context.network.changes),
         decisions=decisions,
         hands=lambda: hands_in(store.database, run.id, candidate),
-        distrust=distrust(store.database, run.policy, context.documents.policy_number, run.network),
+        distrust=distrust(
+            store.database, context.documents.policy_name, context.documents.policy_number, run.network
+        ),
         now=store.now(),
     )
     if found is None:

@@ -516,17 +516,20 @@ def test_taking_over_at_once_is_taking_over(desk: Desk, stored: Order) -> None:
         assert second.result().trusted_on == ("campus",)
 
 
-def test_who_took_over_first_stays_while_operator(desk: Desk, stored: Order) -> None:
-    def by() -> str:
-        with desk.store.database.read() as connection:
-            return str(connection.scalar(sa.select(POLICY_TAKEOVERS.c.by)))
-
+def test_all_who_took_over_stay_recorded(desk: Desk, stored: Order) -> None:
     stand_for(desk, "grace")
-    stand_for(desk, "mary")
-    assert by() == "grace"
     shut_out(desk, "grace")
     stand_for(desk, "mary")
-    assert by() == "mary"
+    stand_for(desk, "mary")
+    with desk.store.database.read() as connection:
+        assert set(connection.scalars(sa.select(POLICY_TAKEOVERS.c.by))) == {"grace", "mary"}
+
+
+def test_an_intent_that_parameters_named_is_still_its_policys(desk: Desk, stored: Order) -> None:
+    named = replace(stored.intent, intent=stored.intent.intent.model_copy(update={"intent": "silver"}))
+    run, _ = desk.place(replace(stored, intent=named), "grace")
+    shut_out(desk, "carl")
+    assert "policy 'gold' was written by carl" in at_the_gate(desk, run)["waits_for"]
 
 
 def test_a_retry_takes_somebody_who_stands_for_the_policy(desk: Desk, stored: Order) -> None:

@@ -24,7 +24,7 @@ def upgrade() -> None:
         sa.Column("network", sa.String(128), nullable=False),
         sa.Column("by", sa.String(128), nullable=False),
         sa.Column("at", sa.String(32), nullable=False),
-        sa.PrimaryKeyConstraint("name", "number", "network", name="pk_policy_takeovers"),
+        sa.PrimaryKeyConstraint("name", "number", "network", "by", name="pk_policy_takeovers"),
         sa.ForeignKeyConstraint(
             ["name", "number"], ["policies.name", "policies.number"], name="fk_policy_takeovers_name"
         ),
