@@ -340,11 +340,10 @@ def _keep_private(path: Path) -> None:
     process would take itself for the last one, and remove the log that this one reads
     (https://www.sqlite.org/howtocorrupt.html, 2.2).
     """
-    try:
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
-    except FileExistsError:
-        if path.stat().st_mode & 0o077:
-            path.chmod(0o600)
+    if not path.exists():
+        os.close(os.open(path, os.O_CREAT | os.O_CLOEXEC, 0o600))
+    elif path.is_file() and path.stat().st_mode & 0o077:
+        path.chmod(0o600)
 
 
 def _on_connect(connection: Any, _record: Any) -> None:
