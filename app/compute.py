@@ -33,7 +33,8 @@ from app.lifeline import die_with
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_WAITING_PER_PROCESS = 32
+WAITING_PER_PROCESS = 32
+"""Calls that may wait for each process, unless told otherwise."""
 _LOOK_SECONDS = 1.0
 """How often it is asked whether a call is still wanted."""
 _OBJECTS_BETWEEN_COLLECTIONS = 50_000
@@ -177,10 +178,19 @@ class Compute:
     Calls wait by caller: who has the fewest at work is next, and nobody has all processes while there are several.
     """
 
-    def __init__(self, processes: int, preload: tuple[str, ...] = (), limits: Limits | None = None) -> None:
-        """Room for so many processes; each imports the modules ``preload`` before its first call."""
+    def __init__(
+        self,
+        processes: int,
+        preload: tuple[str, ...] = (),
+        limits: Limits | None = None,
+        waiting: int = WAITING_PER_PROCESS,
+    ) -> None:
+        """Room for so many processes, and for so many calls ``waiting`` for each.
+
+        Each process imports the modules ``preload`` before its first call.
+        """
         self._limits = limits or Limits()
-        self._most_waiting = processes * _WAITING_PER_PROCESS
+        self._most_waiting = processes * waiting
         self._share = max(1, processes - 1)
         self._seats = tuple(_Seat(preload, self._limits) for _ in range(processes))
         # Last in, first out: the process that was used last has the warmest caches.

@@ -29,7 +29,8 @@ class Stopped(Exception):
 class Computing:
     """The computing processes of a process that carries out runs, and how long one computation may take.
 
-    ``finishing`` is kept for runs that have touched devices: they wait for nobody else's work.
+    ``finishing`` is kept for what runs that have touched devices compile: it waits behind no prediction, no sweep,
+    and no run that has touched nothing.
     """
 
     compute: Compute

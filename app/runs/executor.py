@@ -42,6 +42,8 @@ COMPUTED = (
 """Where the functions are that runs compute. What these modules take is no part of what a computation may take."""
 FINISHING = ("app.runs.live", "app.runs.preparing")
 """The same of what runs compute that have touched devices."""
+_MORE = 1024
+"""Calls beside those of the queue of runs: of runs that were put back into the other queues."""
 
 _log = logging.getLogger(__name__)
 
@@ -92,7 +94,8 @@ class Executor:
         )
         limits = Limits(settings.compute_megabytes, settings.compute_seconds)
         compute = Compute(settings.compute_processes, COMPUTED, limits)
-        finishing = Compute(1, FINISHING, limits)
+        # None of them is refused: a run that has touched devices has nowhere else to go.
+        finishing = Compute(settings.compute_processes, FINISHING, limits, waiting=settings.run_concurrency + _MORE)
         self.computing = Computing(compute, settings.compute_seconds, finishing)
         self.sessions = Sessions(settings.device_limits)
         self.loop = Loop(

@@ -99,10 +99,11 @@ def _targets(
     return targets
 
 
-def _wanted(context: Context, held: Mapping[str, str]) -> Mapping[str, Callable[[str], bool]]:
+def _wanted(context: Context, held: Mapping[str, str], *, touched: bool) -> Mapping[str, Callable[[str], bool]]:
     """Whether a running configuration is what the run wants of a box, by device."""
     if context.documents.undo_of is None:
-        return {device.name: partial(_meets, device) for device in recompiled(context, held).devices}
+        compiled = recompiled(context, held, touched=touched)
+        return {device.name: partial(_meets, device) for device in compiled.devices}
     return {name: partial(undo.meets, before) for name, before in undo.targets(context).items()}
 
 
@@ -129,10 +130,12 @@ def push(
         LeaseLost: another run took a box before one was touched.
     """
     begun = bool(context.store.journal.open_touches(context.run_id))
-    # Before the gate is asked: it may take its time, and what the gate says holds for a moment.
-    targets = _targets(context, held, prepared, _wanted(context, held))
     try:
         hindrance = held_up(context, wave, candidate)
+        if not hindrance:
+            targets = _targets(context, held, prepared, _wanted(context, held, touched=begun))
+            # Again: that may have taken its time, and what the gate says holds for a moment.
+            hindrance = held_up(context, wave, candidate)
     except LeaseLost as error:
         if not begun:
             raise
@@ -167,7 +170,7 @@ def _compare(context: Context, held: Mapping[str, str], after: Mapping[str, str]
     if context.documents.undo_of is not None:
         return undo.compare(context, after)
     found: list[Json] = []
-    for device in recompiled(context, held).devices:
+    for device in recompiled(context, held, touched=True).devices:
         if device.name not in after:
             continue
         found_unlike = unlike(device, context.artifacts.get_text(after[device.name]))
@@ -248,7 +251,7 @@ def _counted(context: Context, plans: Mapping[str, Plan]) -> tuple[list[CounterN
 def keep(context: Context, held: Mapping[str, str], prepared: Mapping[str, Json]) -> Json:
     """Confirm on every touched box: disarm and save."""
     touched = [touch.device for touch in context.store.journal.open_touches(context.run_id)]
-    targets = _targets(context, held, prepared, _wanted(context, held))
+    targets = _targets(context, held, prepared, _wanted(context, held, touched=True))
     with context.store.stage(context.run_id, "keep") as summary:
         context.observe("keep", ", ".join(touched))
 

@@ -64,9 +64,13 @@ def running_texts(context: Context, held: Mapping[str, str]) -> dict[str, str]:
     return {name: context.artifacts.get_text(artifact) for name, artifact in held.items()}
 
 
-def recompiled(context: Context, held: Mapping[str, str]) -> Compilation:
-    """The compilation against what was read, once more; pure, so that it is the same."""
-    return context.compute_on(compile_intent, context.intent, context.network, running_texts(context, held))
+def recompiled(context: Context, held: Mapping[str, str], *, touched: bool) -> Compilation:
+    """The compilation against what was read, once more; pure, so that it is the same.
+
+    ``touched``: boxes are, so it comes to its end, and waits behind none that has touched nothing.
+    """
+    compute = context.compute_on if touched else context.compute
+    return compute(compile_intent, context.intent, context.network, running_texts(context, held))
 
 
 def _candidates(compilation: Compilation, texts: Mapping[str, str]) -> dict[str, Candidate]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -188,7 +189,13 @@ def _end_anyway() -> None:
 
     Meanwhile the command says what it has to say.
     """
+
+    def end() -> None:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(ServiceError.exit_code)
+
     _log.error("steps did not end in time; their runs go on with the next process that carries out runs")
-    last = threading.Timer(_LAST_WORDS_SECONDS, os._exit, [ServiceError.exit_code])
+    last = threading.Timer(_LAST_WORDS_SECONDS, end)
     last.daemon = True
     last.start()
