@@ -19,10 +19,22 @@ ADDRESS = "127.0.0.1"
 
 
 class _Login(asyncssh.SSHServer):  # type: ignore[misc]  # asyncssh is untyped here
-    """Password authentication against the box's one account."""
+    """Password authentication against the box's one account; ``connected`` has the connections that are open."""
 
-    def __init__(self, box: Box) -> None:
+    def __init__(self, box: Box, connected: set[asyncssh.SSHServerConnection]) -> None:
         self._box = box
+        self._connected = connected
+        self._connection: asyncssh.SSHServerConnection | None = None
+
+    def connection_made(self, conn: asyncssh.SSHServerConnection) -> None:
+        """Know it while it is open."""
+        self._connection = conn
+        self._connected.add(conn)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget it."""
+        del exc
+        self._connected.discard(self._connection)
 
     def begin_auth(self, username: str) -> bool:
         """A password is always needed."""
@@ -74,6 +86,7 @@ class BoxServer:
     def __init__(self, box: Box) -> None:
         self._box = box
         self._acceptor: asyncssh.SSHAcceptor | None = None
+        self._connected: set[asyncssh.SSHServerConnection] = set()
         self._key = self._host_key()
         self.port = 0
 
@@ -98,11 +111,14 @@ class BoxServer:
         """Close the listener and cut every connection."""
         if self._acceptor is not None:
             self._acceptor.close()
+            # From Python 3.12 on, waiting for the listener is waiting for every connection.
+            for connection in tuple(self._connected):
+                connection.abort()
             await self._acceptor.wait_closed()
 
     async def _listen(self, port: int) -> None:
         self._acceptor = await asyncssh.create_server(
-            lambda: _Login(self._box),
+            lambda: _Login(self._box, self._connected),
             ADDRESS,
             port,
             server_host_keys=[self._key],

@@ -139,14 +139,14 @@ class Dispatcher:
                 self._again(run)
                 continue
             left = self.store.journal.open_touches(run.id)
+            if not left:
+                self.store.leases.release(run.id)
             self.store.set_status(
                 run.id,
                 RunStatus.NEEDS_RECOVERY if left else RunStatus.FAILED,
                 attempt=run.attempt,
                 reason=_died(run) if state is State.GIVEN_UP else _silent(run),
             )
-            if not left:
-                self.store.leases.release(run.id)
 
     def _again(self, run: Run) -> None:
         if self.store.next_attempt(run):

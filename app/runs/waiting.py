@@ -207,11 +207,14 @@ def set_status(context: Context, status: str, verdict: str | None, told: Json) -
     return {}
 
 
+_UNSETTLED = frozenset({RunStatus.RUNNING, RunStatus.NEEDS_RECOVERY})
+
+
 def set_settled(context: Context) -> Json:
     """Write how a run ended whose boxes are settled now. One that is to begin again, or is over, stays so."""
 
     def settle(run: Run, _connection: sa.Connection) -> Mapping[str, Any] | None:
-        if run.status not in (RunStatus.RUNNING, RunStatus.NEEDS_RECOVERY):
+        if run.status not in _UNSETTLED:
             return None
         if run.cancelled_by:
             ended, why = RunStatus.CANCELLED, f"cancelled by {run.cancelled_by}"
@@ -225,6 +228,8 @@ def set_settled(context: Context) -> Json:
         )
         return {"status": ended.value, **reason.columns(), "waits_for": "", "due": None}
 
+    if context.store.get_run(context.run_id).status in _UNSETTLED:
+        context.store.leases.release(context.run_id)  # of a run that was given up nobody else does it
     context.store.change(context.run_id, settle)
     return {}
 

@@ -12,6 +12,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from app.api.previews import Previews
+from app.api.recording import CallNote
 from app.compute import Compute
 from app.errors import DeviceErrors
 from app.inventory.catalogue import Networks
@@ -22,6 +23,7 @@ from tests.drivers.hostile import HEALTHY, Devices, Way, drip
 pytestmark = pytest.mark.hostile
 
 REQUEST_SECONDS = 6
+CALL = CallNote("POST /api/v1/validate")
 
 
 @pytest.fixture
@@ -54,7 +56,7 @@ def previews(tmp_path: Path) -> Previews:
 
 def test_a_dripping_box_is_named_within_the_time_of_the_request(previews: Previews, network: Network) -> None:
     begun = time.monotonic()
-    texts, errors = previews.answers(network)
+    texts, errors = previews.answers(CALL, network)
     assert time.monotonic() - begun < REQUEST_SECONDS + 2
     assert set(texts) == {"good"}
     assert "the time of the request is over" in errors["bad"].message
@@ -68,5 +70,5 @@ def test_the_end_of_the_service_ends_what_is_read(previews: Previews, network: N
     timer.start()
     begun = time.monotonic()
     with pytest.raises(DeviceErrors, match="the service ends"):
-        previews.running(network)
+        previews.running(CALL, network)
     assert time.monotonic() - begun < 3

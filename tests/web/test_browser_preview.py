@@ -23,7 +23,7 @@ LONG_MS = 60_000
 
 @pytest.fixture(scope="module")
 def ann(site: Site) -> str:
-    return site.person("ann", Role.OPERATOR)
+    return site.person("ann", Role.ADMIN)  # what ships belongs to all networks
 
 
 @pytest.fixture(scope="module")
