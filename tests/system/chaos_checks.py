@@ -25,9 +25,10 @@ _UNTOUCHED = {RunStatus.NOTHING_TO_DO, RunStatus.REFUSED}
 
 @dataclass(frozen=True)
 class Seen:
-    """How the runs ended, and how many stages were cut short."""
+    """How the runs ended, how many were given up as their process had died, and stages that were cut short."""
 
     statuses: Mapping[str, int]
+    given_up: int
     interrupted: int
 
 
@@ -54,7 +55,8 @@ def check(
         assert commands(crowd.running(box)) == commands(held), f"{box} holds what the journal says"
         assert commands(crowd.startup(box)) == commands(held), f"{box} would boot with it"
     assert crowd.timers() == []
-    return Seen(Counter(run.status.value for run in runs.values()), _interrupted(store))
+    given_up = sum(run.status is RunStatus.FAILED and "died under it" in run.reason for run in runs.values())
+    return Seen(Counter(run.status.value for run in runs.values()), given_up, _interrupted(store))
 
 
 def _journal(connection: sa.Connection) -> list[tuple[str, JournalEntry]]:
