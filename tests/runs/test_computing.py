@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -177,7 +178,7 @@ def test_a_process_ends_in_the_midst_of_a_computation_which_the_next_one_does_ag
 ) -> None:
     assert finish(spawn(COMPUTES, tmp_path, 60)).split() == ["True", "True"]
     assert not (tmp_path / "done").exists()
-    with sqlite3.connect(tmp_path / "engine.sqlite") as record:
+    with closing(sqlite3.connect(tmp_path / "engine.sqlite")) as record:
         (row,) = record.execute("select status, recovery_attempts from workflow_status").fetchall()
     assert row == ("PENDING", 0)
     assert finish(spawn(COMPUTES, tmp_path, 0.1)).split() == ["True", "True"]
