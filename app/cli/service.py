@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import socket
@@ -32,6 +33,8 @@ NOTICE_SECONDS = 1.0
 DRAIN_SECONDS = 60.0
 """How long the steps of runs that are in flight may take to end."""
 
+_TICK_SECONDS = 0.5
+"""How often the server looks whether it is to end, and what the second is for the header ``Date``."""
 _HEADER_BYTES = 32 << 10
 _LOG = structlog.get_logger(__name__)
 
@@ -84,6 +87,11 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self._serving()
+
+    async def main_loop(self) -> None:
+        # The server's own loop wakes ten times a second, whoever is there.
+        while not await self.on_tick(0):
+            await asyncio.sleep(_TICK_SECONDS)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

@@ -35,6 +35,9 @@ _RETRY_SECONDS = 0.5
 _MIGRATE_SECONDS = 60
 _MIGRATION_LOCK = 0x716F73666F726765  # "qosforge": one migration at a time on a server
 
+CHANNEL = "qosforge_changes"
+"""Where :meth:`Database.announce` tells of changes on PostgreSQL."""
+
 UPGRADE_MEND = "stop the service, then `qosforge database upgrade`, which backs it up first"
 """What to do with an older schema."""
 
@@ -138,6 +141,22 @@ class Database:
         """
         if not self.is_embedded:
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtextextended(what, 0))))
+
+    def announce(self, connection: sa.Connection) -> None:
+        """Tell who listens, once this transaction is committed, that there is something to look at.
+
+        On SQLite who looks sees every commit: see `app.database.changes`.
+        """
+        if not self.is_embedded:
+            connection.execute(sa.select(sa.func.pg_notify(CHANNEL, "")))
+
+    def own_connection(self) -> Any:
+        """A connection of the driver that no pool has any more; who asked closes it."""
+        with self._told():
+            pooled = self._engine.raw_connection()
+            connection = pooled.driver_connection
+            pooled.detach()
+            return connection
 
     def now(self, connection: sa.Connection) -> datetime:
         """The moment by the database's clock, which all machines share; on SQLite by this machine's."""

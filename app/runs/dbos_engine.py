@@ -36,11 +36,11 @@ from app.runs.engine import (
 )
 from app.runs.engine_record import SCHEMA, JsonSerializer, never_unpickle, quieten, refuse_foreign_records
 from app.runs.ownership import Ownership
+from app.runs.queue_work import QueueWork, end_pollers, without_pollers
 from app.runs.store import EMBEDDED_EXECUTOR
 
 _UNFINISHED = ["PENDING", "ENQUEUED", "DELAYED"]
 _POLL_SECONDS = 0.1  # how often a waiting caller looks at the record
-_QUEUE_POLL_SECONDS = 0.5
 _LOST_SECONDS = 10  # taken by this process and not begun for so long: the answer to the taking was lost
 _WITHOUT_QUEUE = "_dbos_internal_queue"  # started directly and then recovered: the engine's own name
 
@@ -91,6 +91,7 @@ class DbosEngine:
         self._workflows: dict[str, Workflow] = {}
         self._durable: dict[str, Workflow] = {}
         self._dbos: DBOS | None = None
+        self._work: QueueWork | None = None
         self._closing = False
         self._active: Counter[str] = Counter()
         self._interrupted: set[str] = set()
@@ -134,21 +135,26 @@ class DbosEngine:
             never_unpickle()
             refuse_foreign_records(self._url, self._place)
             quieten()
+            without_pollers()
             for name, workflow in self._workflows.items():
                 self._durable[name] = DBOS.workflow(name=name, max_recovery_attempts=MOST_TAKEN_UP)(
                     self._guarded(name, workflow)
                 )
             self._closing = False
             engine = DBOS(config=self._config())
-            DBOS.listen_queues([queue.name for queue in self._queues] if listen else [])
+            DBOS.listen_queues([])
             DBOS.launch()
-            for queue in self._queues:
+            end_pollers(engine)
+            queues = [
                 DBOS.register_queue(
                     queue.name,
                     worker_concurrency=queue.at_once,
                     limiter={"limit": queue.per_minute, "period": 60.0} if queue.per_minute else None,
-                    polling_interval_sec=_QUEUE_POLL_SECONDS,
                 )
+                for queue in self._queues
+            ]
+            self._work = QueueWork(engine, [*(queues if listen else []), engine._registry.get_internal_queue()])
+            self._work.start()
         except (sa.exc.SQLAlchemyError, sqlite3.Error, dbos_errors.DBOSException) as error:
             self._disown()
             raise StoreError(
@@ -177,6 +183,7 @@ class DbosEngine:
             DBOS.enqueue_workflow(
                 queue, self._durable[workflow], workflow_id, records.checked(params, "the run's params")
             )
+        self._look_into(queue)
 
     def unfinished(self) -> list[Unfinished]:
         """Every workflow that has not ended, of all versions and executors."""
@@ -218,6 +225,7 @@ class DbosEngine:
                 queue = self._queues[0].name if self._queues else _WITHOUT_QUEUE
                 if self._system.reenqueue_for_recovery(entry.workflow_id, [entry.executor], queue):
                     taken.append(entry.workflow_id)
+                    self._look_into(queue)
         return taken
 
     def move(self, workflow_id: str, queue: str) -> None:
@@ -227,6 +235,7 @@ class DbosEngine:
         waits = (table.c.workflow_uuid == workflow_id) & (table.c.status == "ENQUEUED")
         with self._system.engine.begin() as connection:
             connection.execute(sa.update(table).where(waits).values(queue_name=queue))
+        self._look_into(queue)
 
     def abandon(self, workflow_id: str) -> None:
         """End a workflow where it stands; its step in flight, if any, is not recorded."""
@@ -288,6 +297,8 @@ class DbosEngine:
         if self._dbos is None:
             return True
         self._closing = True
+        if self._work is not None:
+            self._work.stop()
         with self._idle:
             if not self._idle.wait_for(lambda: not self._active, timeout=drain_seconds):
                 return False  # letting go now would let another process repeat the step beside us
@@ -300,6 +311,10 @@ class DbosEngine:
         if self._dbos is None:
             raise RuntimeError("the engine is not launched")
         return self._dbos._sys_db
+
+    def _look_into(self, queue: str) -> None:
+        if self._work is not None:
+            self._work.call(queue)
 
     def _lost(self) -> list[Unfinished]:
         """Workflows that the record gives to this process, and that it has not been at for a while."""
@@ -376,6 +391,9 @@ class DbosEngine:
 
     def _disown(self) -> None:
         try:
+            if self._work is not None:
+                self._work.stop()
+                self._work = None
             DBOS.destroy(destroy_registry=True)
         finally:
             self._durable.clear()

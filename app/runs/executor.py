@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-import logging
-import threading
-from collections.abc import Callable
-
 from app.compute import Compute, Limits
 from app.database.connections import is_embedded
 from app.deploy.sessions import Sessions
-from app.errors import QosforgeError
 from app.runs.artifacts import open_artifacts
 from app.runs.computing import Computing
 from app.runs.context import Observer
 from app.runs.dbos_engine import DbosEngine
 from app.runs.dispatch import HOLDERS_QUEUE, RUNS_QUEUE, Dispatcher
 from app.runs.engine import WORKFLOW_VERSION, Queue
+from app.runs.looks import Looks
 from app.runs.loop import Loop
 from app.runs.rules import NetworkRules
-from app.runs.slots import TIMES, Slot, SlotTimes, new_executor
+from app.runs.slots import EMBEDDED_TIMES, TIMES, Slot, SlotTimes, new_executor
 from app.runs.store import RunStore
 from app.runs.sweep_work import SWEEPS_QUEUE, SweepWork
 from app.runs.sweeps import Sweeps
 from app.settings import Settings
-
-LOOK_SECONDS = 1.0
-"""How often the dispatcher looks."""
 
 DEVICES_SECONDS = 6.0
 """How long steps may go on with devices and computations once the process is to end; then both are stopped."""
@@ -45,8 +38,6 @@ FINISHING = ("app.runs.live", "app.runs.preparing")
 _MORE = 1024
 """Calls beside those of the queue of runs: of runs that were put back into the other queues."""
 
-_log = logging.getLogger(__name__)
-
 
 class Executor:
     """Carries out runs in this process, between :meth:`start` and :meth:`stop`.
@@ -64,7 +55,7 @@ class Executor:
         listen: bool = True,
         dispatch: bool = True,
         workflow_version: str = WORKFLOW_VERSION,
-        times: SlotTimes = TIMES,
+        times: SlotTimes | None = None,
     ) -> None:
         """Open the store.
 
@@ -77,7 +68,9 @@ class Executor:
         embedded = is_embedded(settings.database_url)
         executor = new_executor(embedded)
         self.store = RunStore(settings.database_url, executor=executor)
-        self.slot = Slot(self.store.database, executor, workflow_version, times)
+        self.slot = Slot(
+            self.store.database, executor, workflow_version, times or (EMBEDDED_TIMES if embedded else TIMES)
+        )
         self.artifacts = open_artifacts(settings, self.store.database)
         self.store.journal.guard = self.slot.guard
         self.engine = DbosEngine(
@@ -110,10 +103,12 @@ class Executor:
         self.dispatcher = Dispatcher(self.store, self.engine)
         sweeps = Sweeps(self.store.database, self.artifacts)
         self.sweeps = SweepWork(sweeps, self.artifacts, self.engine, self.computing)
-        self.looks: list[Callable[[], None]] = [self.dispatcher.tick, self.sweeps.tick]
-        """What is done at every look; each may fail without the others."""
-        self._stop = threading.Event()
-        self._thread: threading.Thread | None = None
+        self._looks = Looks(
+            self.store.database,
+            [self.dispatcher.tick, self.sweeps.tick],
+            news=self.store.any_to_begin,
+            busy=lambda: bool(self.engine.unfinished()),
+        )
         self.register()
 
     def register(self) -> None:
@@ -139,10 +134,8 @@ class Executor:
         except BaseException:
             self.stop()
             raise
-        self._stop.clear()
         if self.dispatches:
-            self._thread = threading.Thread(target=self._look, name="dispatcher", daemon=True)
-            self._thread.start()
+            self._looks.start()
 
     def stop(self, drain_seconds: float = 60) -> bool:
         """Begin no step any more, wait for those in flight, and give the slot back: others go on at once.
@@ -152,10 +145,7 @@ class Executor:
 
         Returns whether the steps in flight ended within ``drain_seconds``. If not, it keeps the slot.
         """
-        self._stop.set()
-        if self._thread is not None:
-            self._thread.join()
-            self._thread = None
+        self._looks.stop()
         to_devices = min(drain_seconds, DEVICES_SECONDS)
         if not self.engine.close(to_devices):
             self.sessions.close("the process ends")
@@ -166,13 +156,3 @@ class Executor:
         self.slot.release()
         self.store.close()
         return True
-
-    def _look(self) -> None:
-        while not self._stop.wait(LOOK_SECONDS):
-            for look in self.looks:
-                try:
-                    look()
-                except QosforgeError as error:
-                    _log.warning("%s", error)
-                except Exception:  # noqa: BLE001 - whatever failed, the next look has to be taken
-                    _log.exception("the dispatcher failed")

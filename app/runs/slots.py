@@ -43,6 +43,8 @@ _NOTICE = 0.9
 
 TIMES = SlotTimes()
 """A dead process's runs go on after ``lasts`` at most; a database that is away for ``fence`` costs every worker."""
+EMBEDDED_TIMES = SlotTimes(renewed=10)
+"""On SQLite, where the slot only tells that somebody carries out runs."""
 
 
 @dataclass(frozen=True, slots=True)

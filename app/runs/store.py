@@ -27,6 +27,7 @@ from app.runs.standing import again_from, standing, told_of
 from app.runs.tables import (
     RUNS,
     SCHEMA_VERSION,
+    SWEEP_POINTS,
     UNFINISHED,
     WAITING,
     RunStatus,
@@ -259,6 +260,13 @@ class RunStore:
         query = sa.select(RUNS).where(waiting).order_by(RUNS.c.due)
         return self.database.query(lambda connection: [_run(row) for row in connection.execute(query)])
 
+    def any_to_begin(self) -> bool:
+        """Whether a run is to begin, one waits for a moment that has come, or a point of a sweep is open."""
+        waiting = RUNS.c.status.in_(sorted(WAITING)) & (RUNS.c.due <= self.now())
+        run = sa.exists().where((RUNS.c.status == RunStatus.PENDING.value) | waiting)
+        found = sa.select(run | sa.exists().where(SWEEP_POINTS.c.outcome.is_(None)))
+        return bool(self.database.query(lambda connection: connection.scalar(found)))
+
     def change(self, run_id: str, change: Change, by: tuple[str, Deed] | str = "") -> Run:
         """Look at a run and set columns of it, in one transaction that nobody gets in between.
 
@@ -383,6 +391,7 @@ class RunStore:
 
     def _tell(self, connection: sa.Connection, run: Run, by: str) -> None:
         self.events.write(connection, run.id, EventKind.STATUS, told_of(run) | ({"by": by} if by else {}))
+        self.database.announce(connection)
 
 
 def _run(row: sa.Row[Any]) -> Run:

@@ -133,6 +133,7 @@ class Sweeps:
             if connection.scalar(sa.select(SWEEPS.c.id).where(SWEEPS.c.id == sweep["id"])) is None:
                 connection.execute(sa.insert(SWEEPS).values(sweep))
                 connection.execute(sa.insert(SWEEP_POINTS), points)
+                self._database.announce(connection)
 
         self._database.transact(write)
         return self.get(str(sweep["id"]))

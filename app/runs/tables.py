@@ -272,6 +272,14 @@ SWEEP_POINTS = sa.Table(
     sa.Column("result", ARTIFACT_ID),
     sa.Column("error", sa.Text, nullable=False, server_default=""),
 )
+_OPEN = SWEEP_POINTS.c.outcome.is_(None)
+sa.Index(
+    "ix_sweep_points_open",
+    SWEEP_POINTS.c.sweep_id,
+    SWEEP_POINTS.c.number,
+    sqlite_where=_OPEN,
+    postgresql_where=_OPEN,
+)
 
 OUTSIDE_MEASUREMENTS = sa.Table(
     "outside_measurements",
