@@ -22,12 +22,15 @@ from app.reports.preview import check, compile_document
 from app.resources import root
 from app.settings import Settings
 from benchmarks.serving import served, viewer_token
-from benchmarks.timing import Median, Throughput, median
+from benchmarks.timing import Median, Ratio, Throughput, median, percentiles
 
 NETWORK = "campus-10"
 CLIENTS = 16
 TOGETHER = 320
 """Requests of all clients together."""
+CROWDED, CROWDED_ROUTERS = "campus-many", 100
+CROWD, CROWD_SECONDS = 12, 5.0
+"""Clients of one caller with previews of a larger network, and how long they are at it before it is measured."""
 MOST_MS, LEAST_PER_SECOND = 50.0, 100.0
 
 _TOP = (
@@ -36,12 +39,12 @@ _TOP = (
 _CLASSES = (root() / "policies" / "classes" / "rfc4594-12.yaml").read_text(encoding="utf-8")
 
 
-def measure() -> Iterator[Median | Throughput]:
+def measure() -> Iterator[Median | Ratio | Throughput]:
     """Previews of 12 classes for 10 devices: intents never seen and one that comes again, by 1 and 16 clients."""
     fresh = _intents()
     with tempfile.TemporaryDirectory() as scratch:
         yield Median("baseline: the same preview without a service", _alone(Path(scratch), fresh))
-    with tempfile.TemporaryDirectory() as scratch, _serving(Path(scratch)) as (port, token):
+    with tempfile.TemporaryDirectory() as scratch, _serving(Path(scratch)) as (port, token, crowd):
         ask = _asking(port, token)
         for _ in range(8):  # both processes have read data and templates
             ask(_preview(next(fresh)))
@@ -55,11 +58,21 @@ def measure() -> Iterator[Median | Throughput]:
         )
         lock = threading.Lock()
 
-        def other() -> bytes:
+        def other_intent() -> Written:
             with lock:
-                return _preview(next(fresh))
+                return next(fresh)
+
+        def other() -> bytes:
+            return _preview(other_intent())
 
         yield Throughput(f"preview never seen, {CLIENTS} clients", _rate(port, token, other))
+        ask = _asking(port, token)  # the first connection was idle for too long
+        quiet = percentiles(lambda: ask(_preview(next(fresh))))[1]
+        with _crowd(port, crowd, lambda: _preview(other_intent(), CROWDED)):
+            ask = _asking(port, token)
+            crowded = percentiles(lambda: ask(_preview(other_intent())))[1]
+        name = f"p95 of a preview, {CROWD} clients of another caller preview {CROWDED_ROUTERS} devices / alone"
+        yield Ratio(name, crowded / 1e3, quiet / 1e3, at_most=3.0)
 
 
 def _intents() -> Iterator[Written]:
@@ -72,9 +85,30 @@ def _intents() -> Iterator[Written]:
         yield Written(_TOP, "own.yaml", {"classes/own-rfc4594-12.yaml": text})
 
 
-def _preview(written: Written) -> bytes:
+def _preview(written: Written, network: str = NETWORK) -> bytes:
     policy = {"text": written.text, "file": written.file, "included": dict(written.included)}
-    return json.dumps({"network": NETWORK, "policy": policy}).encode()
+    return json.dumps({"network": network, "policy": policy}).encode()
+
+
+@contextmanager
+def _crowd(port: int, token: str, body: Callable[[], bytes]) -> Iterator[None]:
+    """Clients of one caller who ask all the time, while the block lasts."""
+    over = threading.Event()
+
+    def client() -> None:
+        ask = _asking(port, token)
+        while not over.is_set():
+            ask(body())
+
+    with ThreadPoolExecutor(CROWD) as pool:
+        clients = [pool.submit(client) for _ in range(CROWD)]
+        try:
+            time.sleep(CROWD_SECONDS)
+            yield
+        finally:
+            over.set()
+        for ended in clients:
+            ended.result()
 
 
 def _alone(scratch: Path, fresh: Iterator[Written]) -> float:
@@ -121,22 +155,25 @@ def _asking(port: int, token: str) -> Callable[[bytes | None], bytes]:
 
 
 @contextmanager
-def _serving(scratch: Path) -> Iterator[tuple[int, str]]:
-    """A served instance with a network of ten devices; its port, and a token."""
+def _serving(scratch: Path) -> Iterator[tuple[int, str, str]]:
+    """A served instance with a network of ten devices and one of many; its port, and tokens of two callers."""
     _network(scratch / "networks" / NETWORK)
+    _network(scratch / "networks" / CROWDED, CROWDED_ROUTERS)
     settings = Settings(var_dir=scratch / "var", inventories_dir=scratch / "networks")
     with served(settings, scratch / "log") as port:
-        yield port, viewer_token(settings)
+        yield port, viewer_token(settings), viewer_token(settings, "crowd")
 
 
-def _network(folder: Path) -> None:
-    """The campus with one more router, whose line has a rate of its own."""
+def _network(folder: Path, routers: int = 1) -> None:
+    """The campus with more routers, whose lines have a rate of their own."""
     shutil.copytree(root() / "inventories" / "campus", folder)
     yaml = YAML()
     hosts = yaml.load(folder / "hosts.yaml")
-    router = yaml.load((folder / "hosts.yaml").read_text(encoding="utf-8"))["b56"]
-    for interface in router["data"]["interfaces"].values():
-        if "wan" in interface.get("tags", ()):
-            interface["rate"] = "96 kb/s"
-    hosts["b96"] = router
+    text = (folder / "hosts.yaml").read_text(encoding="utf-8")
+    for number in range(96, 96 + routers):
+        router = yaml.load(text)["b56"]
+        for interface in router["data"]["interfaces"].values():
+            if "wan" in interface.get("tags", ()):
+                interface["rate"] = f"{number} kb/s"
+        hosts[f"b{number}"] = router
     yaml.dump(hosts, folder / "hosts.yaml")

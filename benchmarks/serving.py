@@ -63,11 +63,11 @@ def _port(server: subprocess.Popen[bytes], log: Path) -> int:
     raise RuntimeError(f"the service did not begin: {log.read_text(encoding='utf-8')}")
 
 
-def viewer_token(settings: Settings) -> str:
+def viewer_token(settings: Settings, name: str = "bench") -> str:
     """A token of somebody new who may look at everything."""
     with closing(Database(settings.database_url)) as database, database.write() as connection:
         now = datetime.now(UTC)
-        add_user(connection, "bench", now)
-        grant(connection, "bench", EVERY_NETWORK, Role.VIEWER)
-        owner = find_user(connection, "bench")
-        return create_token(connection, owner, "bench", Role.VIEWER, None, at=now, life=timedelta(days=1))[1]
+        add_user(connection, name, now)
+        grant(connection, name, EVERY_NETWORK, Role.VIEWER)
+        owner = find_user(connection, name)
+        return create_token(connection, owner, name, Role.VIEWER, None, at=now, life=timedelta(days=1))[1]
