@@ -26,6 +26,7 @@ from app.runs.tables import JOURNAL, RUNS, UNFINISHED, JournalAction
 
 from .command import Command
 from .crowd import Crowd
+from .vault import Vault
 
 SEED = int(os.environ.get("QOSFORGE_CHAOS_SEED", "1"))
 ROUNDS = int(os.environ.get("QOSFORGE_CHAOS_ROUNDS", "1"))
@@ -44,9 +45,11 @@ _PATIENCE = 150.0
 class Installation:
     """An address, and the environment of every process that belongs to it."""
 
-    crowd: Crowd
+    crowd: Crowd | Vault
     url: str
     """Of the database."""
+    more: Mapping[str, str] = field(default_factory=dict)
+    """What its processes have in their environment beside the usual."""
     port: int = field(init=False)
     commands: list[Command] = field(default_factory=list)
     client: httpx2.Client = field(init=False)
@@ -77,6 +80,7 @@ class Installation:
             "QOSFORGE_INVENTORIES_DIR": str(self.crowd.inventories),
             "QOSFORGE_DATABASE_URL": self.url,
             "QOSFORGE_COMPUTE_PROCESSES": "1",
+            **self.more,
         }
         folder = self.crowd.folder / "printed" / f"{len(self.commands)}-{arguments[0]}"
         self.commands.append(Command(arguments, environment, folder))

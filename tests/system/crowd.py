@@ -68,7 +68,7 @@ class Crowd:
 
     def __post_init__(self) -> None:
         for name, boxes in NETWORKS.items():
-            _write(self.inventories / name, boxes)
+            write_inventory(self.inventories / name, boxes)
         self.networks = {name: load_network(self.inventories / name) for name in NETWORKS}
 
     @property
@@ -149,7 +149,7 @@ def commands(text: str) -> list[str]:
     return [line.rstrip() for line in text.splitlines() if line.strip() and not line.startswith("!")]
 
 
-def _write(folder: Path, boxes: tuple[str, ...]) -> None:
+def write_inventory(folder: Path, boxes: tuple[str, ...]) -> None:
     """A part of the campus as an inventory of its own."""
     yaml = YAML()
     campus: Mapping[str, Any] = yaml.load((INVENTORY / "hosts.yaml").read_text())

@@ -9,6 +9,7 @@ from app.lab.boxes import (
     ios_car,
     ios_compression,
     ios_encapsulation,
+    ios_keys,
     ios_multilink,
     ios_queueing,
     ios_tables,
@@ -59,6 +60,7 @@ class CiscoIos(IosSystem):
         atm = Atm(self.attachments)
         interface = [
             *interface_rows(routed=True),
+            *ios_keys.interface_rows(),
             *ios_encapsulation.interface_rows(self),
             *ios_multilink.interface_rows(self.train),
             *ios_compression.interface_rows(self.train),
@@ -72,6 +74,7 @@ class CiscoIos(IosSystem):
             **self.system_tables([*self._counters.rows(), *LegacyShows(self, self.forwarding).rows()]),
             "config": [
                 *global_rows(self),
+                *ios_keys.global_rows(),
                 *ios_acl.global_rows(),
                 *ios_car.global_rows(),
                 *ios_compression.global_rows(self.train),
@@ -92,6 +95,7 @@ class CiscoIos(IosSystem):
             **ios_tables.submode_rows(),
             **ios_compression.submode_rows(),
             **ios_acl.submode_rows(),
+            **ios_keys.submode_rows(),
         }
 
     def version_texts(self) -> tuple[str, str]:

@@ -80,6 +80,7 @@ def _block_line(words: int) -> Run:
 
 
 ROUTER_ROWS: list[Row] = [
+    row("neighbor IP LINE", _block_line(3), no="neighbor IP LINE"),
     row("router-id IP", _block_line(1), no="router-id [IP]"),
     row("network PREFIX area {<0-65535>|IP}", _block_line(2), no=True),
     row(f"passive-interface {{default|{NAMED}}}", _block_line(3), no=True),
@@ -118,8 +119,11 @@ SYSTEM_ROWS: list[Row] = [
     row("snmp-server LINE", kept(3, 18), no="snmp-server [LINE]"),
     row("logging LINE", kept(2, 18), no="logging LINE"),
     row("ntp server IP [prefer]", kept(3, 18), no="ntp server IP"),
+    row("ntp authentication-key <1-4294967295> LINE", kept(3, 18), no="ntp authentication-key <1-4294967295>"),
+    row("tacacs-server LINE", kept(3, 18), no="tacacs-server LINE"),
+    row("radius-server LINE", kept(2, 18), no="radius-server LINE"),
     row("banner {motd|login|exec} LINE", kept(2, 19), no="banner {motd|login|exec} [LINE]"),
-    row("router ospf <1-65535>", block("router"), no=True),
+    row("router {ospf|bgp} <1-65535>", block("router"), no=True),
     row("line {vty <0-9> [<0-9>]|console 0|aux 0}", block("line"), no=True),
     row("protocol spanning-tree {rstp|0}", block("spanning-tree"), no=True),
 ]  # fmt: skip

@@ -34,7 +34,7 @@ SUFFIXES = {
     "ext-nacl": "(config-ext-nacl)", "router": "(config-router)", "line": "(config-line)",
     "archive": "(config-archive)", "archive-log": "(config-archive-log-cfg)", "vlan": "(config-vlan)",
     "pvc": "(config-if-atm-vc)", "table-map": "(config-tablemap)", "control-plane": "(config-cp)",
-    "iphc": "(config-iphcp)",
+    "iphc": "(config-iphcp)", "keys": "(config-keys)", "routing": "(config-router)",
     "dhcp": "(dhcp-config)", "service": "(config-service)", "tcl": "(tcl)", "mac-acl": "(config-ext-macl)",
 }  # fmt: skip
 

@@ -1,0 +1,347 @@
+"""Secrets in every form that boxes hold, whatever becomes of the runs, on both databases: nobody is told them.
+
+What is looked through is everything that a viewer may ask for over HTTP, and everything that processes wrote:
+files, rows, logs, traces. Only whole configurations have them, which operators of the network may see.
+"""
+
+from __future__ import annotations
+
+import gzip
+import html
+import io
+import json
+import re
+import threading
+import zipfile
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import product
+from typing import Any
+
+import httpx2
+import pytest
+import sqlalchemy as sa
+
+from app.access.roles import EVERY_NETWORK, Role
+from app.access.sessions import cookie_name, open_session
+from app.access.tokens import create_token
+from app.access.users import add_user, find_user, grant
+from app.database.connections import Database
+from app.lab import control
+from app.runs.contents import contents
+from app.runs.store import RunStore
+from app.settings import Settings
+from tests.parts import need
+from tests.platforms.test_secret_forms import LINES
+from tests.postgres import PostgresServer
+
+from .chaos import Installation, sqlite_url, wait_until
+from .crowd import POLICY
+from .vault import BOXES, NETWORK, PLANTED, Vault
+
+pytestmark = [pytest.mark.hostile, pytest.mark.timeout(600)]
+
+SECRET = re.compile(rb"PLANTED\d\d\d")
+NOT_HELD = {
+    "key config-key password-encrypt PLANTED",  # no line of a configuration: it encrypts those
+    "wpa-psk ascii 0 PLANTED",  # the lab has no radio
+    "authentication-type simple 7 PLANTED",  # nor the virtual routers of FTOS
+}
+UNSAVED = f"snmp-server community {PLANTED}998 RW"
+ENDS = ("kept", "back", "unsaved", "refused", "otherwise", "cut")
+MOST_PAGES = 400
+_NOT_FOLLOWED = ("/static/", "/api/", "/logout", "/login")
+
+
+@dataclass
+class Told:
+    """What became of the runs, and where everything is kept."""
+
+    vault: Vault
+    installation: Installation
+    runs: dict[str, str]
+    status: dict[str, str]
+    traces: list[bytes]
+
+    @property
+    def settings(self) -> Settings:
+        return Settings(
+            var_dir=self.vault.var, inventories_dir=self.vault.inventories, database_url=self.installation.url
+        )
+
+    @property
+    def secrets(self) -> set[bytes]:
+        return {secret.encode() for held in self.vault.secrets.values() for secret in held}
+
+
+@pytest.fixture(scope="module")
+def collector() -> Iterator[tuple[str, list[bytes]]]:
+    """A collector of traces (OTLP over HTTP), and the bodies that it was given."""
+    bodies: list[bytes] = []
+
+    class Receiver(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["content-length"]))
+            bodies.append(gzip.decompress(body) if self.headers["content-encoding"] == "gzip" else body)
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}", bodies
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def told(
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    collector: tuple[str, list[bytes]],
+) -> Iterator[Told]:
+    """Runs of every end, by processes that go on serving."""
+    vault = Vault(tmp_path_factory.mktemp("vault"))
+    vault.var.mkdir(mode=0o700)
+    url = sqlite_url(vault.var)
+    if request.param == "postgresql":
+        need("postgresql")
+        server: PostgresServer = request.getfixturevalue("postgres")
+        url = server.new_database()
+    endpoint, bodies = collector
+    more = {"QOSFORGE_OTLP_ENDPOINT": endpoint}
+    try:
+        vault.start()
+        with closing(Installation(vault, url, more)) as installation:
+            installation.serve()
+            if request.param == "postgresql":
+                installation.worker()
+            wait_until(installation.ready, "the service")
+            told = Told(vault, installation, {}, {}, bodies)
+            _carry_out(told)
+            yield told
+    finally:
+        vault.stop()
+
+
+def _carry_out(told: Told) -> None:
+    def plant(box: str, kind: str, **args: object) -> None:
+        control.plant(told.vault.state, box, kind, **args)
+
+    def run(name: str, voice: int) -> None:
+        policy = {"text": POLICY, "parameters": {"voice": voice}}
+        order = {"network": NETWORK, "policy": policy, "measure": False}
+        _end(told, name, told.installation.post("/runs", order))
+
+    def quoting(box: str) -> str:
+        held = re.search(r"snmp-server community (PLANTED\d+) ", told.vault.running(box))
+        assert held is not None
+        return f"% Failed near '{held[1]}', see snmp-server community {PLANTED}999 RO"
+
+    run("kept", 30)
+    _end(told, "back", told.installation.post(f"/runs/{told.runs['kept']}/roll-back"))
+    control.configure(told.vault.state, "s2950", [UNSAVED])
+    run("unsaved", 31)
+    control.configure(told.vault.state, "s2950", [f"no {UNSAVED}"])
+    plant("s2970", "refuse", pattern="^mls qos", text=quoting("s2970"))
+    plant("e300", "refuse", pattern="^policy-map", text=quoting("e300"))
+    run("refused", 32)
+    plant("s2970", "clear")
+    plant("e300", "clear")
+    plant("r1", "drop_line", pattern="^priority percent")
+    run("otherwise", 33)
+    plant("r1", "clear")
+    plant("ers5510", "disconnect_after", lines=4)
+    run("cut", 34)
+    plant("ers5510", "clear")
+    wait_until(lambda: _status(told, "cut") != "needs_recovery", "the box to be settled", 120)
+    told.status["cut"] = _status(told, "cut")
+
+
+def _end(told: Told, name: str, answer: httpx2.Response) -> None:
+    assert answer.status_code == 201, answer.text
+    told.runs[name] = answer.json()["id"]
+    wait_until(lambda: _status(told, name) not in ("pending", "running"), f"the run {name} to end", 120)
+    told.status[name] = _status(told, name)
+
+
+def _status(told: Told, name: str) -> str:
+    return str(told.installation.client.get(f"/runs/{told.runs[name]}").json()["status"])
+
+
+def test_every_form_is_held_by_some_box(told: Told) -> None:
+    texts = {device.platform: told.vault.running(device.name) for device in told.vault.network.devices}
+    held = {
+        re.sub(r"PLANTED\d\d\d", PLANTED, line.strip()) for text in texts.values() for line in text.splitlines()
+    }
+    asked = {line.strip() for platform in texts for line in LINES[platform].splitlines()}
+    assert asked - held == NOT_HELD
+
+
+def test_the_runs_ended_as_they_should(told: Told) -> None:
+    assert (told.status["kept"], told.status["back"]) == ("kept", "kept")
+    assert told.status["unsaved"] in ("failed", "rolled_back")
+    assert {told.status[name] for name in ("refused", "otherwise", "cut")} == {"rolled_back"}
+    assert set(told.runs) == set(ENDS)
+
+
+def test_a_viewer_is_told_no_secret_by_the_interface(told: Told) -> None:
+    asked = 0
+    with _viewer(told, f"api-{len(told.runs)}") as client:
+        paths = client.get("/api/v1/openapi.json").json()["paths"]
+        for path in sorted(path for path, methods in paths.items() if "get" in methods):
+            for filled in _filled(client, path, told):
+                answer = client.get(filled)
+                asked += answer.status_code == 200
+                _nothing_in(answer, filled)
+    assert asked > 60
+
+
+def test_a_viewer_is_told_no_secret_on_the_pages(told: Told) -> None:
+    with _viewer(told, "pages") as client:
+        seen, todo, good = {"/"}, ["/"], 0
+        while todo and len(seen) < MOST_PAGES:
+            path = todo.pop(0)
+            answer = client.get(path)
+            good += answer.status_code == 200
+            _nothing_in(answer, path)
+            if "text/html" in answer.headers.get("content-type", ""):
+                for link in re.findall(r'(?:href|src|hx-get)="(/[^"#]*)', answer.text):
+                    found = html.unescape(link)
+                    if found not in seen and not found.startswith(_NOT_FOLLOWED):
+                        seen.add(found)
+                        todo.append(found)
+    assert all(any(run in path for path in seen) for run in told.runs.values())
+    assert good > 50
+
+
+def test_no_secret_is_in_files_rows_logs_and_traces(told: Told) -> None:
+    whole = _whole_configurations(told)
+    looked_at = 0
+    for path in told.vault.folder.rglob("*"):
+        inside = path.relative_to(told.vault.folder)
+        if not path.is_file() or inside.parts[0] == "inventories" or inside.parts[:2] == ("var", "lab"):
+            continue
+        if inside.parts[:2] == ("var", "artifacts") and "".join(inside.parts[2:]) in whole:
+            continue
+        looked_at += 1
+        assert not SECRET.findall(path.read_bytes()), inside
+    for place, value in _rows(told):
+        if not (place == "artifacts" and _artifact_of(value) in whole):
+            looked_at += 1
+            assert not SECRET.findall(value), place
+    assert looked_at > 100
+    assert told.traces
+    assert not [found for body in told.traces if (found := SECRET.findall(body))]
+
+
+def test_an_operator_of_the_network_reads_whole_configurations_and_a_viewer_does_not(told: Told) -> None:
+    read = set()
+    with _viewer(told, "whole") as viewer:
+        for run in told.runs.values():
+            for entry in told.installation.client.get(f"/runs/{run}/artifacts").json()["artifacts"]:
+                if entry["restricted"]:
+                    path = f"http://127.0.0.1:{told.installation.port}{entry['link']}"
+                    read |= set(SECRET.findall(told.installation.client.get(path).content))
+                    assert viewer.get(entry["link"]).status_code == 403
+    assert told.secrets <= read
+
+
+def test_a_reason_names_no_secret_and_is_still_a_reason(told: Told) -> None:
+    run = told.installation.client.get(f"/runs/{told.runs['unsaved']}").json()
+    words = json.dumps(run)
+    assert "snmp-server community ******** RW" in words
+    assert "differ" in words
+
+
+def _viewer(told: Told, name: str) -> httpx2.Client:
+    """A viewer of every network, logged in and with a token."""
+    with closing(Database(told.installation.url)) as database:
+
+        def write(connection: sa.Connection) -> tuple[str, str]:
+            now = datetime.now(UTC)
+            add_user(connection, name, now)
+            grant(connection, name, EVERY_NETWORK, Role.VIEWER)
+            owner = find_user(connection, name)
+            token = create_token(connection, owner, "t", Role.VIEWER, None, at=now)[1]
+            return token, open_session(connection, owner.id, now)
+
+        token, session = database.transact(write)
+    port = told.installation.port
+    client = httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=60, follow_redirects=True)
+    client.cookies.set(cookie_name(told.settings), session)
+    client.headers["Authorization"] = f"Bearer {token}"
+    return client
+
+
+def _filled(client: httpx2.Client, path: str, told: Told) -> list[str]:
+    """The path with every value of its parameters that is known here; none where one is not."""
+    known: dict[str, list[str]] = {
+        "run_id": list(told.runs.values()),
+        "network": [NETWORK],
+        "device": list(BOXES),
+        "name": ["crowd"],
+    }
+    names = re.findall(r"{(\w+)", path)
+    if "artifact" in names or path.endswith("/artifacts/{name}"):
+        listed = [client.get(f"/api/v1/runs/{run}/artifacts").json()["artifacts"] for run in told.runs.values()]
+        return [entry["link"] for entries in listed for entry in entries if not entry["restricted"]]
+    if not set(names) <= set(known):
+        return []
+    values = product(*(known[name] for name in names))
+    return [
+        path if path.startswith("/api") else f"/api/v1{path}" for path in (_with(path, names, v) for v in values)
+    ]
+
+
+def _with(path: str, names: list[str], values: tuple[str, ...]) -> str:
+    for name, value in zip(names, values, strict=True):
+        path = re.sub(rf"{{{name}(:\w+)?}}", value, path)
+    return path
+
+
+def _nothing_in(answer: httpx2.Response, path: str) -> None:
+    parts = {path: answer.content}
+    if answer.headers.get("content-type", "").startswith("application/zip"):
+        with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+            parts = {f"{path}: {name}": archive.read(name) for name in archive.namelist()}
+    for name, content in parts.items():
+        assert not SECRET.findall(content), name
+
+
+def _whole_configurations(told: Told) -> set[str]:
+    """Ids of the artifacts that are what boxes held."""
+    with closing(RunStore(told.installation.url)) as store:
+        of_runs = [content for run in told.runs.values() for content in contents(store, run)]
+        journal = [entry for run in told.runs.values() for entry in store.journal.entries(run)]
+    whole = {content.id for content in of_runs if content.kind.restricted}
+    return whole | {entry.before for entry in journal if entry.before}
+
+
+def _rows(told: Told) -> Iterator[tuple[str, bytes]]:
+    """Every row of every table, with the table's name."""
+    with closing(Database(told.installation.url)) as database, database.read() as connection:
+        inspected = sa.inspect(connection)
+        schemas = [None] if database.is_embedded else ["public", "dbos"]
+        for schema in schemas:
+            for table in inspected.get_table_names(schema=schema):
+                name = f'"{schema}"."{table}"' if schema else f'"{table}"'
+                for row in connection.execute(sa.text(f"SELECT * FROM {name}")):
+                    yield table, b"\n".join(_bytes(value) for value in row)
+
+
+def _bytes(value: Any) -> bytes:
+    if isinstance(value, bytes | memoryview):
+        return bytes(value)
+    return json.dumps(value, default=str).encode()
+
+
+def _artifact_of(row: bytes) -> str:
+    return json.loads(row.split(b"\n", 1)[0])
