@@ -245,7 +245,7 @@ class Database:
         else:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with held_lock(self.path.with_name(self.path.name + ".lock"), _MIGRATE_SECONDS), self._told():
-                _keep_private(self.path)
+                keep_private(self.path)
                 # The mode is a property of the file and cannot be set inside a transaction.
                 with closing(sqlite3.connect(self.path, timeout=BUSY_SECONDS)) as plain:
                     plain.execute("PRAGMA journal_mode=WAL")
@@ -351,7 +351,7 @@ def _is_locked(error: sa.exc.DBAPIError) -> bool:
     return getattr(error.orig, "sqlstate", None) == "55P03"
 
 
-def _keep_private(path: Path) -> None:
+def keep_private(path: Path) -> None:
     """Let nobody but its owner read a database: it has hashes of passwords and tokens.
 
     Its directory may be open to all. SQLite makes the files beside it with the mode of the database. A database

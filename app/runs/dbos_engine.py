@@ -21,6 +21,7 @@ import sqlalchemy as sa
 from dbos import DBOS, DBOSConfig, SetWorkflowID, WorkflowHandle, WorkflowStatus
 from dbos import error as dbos_errors
 
+from app.database.connections import keep_private
 from app.errors import InputError, Place, QosforgeError, StoreError
 from app.runs import records
 from app.runs.engine import (
@@ -81,10 +82,10 @@ class DbosEngine:
         queues: Sequence[Queue] = (),
         workflow_version: str = WORKFLOW_VERSION,
     ) -> None:
-        record = directory / "engine.sqlite"
-        self._url = url or sa.URL.create("sqlite", database=str(record))
-        self._place = Place(file=str(record)) if url is None else Place(path=url.render_as_string())
-        self._ownership = Ownership(directory, record=record if url is None else None, store=store)
+        self._record = directory / "engine.sqlite" if url is None else None
+        self._url = url or sa.URL.create("sqlite", database=str(self._record))
+        self._place = Place(file=str(self._record)) if url is None else Place(path=url.render_as_string())
+        self._ownership = Ownership(directory, record=self._record, store=store)
         self._executor = executor
         self._queues = tuple(queues)
         self._version = workflow_version
@@ -136,6 +137,8 @@ class DbosEngine:
             refuse_foreign_records(self._url, self._place)
             quieten()
             without_pollers()
+            if self._record is not None:
+                keep_private(self._record)
             for name, workflow in self._workflows.items():
                 self._durable[name] = DBOS.workflow(name=name, max_recovery_attempts=MOST_TAKEN_UP)(
                     self._guarded(name, workflow)
@@ -155,7 +158,7 @@ class DbosEngine:
             ]
             self._work = QueueWork(engine, [*(queues if listen else []), engine._registry.get_internal_queue()])
             self._work.start()
-        except (sa.exc.SQLAlchemyError, sqlite3.Error, dbos_errors.DBOSException) as error:
+        except (sa.exc.SQLAlchemyError, sqlite3.Error, OSError, dbos_errors.DBOSException) as error:
             self._disown()
             raise StoreError(
                 f"the engine's record cannot be opened: {error}",

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import threading
 from collections.abc import Callable
@@ -420,6 +421,20 @@ def test_a_record_with_pickles_is_never_read(tmp_path: Path) -> None:
         plain.execute("UPDATE operation_outputs SET serialization = 'py_pickle'")
     with pytest.raises(StoreError, match="py_pickle data in operation_outputs"):
         launched(tmp_path, lambda engine, run_id, params: {})
+
+
+def test_the_record_is_its_owners_alone_whatever_its_directory(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    before = os.umask(0o022)
+    try:
+        engine = launched(tmp_path, lambda engine, run_id, params: engine.run_step("good", lambda: {"a": 1}))
+        engine.run("loop", "run-a", {})
+        modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.glob("engine.sqlite*")}
+        engine.close()
+    finally:
+        os.umask(before)
+    assert "engine.sqlite" in modes
+    assert set(modes.values()) == {0o600}
 
 
 def test_a_record_that_is_no_database_is_told_and_frees_the_engine(tmp_path: Path) -> None:
