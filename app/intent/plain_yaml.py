@@ -101,7 +101,7 @@ class _Reading:
         self.marks[path] = (mark.line + 1, mark.column + 1)
         kind = type(event)
         if kind is ScalarEvent and (event.value or event.style):  # nothing at all stands where readers see it
-            return event.value if event.style else _scalar(event.value)
+            return event.value if event.style else _plain(event.value)
         if kind is SequenceStartEvent:
             entries: list[Any] = []
             while type(event := self._parser.get_event()) is not SequenceEndEvent:
@@ -119,6 +119,11 @@ class _Reading:
         return result
 
 
+def _plain(text: str) -> Any:
+    """What a scalar stands for; only short ones are remembered: the long ones of many texts would fill the memory."""
+    return _scalar(text) if len(text) <= LONGEST_NUMBER else _scalar.__wrapped__(text)
+
+
 @lru_cache(maxsize=4096)
 def _scalar(text: str) -> Any:
     """What a scalar without quotes stands for, by the other reader's own rules (YAML 1.2)."""
@@ -132,6 +137,8 @@ def _scalar(text: str) -> Any:
         return yaml.constructor.construct_object(ScalarNode(tag, text))
     except Exception:  # noqa: BLE001  the other reader tells what is wrong with it
         raise _Left from None
+    finally:
+        yaml.constructor.constructed_objects.clear()  # it keeps all that it makes until the end of a document
 
 
 @lru_cache(maxsize=1)

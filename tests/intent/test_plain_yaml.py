@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -80,3 +82,27 @@ def test_what_is_of_another_kind_is_left(text: str) -> None:
 def test_depth_is_bounded(text: str) -> None:
     with pytest.raises(InputError, match=r"deeper|not YAML"):
         parse_document(text, "deep")
+
+
+@pytest.mark.parametrize("value", ["{}", "word{}", "long {:0200}", "1.{}", "[1, {}]"])
+def test_what_was_read_before_takes_no_memory(value: str) -> None:
+    """A process reads texts as long as it lives."""
+
+    def read(start: int) -> None:
+        text = "\n".join(f"- {value.format(n)}" for n in range(start, start + 8000)) + "\n"
+        assert read_plain(text, MAX_DEPTH, MAX_NODES) is not None
+
+    read(0)
+    gc.collect()
+    tracemalloc.start()
+    try:
+        read(100_000)
+        gc.collect()
+        once, _ = tracemalloc.get_traced_memory()
+        for more in (200_000, 300_000, 400_000):
+            read(more)
+        gc.collect()
+        kept, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert kept < once + 200_000, "bytes"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 
 from app.errors import InputError, Place
 from app.plan.request import DeviceRequest
@@ -34,7 +34,7 @@ class Train:
         return (self.release or 0) >= first.release and (self.technology or not first.technology)
 
 
-@cache
+@lru_cache(maxsize=1024)
 def _read(image: str) -> Train | None:
     found = _IMAGE.match(image)
     if found is None:
@@ -43,7 +43,7 @@ def _read(image: str) -> Train | None:
     return Train((int(found[1]), int(found[2])), release, found[5] == "T")
 
 
-@cache
+@lru_cache(maxsize=1024)
 def train(image: str, device: str | None = None) -> Train:
     """The release of an image's name; a train without a release is the one that the capability data takes it for.
 
