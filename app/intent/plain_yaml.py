@@ -120,7 +120,7 @@ class _Reading:
 
 
 def _plain(text: str) -> Any:
-    """What a scalar stands for; only short ones are remembered: the long ones of many texts would fill the memory."""
+    """What a scalar stands for; only short ones are remembered: long ones of many texts would fill the memory."""
     return _scalar(text) if len(text) <= LONGEST_NUMBER else _scalar.__wrapped__(text)
 
 

@@ -69,8 +69,9 @@ class Course:
     context: Context
     engine: Engine
 
-    def _step(self, name: str, phase: Callable[..., Json], *arguments: Any) -> Json:
-        got = self.engine.run_step(name, _stoppable, phase, self.context, *arguments)
+    def _step(self, name: str, phase: Callable[..., Json], *arguments: Any, waits: bool = False) -> Json:
+        step = self.engine.wait_step if waits else self.engine.run_step
+        got = step(name, _stoppable, phase, self.context, *arguments)
         if "stopped" in got:
             raise _Stop(got["stopped"], name, self.context.run_id)
         return got
@@ -120,7 +121,7 @@ class Course:
 
     def _lock(self, since: str) -> tuple[list[str], list[Json]]:
         for number in count(1):
-            got = self._step("lock" if number == 1 else f"lock-{number}", waiting.lock, since)
+            got = self._step("lock" if number == 1 else f"lock-{number}", waiting.lock, since, waits=True)
             if got.get("stop"):
                 raise _Stop(got["stop"], "lock", self.context.run_id)
             if "devices" in got or "errors" in got:
@@ -255,7 +256,8 @@ class Course:
         """
         until: str | None = None
         for number in count(1):
-            got = self._step(f"await-{when}-{number}", waiting.await_measurement, when, until, OUTSIDE_SECONDS)
+            name = f"await-{when}-{number}"
+            got = self._step(name, waiting.await_measurement, when, until, OUTSIDE_SECONDS, waits=True)
             if got.get("stop"):
                 raise _Stop(got["stop"], f"measure-{when}", self.context.run_id)
             if "measurement" in got or "late" in got:

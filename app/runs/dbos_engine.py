@@ -286,6 +286,19 @@ class DbosEngine:
         except dbos_errors.DBOSWorkflowConflictIDError as error:
             raise _Superseded from error
 
+    def wait_step(self, name: str, step: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """As :meth:`run_step`; a process that dies in the step does not count as one that died under it."""
+        workflow_id = str(DBOS.workflow_id)
+
+        def waiting(*args: P.args, **kwargs: P.kwargs) -> T:
+            self._count(workflow_id, -1)
+            try:
+                return step(*args, **kwargs)
+            finally:
+                self._count(workflow_id, 1)
+
+        return self.run_step(name, waiting, *args, **kwargs)
+
     def recover(self) -> list[Recovered]:
         """Wait until every unfinished run of this executor has ended, and tell how."""
         mine = DBOS.list_workflows(status=_UNFINISHED, executor_id=self._executor)
@@ -359,7 +372,7 @@ class DbosEngine:
                 raise
             except BaseException:  # an interrupt, or our own closing: the run stays unfinished
                 self._interrupted.add(workflow_id)
-                self._not_counted(workflow_id)
+                self._count(workflow_id, -1)
                 raise
             finally:
                 with self._idle:
@@ -368,14 +381,14 @@ class DbosEngine:
 
         return durable
 
-    def _not_counted(self, workflow_id: str) -> None:
-        """Take back that a workflow was taken up: its process lets go of it, and did not die under it."""
+    def _count(self, workflow_id: str, more: int) -> None:
+        """Change how often a workflow counts as taken up: not where its process lets go of it, or it waits."""
         table = self._system.tables.workflow_status
-        counted = (table.c.workflow_uuid == workflow_id) & (table.c.recovery_attempts > 0)
-        # Where the record is away, the count stays: a run is given up sooner, and never carried out twice.
+        counted = (table.c.workflow_uuid == workflow_id) & (table.c.recovery_attempts + more >= 0)
+        # Where the record is away, the count stays: a run is given up sooner or later, and never carried out twice.
         with suppress(sa.exc.SQLAlchemyError), self._system.engine.begin() as connection:
-            fewer = table.c.recovery_attempts - 1
-            connection.execute(sa.update(table).where(counted).values(recovery_attempts=fewer))
+            changed = table.c.recovery_attempts + more
+            connection.execute(sa.update(table).where(counted).values(recovery_attempts=changed))
 
     def _config(self) -> DBOSConfig:
         return {

@@ -148,6 +148,9 @@ class Engine(Protocol):
             TypeError: the result does not survive JSON unchanged.
         """
 
+    def wait_step(self, name: str, step: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """As :meth:`run_step`, for a step that waits for others: no death of a process is its workflow's doing."""
+
     def recover(self) -> list[Recovered]:
         """Wait until every unfinished run has ended, and tell how; a failed one is a value here."""
 

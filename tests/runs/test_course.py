@@ -53,6 +53,8 @@ class Steps:
         self.told.append((name, arguments))
         return answer
 
+    wait_step = run_step
+
 
 def course(steps: Steps, **documents: object) -> Any:
     asked: dict[str, Any] = {

@@ -121,6 +121,22 @@ def test_a_run_whose_process_dies_again_and_again_is_given_up(tmp_path: Path, sp
     assert lines(tmp_path / "log").count("two begins") == 2 * (1 + MOST_TAKEN_UP)
 
 
+def test_a_run_that_waits_outlives_any_number_of_deaths(tmp_path: Path, spawn: Spawn) -> None:
+    script = THREE_STEPS.replace('run_step("second"', 'wait_step("second"')
+    waiting = script.replace('while action == "die"', 'while action != "recover"')
+    for time in range(1, 4 + MOST_TAKEN_UP):
+        victim = spawn(waiting, tmp_path, "die" if time == 1 else "die later")
+        wait_for(lambda: lines(tmp_path / "log").count("two begins") == 2 * time, "both runs to wait")  # noqa: B023
+        victim.kill()
+        victim.wait(timeout=10)
+    output = finish(spawn(script, tmp_path, "recover")).splitlines()
+    assert sorted(run_id for run_id, _, _ in json.loads(output[0])) == ["run-a", "run-b"]
+    # From then on deaths count as they did: the wait is over, and has cost nothing.
+    with closing(sqlite3.connect(tmp_path / "engine.sqlite")) as plain:
+        counted = plain.execute("SELECT DISTINCT recovery_attempts FROM workflow_status").fetchall()
+    assert counted == [(1,)]
+
+
 def test_one_process_owns_the_engine(tmp_path: Path, spawn: Spawn) -> None:
     owner = spawn(OWN, tmp_path)
     assert owner.stdout is not None

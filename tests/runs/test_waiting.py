@@ -96,6 +96,8 @@ class Failing:
             raise InputErrors("two", errors=[InputError(f"r{n} is wrong", mend="mend it") for n in (1, 2)])
         return phase(*arguments)
 
+    wait_step = run_step
+
 
 def test_every_error_that_stopped_a_run_is_counted(desk: Desk, order: Order) -> None:
     engine = Failing()
