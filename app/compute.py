@@ -39,6 +39,8 @@ _LOOK_SECONDS = 1.0
 """How often it is asked whether a call is still wanted."""
 _OBJECTS_BETWEEN_COLLECTIONS = 50_000
 """More than a preview of ten devices leaves; the interpreter's own 700 mean a search at every other device."""
+_MOST_KEPT = 0.25
+"""The part of its memory that a process may keep from one call to the next; one that keeps more is replaced."""
 _STOP_SECONDS = 5.0
 """How long it is waited for a killed process to be gone; one that the kernel holds is left to itself."""
 _CONTEXT = multiprocessing.get_context("spawn")  # a fork of a process with threads may hang
@@ -268,15 +270,15 @@ class Compute:
     ) -> tuple[bool, Any]:
         try:
             try:
-                good, result = _ask(seat.process(), call, deadline, self._limits, unwanted)
+                good, result, full = _ask(seat.process(), call, deadline, self._limits, unwanted)
             except _NotTaken:  # it died while it had nothing to do, which is not this call's fault
                 seat.clear()
-                good, result = _ask(seat.process(), call, deadline, self._limits, unwanted)
+                good, result, full = _ask(seat.process(), call, deadline, self._limits, unwanted)
         except BaseException:
             # Whatever it was: the answer may still come, and the next call would take it for its own.
             seat.clear()
             raise
-        if not good and isinstance(result, TookTooMuch):
+        if full or (not good and isinstance(result, TookTooMuch)):
             seat.clear()
         return good, result
 
@@ -342,8 +344,8 @@ def _ask(
     deadline: float,
     limits: Limits,
     unwanted: Callable[[], bool] | None,
-) -> tuple[bool, Any]:
-    """Whether a call ended without an error, and its result or error."""
+) -> tuple[bool, Any, bool]:
+    """Whether a call ended without an error, its result or error, and whether it left much in the process."""
     taken = True
     try:
         process.pipe.send(call)
@@ -360,8 +362,8 @@ def _ask(
         if not taken:
             raise _NotTaken("the computing process died before its call", mend="come again") from error
         raise _death(process, limits) from error
-    good, result = ForkingPickler.loads(blob)
-    return good, result
+    good, result, full = ForkingPickler.loads(blob)
+    return good, result, full
 
 
 def _death(process: _Process, limits: Limits) -> ServiceError:
@@ -383,12 +385,27 @@ def _too_large(limits: Limits) -> TookTooMuch:
     )
 
 
-def _bound_memory(limits: Limits) -> None:
-    """Let this process have so much memory beside what it has now."""
-    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
-    most = pages * resource.getpagesize() + (limits.megabytes << 20)
+def _bound_memory(limits: Limits) -> int:
+    """Let this process have so much memory beside what it has now; how many bytes that is."""
+    idle = _size()
+    most = idle + (limits.megabytes << 20)
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+    return idle
+
+
+def _size() -> int:
+    """Bytes of this process's address space."""
+    return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
+
+
+def _is_full(idle: int, limits: Limits) -> bool:
+    """Whether calls have left so much in this process that the next one would have too little."""
+    most = idle + _MOST_KEPT * (limits.megabytes << 20)
+    if _size() <= most:
+        return False
+    gc.collect()
+    return _size() > most
 
 
 def _bound_processor(limits: Limits) -> None:
@@ -410,17 +427,17 @@ def _serve(pipe: Connection, parent: int, preload: tuple[str, ...], limits: Limi
     # Nearly all that a call makes lives until its end: to look for garbage often finds none, and takes long.
     gc.freeze()
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
-    _bound_memory(limits)
+    idle = _bound_memory(limits)
     while True:
         try:
             blob = pipe.recv_bytes()
         except (OSError, EOFError):  # the parent is gone
             return
         except MemoryError:  # in the midst of a call, whose rest would be taken for the next one
-            pipe.send((False, _too_large(limits)))
+            pipe.send((False, _too_large(limits), True))
             return
         _bound_processor(limits)
-        answer = _done(blob, limits)
+        answer = _done(blob, limits, idle)
         del blob
         try:
             pipe.send_bytes(answer)
@@ -429,15 +446,16 @@ def _serve(pipe: Connection, parent: int, preload: tuple[str, ...], limits: Limi
         del answer
 
 
-def _done(blob: bytes, limits: Limits) -> memoryview:
-    """What is answered to a call: whether it ended without an error, and its result or error."""
+def _done(blob: bytes, limits: Limits, idle: int) -> memoryview:
+    """What is answered to a call: see `_ask`."""
     try:
         function, args, kwargs = ForkingPickler.loads(blob)
-        return ForkingPickler.dumps((True, function(*args, **kwargs)))
+        result = function(*args, **kwargs)
+        return ForkingPickler.dumps((True, result, _is_full(idle, limits)))
     except QosforgeError as error:
         told: Exception = error
     except MemoryError:
-        told = _too_large(limits)
+        return ForkingPickler.dumps((False, _too_large(limits), True))
     except Exception:  # noqa: BLE001  the parent raises it
         told = RuntimeError(traceback.format_exc())
-    return ForkingPickler.dumps((False, told))
+    return ForkingPickler.dumps((False, told, _is_full(idle, limits)))

@@ -210,6 +210,23 @@ def test_memory_beyond_the_limit_is_named_and_the_next_call_is_well() -> None:
         compute.close()
 
 
+KEPT: list[bytearray] = []
+
+
+def keep(megabytes: int) -> int:
+    KEPT.append(bytearray(megabytes << 20))
+    return os.getpid()
+
+
+def test_what_calls_leave_behind_takes_nothing_from_the_next_one() -> None:
+    compute = Compute(1, limits=Limits(megabytes=256))
+    try:
+        processes = [compute.call(keep, 50, timeout=60) for _ in range(12)]
+    finally:
+        compute.close()
+    assert 1 < len(set(processes)) < len(processes)
+
+
 def test_processor_time_beyond_the_limit_is_named() -> None:
     compute = Compute(1, limits=Limits(cpu_seconds=1))
     try:
