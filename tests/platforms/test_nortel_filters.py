@@ -347,6 +347,33 @@ def test_any_intent_round_trips(loaded: LoadedIntent) -> None:
     assert held.unknown == ()
 
 
+def test_rules_that_are_put_into_blocks_twice_read_back_in_their_order() -> None:
+    """Read back, the blocks of the first order make rules whose own blocks have another order."""
+    police = {"rate": "119 Mb/s", "exceed": {"remark": 8}}
+    classes: list[dict[str, Any]] = [
+        {"name": "one", "match": {"any": [{"dscp": [28, 10, 34, 46, 37], "source": ["10.58.0.0/16"]}]}},
+        {"name": "two", "match": {"any": [{"dscp": [14, 5, 24, 30]}]}, "mark": {"dscp": 30, "cos": 2}},
+        {
+            "name": "three",
+            "match": {
+                "any": [
+                    {"precedence": [4, 5], "source": ["10.244.0.0/16"]},
+                    {"dscp": [40, 5, 3], "vlan": [3223, 4025]},
+                    {"precedence": [6, 0], "protocol": ["udp"]},
+                ]
+            },
+        },
+    ]
+    for entry, weight in zip(classes, (15, 19, 3), strict=True):
+        entry["treatment"] = {"bandwidth": {"weight": weight}} | (
+            {} if entry["name"] == "three" else {"police": police}
+        )
+    default = {"name": "default", "treatment": {"bandwidth": {"weight": 2}}}
+    request, result = lowered(DEVICE, rich(*classes, default), QUEUES)
+    held = PLATFORM.parse(QUEUES + rendered(DEVICE, request, result), DEVICE, request.image)
+    assert differences(result.plan, held) == ()
+
+
 def test_a_priority_that_a_later_class_has_too_reads_back() -> None:
     twins = [
         {"name": name, "match": {"any": [{"dscp": [10]}]}, "mark": {"dscp": dscp, "cos": 2}}

@@ -18,6 +18,7 @@ from app.sharing import shared
 
 SECOND = 500
 """What is added to the number of a set for its second classifier, where it has an IP and an L2 element."""
+_MOST_ROUNDS = 16
 DROP_TRAFFIC = 1
 """The predefined action that drops."""
 
@@ -192,9 +193,17 @@ def gathered(found: Iterable[tuple[Rule, Term]]) -> tuple[Rule, ...]:
 
 
 def in_box_order(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
-    """The rules as they read when the box's order is read back."""
-    bare = [rule.model_copy(update={"any_of": ()}) for rule in rules]
-    return gathered((bare[position], term) for group in _grouped(rules) for position, term in group)
+    """The rules as they read when the box's order is read back.
+
+    What is read may be put into blocks in yet another order, so that it is done until the order stays.
+    """
+    for _ in range(_MOST_ROUNDS):
+        bare = [rule.model_copy(update={"any_of": ()}) for rule in rules]
+        read = gathered((bare[position], term) for group in _grouped(rules) for position, term in group)
+        if read == rules:
+            break
+        rules = read
+    return rules
 
 
 def _grouped(rules: tuple[Rule, ...]) -> list[list[Alternative]]:
