@@ -278,7 +278,7 @@ class Compute:
             # Whatever it was: the answer may still come, and the next call would take it for its own.
             seat.clear()
             raise
-        if full or (not good and isinstance(result, TookTooMuch)):
+        if full:
             seat.clear()
         return good, result
 
@@ -362,8 +362,8 @@ def _ask(
         if not taken:
             raise _NotTaken("the computing process died before its call", mend="come again") from error
         raise _death(process, limits) from error
-    good, result, full = ForkingPickler.loads(blob)
-    return good, result, full
+    answer: tuple[bool, Any, bool] = ForkingPickler.loads(blob)
+    return answer
 
 
 def _death(process: _Process, limits: Limits) -> ServiceError:
