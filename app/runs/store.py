@@ -256,16 +256,17 @@ class RunStore:
 
     def due_runs(self) -> list[Run]:
         """Waiting runs whose moment has come, the longest due first."""
-        waiting = RUNS.c.status.in_(sorted(WAITING)) & (RUNS.c.due <= self.now())
-        query = sa.select(RUNS).where(waiting).order_by(RUNS.c.due)
+        query = sa.select(RUNS).where(self._due()).order_by(RUNS.c.due)
         return self.database.query(lambda connection: [_run(row) for row in connection.execute(query)])
 
     def any_to_begin(self) -> bool:
         """Whether a run is to begin, one waits for a moment that has come, or a point of a sweep is open."""
-        waiting = RUNS.c.status.in_(sorted(WAITING)) & (RUNS.c.due <= self.now())
-        run = sa.exists().where((RUNS.c.status == RunStatus.PENDING.value) | waiting)
+        run = sa.exists().where((RUNS.c.status == RunStatus.PENDING.value) | self._due())
         found = sa.select(run | sa.exists().where(SWEEP_POINTS.c.outcome.is_(None)))
         return bool(self.database.query(lambda connection: connection.scalar(found)))
+
+    def _due(self) -> sa.ColumnElement[bool]:
+        return RUNS.c.status.in_(sorted(WAITING)) & (RUNS.c.due <= self.now())
 
     def change(self, run_id: str, change: Change, by: tuple[str, Deed] | str = "") -> Run:
         """Look at a run and set columns of it, in one transaction that nobody gets in between.
