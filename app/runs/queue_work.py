@@ -20,6 +20,7 @@ _LOOK_SECONDS = 2.0
 _WAITING_SECONDS = 0.5
 """The same while something waits: for a place, or for the next minute."""
 _LAST_SECONDS = 10.0
+"""How long a look that is under way may take to end."""
 
 
 class _Call(threading.Event):
