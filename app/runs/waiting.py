@@ -19,7 +19,7 @@ from app.runs.lineage import hands_in
 from app.runs.outside import received, waiting_for
 from app.runs.policy_trust import distrust
 from app.runs.reason import RECOVER, Reason, reason_of_errors, retry
-from app.runs.store import Run
+from app.runs.store import Run, RunStore
 from app.runs.tables import RunStatus, Verdict
 from app.runs.undo import originals
 from app.tester.measurement import Side
@@ -30,6 +30,8 @@ LEASE_SECONDS = 1800
 TRY_SECONDS = 10.0
 """Length of one step that waits: a process that shuts down waits for it."""
 POLL_SECONDS = 0.5
+SETTLING_SECONDS = 60
+"""Within that a service begins to settle what a stopped run left; it looks every ten seconds."""
 LOCK_SECONDS = 3600
 """How long a run without a deadline waits for boxes that another holds."""
 
@@ -78,14 +80,22 @@ def lock(context: Context, since: str) -> Json:
 
 
 def _left_for_good(context: Context, devices: list[str]) -> bool:
-    """Whether a box was left between two states by a run that stopped there."""
+    """Whether a run left a device between two states, and nobody is about to put it back."""
     store = context.store
     return any(
         touch.device in devices
         for run in store.runs_in({RunStatus.NEEDS_RECOVERY})
-        if run.network == context.network.name and run.id != context.run_id
+        if run.network == context.network.name and run.id != context.run_id and not _soon_settled(store, run)
         for touch in store.journal.open_touches(run.id)
     )
+
+
+def _soon_settled(store: RunStore, run: Run) -> bool:
+    """Whether a try at putting back what a stopped run left is under way, or the first one is still to come."""
+    tries = [s for s in store.stages(run.id) if s.name == "roll-back" and s.run_attempt == run.attempt]
+    if tries:
+        return tries[-1].ended is None
+    return store.now() < run.updated + timedelta(seconds=SETTLING_SECONDS)
 
 
 def await_measurement(context: Context, when: Side, until: str | None, seconds: float) -> Json:

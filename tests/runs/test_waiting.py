@@ -55,14 +55,45 @@ def lock(context: Context) -> object:
     return waiting.lock(context, context.store.now().isoformat())
 
 
-def test_what_stopped_between_two_states_is_not_waited_for(desk: Desk, order: Order) -> None:
-    stopped, behind = waits(desk, order), waits(desk, order)
-    desk.store.journal.append(stopped.run_id, waiting.scope(stopped)[0], JournalAction.TOUCHING)
-    assert lock(behind) == {}
-    desk.store.set_status(stopped.run_id, RunStatus.NEEDS_RECOVERY, reason=WHY)
-    found = lock(behind)
+@pytest.fixture
+def stopped(desk: Desk, order: Order) -> Context:
+    """A run that stopped between two states of a device; a service has not seen it yet."""
+    found = waits(desk, order)
+    desk.store.journal.append(found.run_id, waiting.scope(found)[0], JournalAction.TOUCHING)
+    desk.store.set_status(found.run_id, RunStatus.NEEDS_RECOVERY, reason=WHY)
+    return found
+
+
+def refused(context: Context) -> bool:
+    found = lock(context)
     assert isinstance(found, dict)
-    assert "between two states" in found["errors"][0]["message"]
+    return "errors" in found and "between two states" in found["errors"][0]["message"]
+
+
+def test_what_stopped_between_two_states_is_waited_for_while_it_is_about_to_be_settled(
+    desk: Desk, order: Order, stopped: Context
+) -> None:
+    behind = waits(desk, order)
+    assert lock(behind) == {}
+    assert "between two states" in desk.run(behind.run_id).waits_for
+    with desk.store.stage(stopped.run_id, "roll-back"):
+        assert lock(behind) == {}
+        desk.store.journal.append(stopped.run_id, waiting.scope(stopped)[0], JournalAction.UNDONE)
+    assert lock(behind) == {"devices": waiting.scope(behind)}
+
+
+@pytest.mark.usefixtures("stopped")
+def test_what_nobody_settles_is_not_waited_for(
+    desk: Desk, order: Order, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(waiting, "SETTLING_SECONDS", 0)
+    assert refused(waits(desk, order))
+
+
+def test_what_could_not_be_settled_is_not_waited_for(desk: Desk, order: Order, stopped: Context) -> None:
+    with desk.store.stage(stopped.run_id, "roll-back"):
+        pass
+    assert refused(waits(desk, order))
 
 
 def failures() -> list[dict[str, object]]:
