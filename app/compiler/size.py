@@ -54,8 +54,7 @@ def _bare(wanted: ClassRequest) -> ClassRequest:
 
 def _sizes(request: DeviceRequest, box: Platform, classes: tuple[ClassRequest, ...], above: int) -> Iterator[_Size]:
     for wanted in classes:
-        sides = (wanted.terms, wanted.none_of)
-        conditions = max(sum(box.count_conditions(request, term) for term in side) for side in sides)
+        conditions = box.count_conditions(request, wanted)
         joined = above * (len(wanted.terms) or 1)
         most = box.most_conditions if recognises(request, wanted) else max(box.most_conditions, MOST_OF_A_CLASS)
         yield _Size(wanted, conditions, joined if above > 1 else 0, most)

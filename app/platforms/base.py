@@ -13,7 +13,7 @@ from app.errors import InputError, Place
 from app.findings import Fidelity, Finding
 from app.inventory.models import Role
 from app.plan.model import Plan
-from app.plan.request import DeviceRequest, Feature, Term
+from app.plan.request import ClassRequest, DeviceRequest, Feature
 from app.platforms.profile import DeviceProfile
 from app.platforms.secret_forms import SecretForms
 
@@ -116,8 +116,8 @@ class Platform(Protocol):
     most_conditions: int
     """How many conditions (match lines, entries of access lists, filters) one class may come to on an interface."""
 
-    def count_conditions(self, request: DeviceRequest, term: Term) -> int:
-        """How many conditions an alternative of a class comes to at most: by arithmetic, for whatever lists."""
+    def count_conditions(self, request: DeviceRequest, wanted: ClassRequest) -> int:
+        """How many conditions a class comes to at most: by arithmetic, for whatever lists."""
         ...
 
     def lower(self, request: DeviceRequest, running: Plan | None) -> Lowered:

@@ -74,6 +74,11 @@ def _application(application: Application) -> Iterator[Term]:
             yield Term(protocol=application.protocol_number, source_ports=ports)
 
 
+def count_class(wanted: ClassRequest, count: Callable[[Alternative], int]) -> int:
+    """How many conditions a class comes to: the longer of its sides, each alternative what ``count`` says."""
+    return max(sum(map(count, side)) for side in (wanted.terms, wanted.none_of))
+
+
 def count_conditions(
     request: DeviceRequest,
     term: Alternative,

@@ -23,8 +23,9 @@ from .support import a_class, device, emulated, made_text, matches, routers, run
 from .test_candidate import push
 
 SETTINGS = settings(
-    max_examples=30, deadline=None, derandomize=True, database=None, phases=(Phase.explicit, Phase.generate)
+    max_examples=40, deadline=None, derandomize=True, database=None, phases=(Phase.explicit, Phase.generate)
 )
+ENDS = ("source", "destination")
 NUMBERS = {"tcp": 6, "udp": 17}
 
 
@@ -68,8 +69,20 @@ def flows_near(draw: st.DrawFn, terms: tuple[MatchTerm, ...]) -> tuple[TrafficFl
     return flow, Network(name="made", devices=(), links=(), stations=stations)
 
 
+@st.composite
+def pairs(draw: st.DrawFn) -> dict[str, Any]:
+    """A match of so many sources and destinations that they are two lists on a router."""
+    several = {"min_size": 3, "max_size": 4, "unique": True}
+    flow = {
+        "protocol": draw(st.sampled_from([["tcp"], ["udp", "tcp"]])),
+        **{side: [f"10.{n}.0.0/16" for n in draw(st.lists(st.integers(1, 6), **several))] for side in ENDS},
+        **{f"{side}_port": draw(st.lists(st.integers(1, 9), max_size=3)) for side in ENDS if draw(st.booleans())},
+    }
+    return {"any": [{name: values for name, values in flow.items() if values}]}
+
+
 @SETTINGS
-@given(st.data(), matches())
+@given(st.data(), matches() | pairs())
 def test_the_box_takes_into_a_class_what_the_intent_means(data: st.DataObject, match: dict[str, Any]) -> None:
     loaded = parse_intent(made_text([a_class(match=match)]), "made.yaml")
     wanted = device(compile_intent(loaded, routers(), running()), "r1")

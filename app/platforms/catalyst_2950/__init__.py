@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from app.configtree import Grammar
 from app.inventory.models import Role
 from app.plan.model import Plan
-from app.plan.request import DeviceRequest, Feature, Term
+from app.plan.request import ClassRequest, DeviceRequest, Feature
 from app.platforms.base import Block, Boxes, Direction, Lowered, QueueCount
 from app.platforms.catalyst_2950.blocks import blocks
 from app.platforms.catalyst_2950.capabilities import capabilities
@@ -18,6 +19,7 @@ from app.platforms.catalyst_2950.parse import parse
 from app.platforms.catalyst_2950.recognise import count_entries
 from app.platforms.ios_secrets import IOS_FORMS
 from app.platforms.profile import DeviceProfile, platform_profile
+from app.platforms.recognition import count_class
 from app.platforms.secret_forms import SecretForms
 
 FEATURES = frozenset(
@@ -55,9 +57,9 @@ class Catalyst2950:
 
     most_conditions: int = capabilities()["access_list_entries"]["value"]
 
-    def count_conditions(self, request: DeviceRequest, term: Term) -> int:
+    def count_conditions(self, request: DeviceRequest, wanted: ClassRequest) -> int:
         """See `app.platforms.base.Platform`."""
-        return count_entries(request, term)
+        return count_class(wanted, partial(count_entries, request))
 
     def lower(self, request: DeviceRequest, running: Plan | None) -> Lowered:
         """See `app.platforms.base.Platform`."""

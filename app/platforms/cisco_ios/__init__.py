@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from app.configtree import Grammar
 from app.inventory.models import Role
 from app.plan.model import Plan
-from app.plan.request import DeviceRequest, Feature, Term
+from app.plan.request import ClassRequest, DeviceRequest, Feature
 from app.platforms.base import Block, Boxes, Direction, Lowered, QueueCount
 from app.platforms.cisco_ios.blocks import blocks
 from app.platforms.cisco_ios.capabilities import capabilities
@@ -78,9 +78,9 @@ class CiscoIos:
 
     most_conditions: int = capabilities()["access_list_entries"]["value"]
 
-    def count_conditions(self, request: DeviceRequest, term: Term) -> int:
+    def count_conditions(self, request: DeviceRequest, wanted: ClassRequest) -> int:
         """See `app.platforms.base.Platform`."""
-        return count_conditions(request, term)
+        return count_conditions(request, wanted)
 
     def lower(self, request: DeviceRequest, running: Plan | None) -> Lowered:
         """See `app.platforms.base.Platform`."""

@@ -25,6 +25,11 @@ EXCEPT_SUFFIX = ".NOT"
 IPV6_SUFFIX = ".V6"
 """Ends the name of a class's list of IPv6 prefixes, beside the one of IPv4."""
 
+SOURCE_SUFFIX, DESTINATION_SUFFIX = ".FROM", ".TO"
+"""End the names of a class's two lists where it takes what both permit: shorter than all pairs in one."""
+_MOST_JOINED = 1_000
+"""Pairs that two lists may stand for: people and findings look at each."""
+
 _FLOW_ASKED = ("protocol", "source", "destination", "source_port", "destination_port")
 _FLOW = ("protocol", "source", "destination", "source_ports", "destination_ports")
 
@@ -82,7 +87,7 @@ def _lowered(
     terms: tuple[Alternative, ...], excepted: tuple[Alternative, ...], marks_in_list: bool
 ) -> tuple[tuple[Term, ...], tuple[Term, ...]] | str:
     limit: int = capabilities()["access_list_entries"]["value"]
-    count = max(sum(_count(term, marks_in_list) for term in side) for side in (terms, excepted))
+    count = max(_entered(terms, marks_in_list), sum(_count(term, marks_in_list) for term in excepted))
     if count > limit:
         return f"its fields combine to {count:,} conditions, at most {limit} are entered"
     none_of: list[Term] = []
@@ -200,11 +205,32 @@ def _expanded(term: Alternative, marks_in_list: bool) -> Iterator[Term]:
         yield Term.model_validate({name: values[start] if name in _SCALAR else values[start : start + most]})
 
 
-def count_conditions(request: DeviceRequest, term: Alternative) -> int:
-    """How many lines and entries an alternative becomes, by arithmetic."""
-    if term.application and not inspected(request, term.application):
-        return recognition.count_conditions(request, term)
-    return _count(term, not matches_marks(request))
+def count_conditions(request: DeviceRequest, wanted: ClassRequest) -> int:
+    """How many lines and entries a class becomes, by arithmetic."""
+    marks_in_list = not matches_marks(request)
+
+    def count(term: Alternative) -> int:
+        if term.application and not inspected(request, term.application):
+            return recognition.count_conditions(request, term)
+        return _count(term, marks_in_list)
+
+    alone = len(wanted.terms) == 1 and not wanted.terms[0].application
+    taken = _entered(wanted.terms, marks_in_list) if alone else sum(map(count, wanted.terms))
+    return max(taken, sum(map(count, wanted.none_of)))
+
+
+def _entered(terms: tuple[Alternative, ...], marks_in_list: bool) -> int:
+    """Lines and entries of what a class takes: a single flow's sources and destinations are lists of their own."""
+    whole = sum(_count(term, marks_in_list) for term in terms)
+    if len(terms) != 1 or not _flow(terms[0]) or whole > _MOST_JOINED:
+        return whole
+    (term,) = terms
+    near, far = (
+        count_combinations(*(getattr(term, name) or (None,) for name in ("protocol", *side)))
+        for side in (("source", "source_port"), ("destination", "destination_port"))
+    )
+    marks = math.prod(len(getattr(term, name)) for name in _rest(term)) if _in_list(term) else 1
+    return min(whole, near * marks + far)
 
 
 def _count(term: Alternative, marks_in_list: bool) -> int:
@@ -230,11 +256,11 @@ def _entries_of(term: Alternative) -> Iterator[Term]:
 
 def _flows(term: Alternative) -> Iterator[dict[str, object]]:
     """Every combination of the flow fields, one value each."""
-    for protocol, source, destination, near, far in combine(
+    for protocol, source, near, destination, far in combine(
         term.protocol or (None,),
         term.source or (None,),
-        term.destination or (None,),
         term.source_port or (None,),
+        term.destination or (None,),
         term.destination_port or (None,),
     ):
         values = {"protocol": protocol, "source": source, "destination": destination}
@@ -277,14 +303,36 @@ def _class_map(name: str, any_of: tuple[Term, ...], none_of: tuple[Term, ...], m
         assert not in_list
         plain = [Term.model_validate({n: getattr(t, n)}) for t in rests for n in _given(t)]
         in_list = [t for t in flows if _given(t)]
+    sides = _sides(in_list) if mode == "all" or not plain else None
+    if sides is not None:
+        mode = "all"
+        lists += [*_lists(own + SOURCE_SUFFIX, sides[0]), *_lists(own + DESTINATION_SUFFIX, sides[1])]
+    else:
+        lists += _lists(own, in_list)
     lines += [MatchLine(term=t) for t in plain]
-    lists += _lists(own, in_list)
     lines += [MatchLine(access_list=listed.name) for listed in lists]
     lines += [MatchLine(term=t, negated=True) for t in none_of if not in_entry(t)]
     excepted = _lists(own + EXCEPT_SUFFIX, [t for t in none_of if in_entry(t)])
     lines += [MatchLine(access_list=listed.name, negated=True) for listed in excepted]
     both = (*lists, *excepted)
     return ClassMap(name, mode, tuple(lines), both, ip=all(listed.version == 4 for listed in both))
+
+
+def _sides(terms: list[Term]) -> tuple[list[Term], list[Term]] | None:
+    """Two lists of entries that together permit what ``terms`` do; None where they are not the shorter way."""
+    far_fields = ("destination", "destination_ports")
+    nothing_far = {"destination": None, "destination_ports": ()}
+    near = list(dict.fromkeys(t.model_copy(update=nothing_far) for t in terms))
+    far = list(dict.fromkeys(Term(**{n: getattr(t, n) for n in ("protocol", *far_fields)}) for t in terms))
+    if len(near) + len(far) >= len(terms) or len({version(t) == 6 for t in (*near, *far)}) > 1:
+        return None
+    pairs = {
+        one.model_copy(update={n: getattr(other, n) for n in far_fields})
+        for one in near
+        for other in far
+        if one.protocol == other.protocol
+    }
+    return (near, far) if pairs == set(terms) else None
 
 
 def _lists(name: str, terms: Iterable[Term]) -> list[AccessList]:

@@ -96,7 +96,10 @@ class ClassReader:
 
 
 def _product(joined: tuple[Term, ...] | None, found: tuple[Term, ...]) -> tuple[Term, ...] | None:
-    """Alternatives that ask for both; None where two lines ask for one field, or they are too many to tell."""
+    """Alternatives that ask for both; None where two lines differ in a field, or they are too many to tell.
+
+    Two access lists that both name protocols meet where these are the same.
+    """
     if joined is None:
         return found
     if len(joined) * len(found) > _MOST_ALTERNATIVES:
@@ -105,7 +108,9 @@ def _product(joined: tuple[Term, ...] | None, found: tuple[Term, ...]) -> tuple[
     for one in joined:
         for other in found:
             first, second = (t.model_dump(exclude_defaults=True) for t in (one, other))
-            if first.keys() & second.keys():
+            differ = {name for name in first.keys() & second.keys() if first[name] != second[name]}
+            if not differ:
+                result.append(Term.model_validate(first | second))
+            elif differ != {"protocol"}:
                 return None
-            result.append(Term.model_validate(first | second))
-    return tuple(result)
+    return tuple(result) or None

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from app.configtree import Grammar
 from app.inventory.models import Role
 from app.plan.model import Plan
-from app.plan.request import DeviceRequest, Feature, Term
+from app.plan.request import ClassRequest, DeviceRequest, Feature
 from app.platforms.base import Block, Boxes, Direction, Lowered, QueueCount
 from app.platforms.nortel_5510.blocks import blocks
 from app.platforms.nortel_5510.capabilities import capabilities
@@ -18,6 +19,7 @@ from app.platforms.nortel_5510.parse import parse
 from app.platforms.nortel_5510.recognise import count_filters
 from app.platforms.nortel_5510.secrets import FORMS
 from app.platforms.profile import DeviceProfile, platform_profile
+from app.platforms.recognition import count_class
 from app.platforms.secret_forms import SecretForms
 
 
@@ -57,9 +59,9 @@ class Nortel5510:
 
     most_conditions: int = capabilities()["filter_limits"]["value"]["classifiers"]
 
-    def count_conditions(self, request: DeviceRequest, term: Term) -> int:
+    def count_conditions(self, request: DeviceRequest, wanted: ClassRequest) -> int:
         """See `app.platforms.base.Platform`."""
-        return count_filters(request, term)
+        return count_class(wanted, partial(count_filters, request))
 
     def lower(self, request: DeviceRequest, running: Plan | None) -> Lowered:
         """See `app.platforms.base.Platform`."""
