@@ -29,6 +29,11 @@ def short_names(names: Iterable[str], limit: int, taken: Collection[str] = ()) -
     return result
 
 
+def like_keywords(names: Iterable[str], keywords: Collection[str]) -> set[str]:
+    """Those names that a command line could take for a keyword, or for the beginning of one."""
+    return {name for name in names if any(word.startswith(name.lower()) for word in keywords)}
+
+
 def _digested(name: str, whole: str, limit: int) -> str:
     digest = hashlib.sha256(whole.encode()).hexdigest()[:_DIGEST]
     return f"{name[: limit - _DIGEST - 1]}-{digest}"

@@ -255,3 +255,11 @@ def test_a_rule_of_a_list_moves_where_the_box_holds_each_once() -> None:
         an_intent(a_class(match={"any": [first, second, third]}), apply=[IN]),
         an_intent(a_class(match={"any": [third, first]}), apply=[IN]),
     )
+
+
+@pytest.mark.parametrize("name", ["match-any", "match"])
+def test_a_class_that_is_called_like_a_keyword_can_be_taken_away(name: str) -> None:
+    site = switch("force10_e300", "GigabitEthernet 0/1")
+    both = [{"direction": direction, "role": "access"} for direction in ("input", "output")]
+    other = an_intent(a_class("gold"), apply=both)
+    pushed(site, an_intent(a_class(name), apply=both), other)

@@ -83,9 +83,7 @@ def test_what_stopped_between_two_states_is_waited_for_while_it_is_about_to_be_s
 
 
 @pytest.mark.usefixtures("stopped")
-def test_what_nobody_settles_is_not_waited_for(
-    desk: Desk, order: Order, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_nobody_settles_is_not_waited_for(desk: Desk, order: Order, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(waiting, "SETTLING_SECONDS", 0)
     assert refused(waits(desk, order))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.plan.request import DeviceRequest
 from app.platforms.catalyst_9000.capabilities import name_length
-from app.platforms.names import short_names
+from app.platforms.names import like_keywords, short_names
 
 CLASS_DEFAULT = "class-default"
 """What the box calls the class of everything else."""
@@ -29,6 +29,5 @@ def class_names(request: DeviceRequest) -> dict[str, str]:
     """
     names = {c.name: c.name for c in request.classes if not c.is_default}
     names |= {n: f"{_NOT_OWN}{n}" for n in names if n.startswith(OWN)}
-    taken = [n for n in names if any(word.startswith(n.lower()) for word in _KEYWORDS)]
-    short = short_names(names.values(), name_length() - len(QUEUE_SUFFIX), taken)
+    short = short_names(names.values(), name_length() - len(QUEUE_SUFFIX), like_keywords(names, _KEYWORDS))
     return {name: short[wanted] for name, wanted in names.items()}

@@ -15,7 +15,7 @@ from app.platforms.cisco_ios.grammar import CLASS_DEFAULT
 from app.platforms.cisco_ios.limits import class_finding
 from app.platforms.cisco_ios.policing import policer
 from app.platforms.cisco_ios.rules import every_class, lower_rules, marked_rules, on_input
-from app.platforms.names import short_names
+from app.platforms.names import like_keywords, short_names
 from app.sharing import shared
 
 
@@ -61,8 +61,8 @@ def classification(request: DeviceRequest, held: frozenset[str] | None) -> Class
 
 def _names(names: list[str]) -> dict[str, str]:
     """What the box calls the classes; a name that it could take for a keyword (or its beginning) is changed."""
-    words = [n for n in names if any(w.startswith(n.lower()) for w in (CLASS_DEFAULT, "match-any", "match-all"))]
-    return short_names(names, capabilities()["name_length"]["value"], words)
+    taken = like_keywords(names, (CLASS_DEFAULT, "match-any", "match-all"))
+    return short_names(names, capabilities()["name_length"]["value"], taken)
 
 
 def _hidden(request: DeviceRequest, rules: Mapping[str, Rule]) -> Iterator[Finding]:

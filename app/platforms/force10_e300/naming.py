@@ -7,12 +7,14 @@ from functools import lru_cache
 
 from app.plan.model import Rule
 from app.platforms.force10_e300.matching import together
-from app.platforms.names import short_names
+from app.platforms.names import like_keywords, short_names
 
 MARK, COS = "-mark", "-cos"
 """Endings of rules by the marks of an edge, and by 802.1p priorities."""
 _FORMS = ("", "-a", "-2", "-2a")
 """Endings by form: all lines of the class map must hold (``a``), layer 2."""
+_KEYWORDS = ("match-any", "match-all")
+"""What may stand before the name of a class map where it is taken away."""
 _ENDINGS = (*_FORMS, *(MARK + form for form in _FORMS), COS)
 
 
@@ -20,13 +22,14 @@ _ENDINGS = (*_FORMS, *(MARK + form for form in _FORMS), COS)
 def _names(classes: tuple[str, ...], limit: int, reserved: tuple[str, ...]) -> Mapping[tuple[str, str], str]:
     found: dict[tuple[str, str], str] = {}
     for ending in _ENDINGS:
-        made = short_names((name + ending for name in classes), limit, {*reserved, *found.values()})
+        wanted = [name + ending for name in classes]
+        made = short_names(wanted, limit, {*reserved, *found.values(), *like_keywords(wanted, _KEYWORDS)})
         found |= {(name, ending): made[name + ending] for name in classes}
     return found
 
 
 class Names:
-    """Names of at most ``limit`` characters for the objects of classes, none of them ``reserved``."""
+    """Names of at most ``limit`` characters for the objects of classes, none ``reserved`` or like a keyword."""
 
     def __init__(self, classes: tuple[str, ...], limit: int, reserved: tuple[str, ...]) -> None:
         self._found = _names(classes, limit, reserved)
