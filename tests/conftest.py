@@ -7,6 +7,7 @@ from collections import Counter
 from importlib.util import find_spec
 from typing import Any
 
+import hypothesis
 import pytest
 
 from tests.parts import SAMPLES, why_not
@@ -17,6 +18,9 @@ __all__ = ["empty_postgres_url", "postgres", "postgres_url"]
 DESELECTED = pytest.StashKey[dict[str, str]]()
 """Why a test was deselected, by its node id."""
 _WORKER_KEY = "qosforge_deselected"
+
+hypothesis.settings.register_profile("any-load", deadline=None)  # a busy machine is no defect
+hypothesis.settings.load_profile("any-load")
 
 
 def pytest_configure(config: pytest.Config) -> None:

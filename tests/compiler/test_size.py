@@ -69,9 +69,9 @@ def test_a_product_of_long_lists_is_an_error_at_its_line_in_no_time() -> None:
     text = text_of(POISON)
     compiled(text_of([{"protocol": "tcp", "destination_port": 80}]))  # reads data and templates once
     tracemalloc.start()
-    begun = time.monotonic()
+    begun = time.process_time()
     found = compiled(text)
-    seconds, peak = time.monotonic() - begun, tracemalloc.get_traced_memory()[1]
+    seconds, peak = time.process_time() - begun, tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
 
     errors = [f for f in found.findings if f.code == "match-too-large"]

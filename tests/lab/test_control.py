@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import stat
-import time
 from pathlib import Path
 
 import pytest
@@ -25,13 +24,10 @@ def _spec(tmp_path: Path, count: int, **changes: object) -> NetworkSpec:
     return NetworkSpec(network="n", boxes=boxes)
 
 
-def test_nine_boxes_start_quickly_and_privately(tmp_path: Path) -> None:
+def test_nine_boxes_start_privately(tmp_path: Path) -> None:
     state = tmp_path / ("a-rather-long-directory-name-" * 4) / "state"
-    start = time.monotonic()
     overlay = control.start(_spec(tmp_path, 9), state)
     try:
-        # Two seconds on an idle machine; room for a busy one.
-        assert time.monotonic() - start < 6
         assert len({box.port for box in overlay.boxes.values()}) == 9
         assert {box.hostname for box in overlay.boxes.values()} == {"127.0.0.1"}
         assert control.start(_spec(tmp_path, 9), state) == overlay  # already up

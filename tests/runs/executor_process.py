@@ -62,8 +62,8 @@ class SmallExecutor(Executor):
             self.note(f"touched {workflow_id}")
 
         def end() -> None:
+            self.note(f"end {workflow_id}")  # first: who sees the status reads the log
             self.store.set_status(run_id, RunStatus.KEPT, attempt=attempt)
-            self.note(f"end {workflow_id}")
 
         if not params.get("silent") and self.engine.run_step("begin", begin):
             if "box" in params:
