@@ -11,6 +11,7 @@ import pytest
 
 from app.deltaq.distribution import DeltaQ
 from app.deltaq.objective import Objective
+from app.deltaq.sample import Sample
 from app.plots import Curve, delta_q_cdf, plot_table
 from app.plots.style import COLOURS
 
@@ -22,7 +23,7 @@ OBJECTIVE = Objective(delay={"p95": 0.04, "p99": 0.06}, variation=0.03, loss=0.0
 def curve(label: str = "voice", when: str = "after", loss: float = 0.0, samples: bool = True) -> Curve:
     generator = np.random.default_rng(1)
     delays = [-1 if generator.random() < loss else int(d) for d in generator.gamma(3, 4 * MS, 800)]
-    kept = tuple((number, delay) for number, delay in enumerate(delays)) if samples else ()
+    kept = Sample.single(list(enumerate(delays))) if samples else None
     return Curve(label, when, DeltaQ.from_delays(delays), kept)  # type: ignore[arg-type]
 
 

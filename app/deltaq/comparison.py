@@ -7,8 +7,6 @@ deadlines and both samples (Bonferroni), so that the answer as a whole is wrong 
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +14,7 @@ from numpy.typing import NDArray
 
 from app.deltaq.distribution import Order
 from app.deltaq.intervals import cdf_limits
+from app.deltaq.sample import Sample
 
 DEADLINES = 40
 """Deadlines at which two samples are compared, spread over the ranks of each."""
@@ -34,32 +33,22 @@ class Comparison:
     worse_ps: tuple[float, float] | None
 
 
-def compare_samples(
-    before: Sequence[tuple[int, int]], after: Sequence[tuple[int, int]], confidence: float
-) -> Comparison:
-    """Compare samples, ``(sent_ps, delay_ps or -1 when lost)`` a packet; ``ValueError`` for an empty one."""
-    if not before or not after:
+def compare_samples(before: Sample, after: Sample, confidence: float) -> Comparison:
+    """Compare two samples; ``ValueError`` for an empty one."""
+    if not before.size or not after.size:
         raise ValueError("an empty sample compares with nothing")
-    earlier, later = _in_order(before), _in_order(after)
-    deadlines = np.union1d(_spread(earlier), _spread(later))
+    deadlines = np.union1d(_spread(before.delays_ps), _spread(after.delays_ps))
     if not deadlines.size:
         return Comparison("equal", None, None)
     each = 1 - (1 - confidence) / (2 * deadlines.size)
-    low_before, high_before = cdf_limits(earlier, deadlines, each)
-    low_after, high_after = cdf_limits(later, deadlines, each)
+    low_before, high_before = cdf_limits(before, deadlines, each)
+    low_after, high_after = cdf_limits(after, deadlines, each)
     better = _range(deadlines[low_after > high_before])
     worse = _range(deadlines[high_after < low_before])
     order: Order = "equal"
     if better or worse:
         order = "incomparable" if better and worse else "less" if better else "greater"
     return Comparison(order, better, worse)
-
-
-def _in_order(samples: Sequence[tuple[int, int]]) -> NDArray[np.float64]:
-    """Delays in the order of sending, lost packets as ``inf``."""
-    delays = np.array([delay for _, delay in sorted(samples)], dtype=np.float64)
-    delays[delays < 0] = math.inf
-    return delays
 
 
 def _spread(delays_ps: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -77,14 +77,16 @@ class DeltaQ:
         return cls(values, counts / delays.size)
 
     @classmethod
-    def from_histogram(cls, bins: Sequence[tuple[int, int]], lost: int) -> DeltaQ:
+    def from_histogram(cls, bins: Sequence[tuple[int, float]], lost: int) -> DeltaQ:
         """Take ``(upper edge in ps, packets)`` bins and ``lost`` packets; a bin counts as its upper edge.
+
+        Where packets stand for others, their number may be fractional.
 
         The upper edge never flatters: the result delivers no packet earlier than the network did.
         Raises ``ValueError`` when there is no packet or a count is negative.
         """
-        counts = np.array([count for _, count in bins], dtype=np.int64)
-        total = int(counts.sum()) + lost
+        counts = np.array([count for _, count in bins], dtype=np.float64)
+        total = float(counts.sum()) + lost
         if lost < 0 or np.any(counts < 0):
             raise ValueError("packet counts cannot be negative")
         if total == 0:

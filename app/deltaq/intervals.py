@@ -13,14 +13,15 @@ Every limit is one-sided: it holds at the stated confidence by itself.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from app.deltaq.dependence import effective_size, rank
+from app.deltaq.dependence import effective_size, first_rank
+from app.deltaq.sample import Sample
 
 MOST_PACKETS = 1_000_000_000
 """Above this, more packets are no answer: months of a voice call."""
@@ -49,70 +50,66 @@ def ratio_lower(exceedances: float, size: float, confidence: float) -> float:
     return float(special.betaincinv(exceedances, size - exceedances + 1, 1 - confidence))
 
 
-def ratio_interval(
-    exceedances: int, n: int, size: float, confidence: float, low_confidence: float | None = None
-) -> Interval:
-    """Interval of the part of packets that exceeds something, ``exceedances`` of ``n`` worth ``size``.
+def ratio_interval(part: float, size: float, confidence: float) -> Interval:
+    """Interval of the part of all packets that exceeds something, seen as ``part`` of packets worth ``size``."""
+    scaled = part * size
+    return Interval(part, ratio_lower(scaled, size, confidence), ratio_upper(scaled, size, confidence))
 
-    ``low_confidence`` is that of the lower limit where it differs. Raises ``ValueError`` for ``n`` = 0.
+
+def chance_of_as_many(part: float, size: float, beyond: float) -> float:
+    """Probability of ``part`` or more of ``size`` packets beyond a threshold that the part ``beyond`` of all
+    exceeds.
+
+    The binomial's upper tail, counts may be fractional; 1 where none was seen. `ratio_lower` lies above ``beyond``
+    at just the confidences below one minus this.
     """
-    if n == 0:
-        raise ValueError("an empty sample has no interval")
-    scaled = exceedances * size / n
-    return Interval(
-        observed=exceedances / n,
-        low=ratio_lower(scaled, size, confidence if low_confidence is None else low_confidence),
-        high=ratio_upper(scaled, size, confidence),
-    )
+    scaled = part * size
+    if size <= 0 or scaled <= 0:
+        return 1.0
+    return float(special.betainc(scaled, size - scaled + 1, beyond))
 
 
-def quantile_interval(
-    ordered: NDArray[np.float64],
-    probability: float,
-    size: float,
-    confidence: float,
-    low_confidence: float | None = None,
-) -> Interval:
-    """Interval of a quantile from order statistics.
+def quantile_interval(sample: Sample, probability: float, size: float, confidence: float) -> Interval:
+    """Interval of a quantile of a sample of effective ``size``, in picoseconds, from order statistics.
 
-    ``ordered`` holds all delays in rising order, lost packets as ``inf`` at the end; ``size`` is their
-    effective number. The upper limit is the smallest delay seen of which the sample shows that no more than
-    ``1 - probability`` exceed it, ``inf`` when it shows that of none. The lower limit is the smallest delay
-    that the sample does not rule out, 0 when it rules out none. Raises ``ValueError`` for an empty sample.
+    The upper limit is the smallest delay seen of which the sample shows that no more than ``1 - probability``
+    exceed it, ``inf`` when it shows that of none. The lower limit is the smallest delay that the sample does not
+    rule out, 0 when it rules out none. Raises ``ValueError`` for an empty sample.
     """
-    n = ordered.size
-    if n == 0:
+    if not sample.size:
         raise ValueError("an empty sample has no interval")
-    beyond = 1 - probability
-    scale = size / n
+    order = np.argsort(sample.delays_ps, kind="stable")
+    ordered = sample.delays_ps[order]
+    running = np.cumsum(sample.weights[order])
+    beyond, n = 1 - probability, ordered.size
+
+    def above(index: int) -> float:
+        """The part of all packets that come after one, worth independent packets."""
+        return max(0.0, 1 - float(running[index] / running[-1])) * size
+
     # Both limits are monotone in the number of packets beyond a threshold: search for where they turn.
-    few = _largest(n - 1, lambda k: ratio_upper(k * scale, size, confidence) <= beyond)
-    low_at = confidence if low_confidence is None else low_confidence
-    many = _largest(n, lambda k: ratio_lower(k * scale, size, low_at) <= beyond)
+    few = _largest(n - 1, lambda k: ratio_upper(above(n - 1 - k), size, confidence) <= beyond)
+    many = _largest(n - 1, lambda k: ratio_lower(above(n - 1 - k), size, confidence) <= beyond)
+    none_ruled_out = ratio_lower(size, size, confidence) <= beyond
     return Interval(
-        observed=float(ordered[rank(n, probability) - 1]),
-        low=0.0 if many >= n else float(ordered[n - many - 1]),
-        high=math.inf if few < 0 else float(ordered[n - few - 1]),
+        observed=float(ordered[first_rank(running, probability)]),
+        low=0.0 if none_ruled_out else float(ordered[n - 1 - many]),
+        high=math.inf if few < 0 else float(ordered[n - 1 - few]),
     )
 
 
-def packets_to_decide(
-    exceedances: int, n: int, size: float, *, beyond: float, confidence: float, low_confidence: float
-) -> int | None:
+def packets_to_decide(part: float, n: int, size: float, *, beyond: float, confidence: float) -> int | None:
     """Estimate how many packets in all would decide whether more than ``beyond`` of them exceed a threshold.
 
-    Assumes that further packets exceed it as often, and depend on each other as much, as those seen; of an
-    empty sample, that none does. ``None`` above ``MOST_PACKETS``: the truth lies too near the bound.
+    Assumes that further packets exceed it as often (``part``), and depend on each other as much, as the ``n``
+    seen, which are worth ``size``; of an empty sample, that none does. ``None`` above ``MOST_PACKETS``: the truth
+    lies too near the bound.
     """
-    ratio = exceedances / n if n else 0.0
     worth = size / n if n else 1.0
 
     def open_at(packets: int) -> bool:
-        effective = packets * worth
-        return (
-            ratio_upper(ratio * effective, effective, confidence) > beyond
-            and ratio_lower(ratio * effective, effective, low_confidence) <= beyond
-        )
+        seen = ratio_interval(part, packets * worth, confidence)
+        return seen.high > beyond and seen.low <= beyond
 
     high = max(n, 1)
     while open_at(high):
@@ -144,35 +141,34 @@ class Band:
     high: tuple[float, ...]
 
 
-def cdf_band(samples: Sequence[tuple[int, int]], confidence: float, points: int = 75) -> Band:
+def cdf_band(sample: Sample, confidence: float, points: int = 75) -> Band:
     """Limits of the distribution function at up to ``points`` delays of a sample, spread over its ranks.
 
-    ``samples`` are ``(sent_ps, delay_ps or -1)``. Each limit holds at ``confidence`` for its own delay, not
-    for all at once. Empty when no packet arrived.
+    Each limit holds at ``confidence`` for its own delay, not for all at once. Empty when no packet arrived.
     """
-    delays = np.array([delay for _, delay in sorted(samples)], dtype=np.float64)
-    delays[delays < 0] = math.inf
-    arrived = np.unique(delays[np.isfinite(delays)])
+    arrived = np.unique(sample.delays_ps[np.isfinite(sample.delays_ps)])
     if not arrived.size:
         return Band((), (), ())
     # A third of the points evenly over the ranks, the others ever denser towards either end.
     even = np.linspace(0, arrived.size - 1, points // 3)
     ends = np.geomspace(1, arrived.size, points // 3)
     chosen = arrived[np.unique(np.concatenate((ends - 1, even, arrived.size - ends)).round().astype(int))]
-    low, high = cdf_limits(delays, chosen, confidence)
+    low, high = cdf_limits(sample, chosen, confidence)
     return Band(tuple(map(float, chosen)), tuple(map(float, low)), tuple(map(float, high)))
 
 
 def cdf_limits(
-    delays_ps: NDArray[np.float64], deadlines_ps: NDArray[np.float64], confidence: float
+    sample: Sample, deadlines_ps: NDArray[np.float64], confidence: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Limits of the distribution function, each at ``confidence`` for its own deadline.
 
-    ``delays_ps`` are in the order of sending, lost packets as ``inf``. Raises ``ValueError`` for an empty sample.
+    Raises ``ValueError`` for an empty sample.
     """
+    if not sample.size:
+        raise ValueError("an empty sample has no distribution")
     low, high = np.empty(deadlines_ps.size), np.empty(deadlines_ps.size)
     for position, deadline in enumerate(deadlines_ps):
-        late = delays_ps > deadline
-        limits = ratio_interval(int(late.sum()), late.size, effective_size(late, confidence), confidence)
+        late = sample.delays_ps > deadline
+        limits = ratio_interval(sample.part(late), effective_size(late, confidence, sample), confidence)
         low[position], high[position] = 1 - limits.high, 1 - limits.low
     return low, high

@@ -1,10 +1,14 @@
-"""Interval of the mean delay of the packets that arrive, by batch means.
+"""Interval of the mean delay of the packets that arrive, by means of groups.
 
 A mean depends on the whole tail, so no limit of it is free of assumptions. This one takes the means of
-:data:`~app.deltaq.dependence.BATCHES` batches as near to normal, and corrects for how near they are: for batches
-that follow each other (:func:`~app.deltaq.dependence.persistence`) and for their skewness, by Willink's t ("A
-confidence interval and test for the mean of an asymmetric distribution", Communications in Statistics 34(4),
-2005), both as in Skart (Tafazzoli, Wilson, Lada and Steiger, Winter Simulation Conference 2008).
+independent replications (or of :data:`BATCHES` batches of one realisation) as near to normal, and corrects for
+how near they are: for batches that follow each other (:func:`~app.deltaq.dependence.persistence`) and for their
+skewness, by Willink's t ("A confidence interval and test for the mean of an asymmetric distribution",
+Communications in Statistics 34(4), 2005), both as in Skart (Tafazzoli, Wilson, Lada and Steiger, Winter
+Simulation Conference 2008).
+
+Where the tail is so heavy that the variance has no end (Hill's estimator of its index, Annals of Statistics 3(5),
+1975, is at most 2), means of groups are never near to normal: there are no limits then, and it is said.
 """
 
 from __future__ import annotations
@@ -16,58 +20,94 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from app.deltaq.dependence import BATCHES, batch_sums, persistence
+from app.deltaq.dependence import effective_size_at_quantile, group_sums, persistence
 from app.deltaq.objective import LEAST_FOR_MEAN
+from app.deltaq.sample import Sample
+
+BATCHES = 20
+"""Batches of one realisation."""
+TAIL, LEAST_IN_TAIL = 0.95, 100.0
+"""A mean depends on a tail that few packets show: it has no limits where the sample is worth fewer independent ones
+than these at this quantile. Of M/M/1 at a load of 0.95, limits from fewer fail in 30 of 100 runs, not in 5."""
+HEAVIEST = 2.0
+"""Tail index up to which a distribution has no variance."""
 
 
 @dataclass(frozen=True, slots=True)
 class MeanInterval:
-    """Mean with its limits, in the unit of the values, and how many independent ones would tell as much.
+    """Mean with its limits, in picoseconds, and how many independent packets would tell as much.
 
-    Without enough values the limits are 0 and infinity.
+    Without enough packets, or where the tail is too ``heavy``, the limits are 0 and infinity. ``chance`` is the
+    probability of a mean as large where the true one is ``asked``; 1 without limits.
     """
 
     observed: float
     low: float
     high: float
     size: float
+    heavy: bool = False
+    chance: float = 1.0
 
 
-def mean_interval(
-    values: NDArray[np.float64], confidence: float, low_confidence: float | None = None
-) -> MeanInterval:
-    """One-sided limits of the mean of finite, non-negative values in the order of sending.
-
-    ``low_confidence`` is that of the lower limit where it differs. Raises ``ValueError`` for an empty sample.
-    """
-    n = values.size
-    if n == 0:
+def mean_interval(sample: Sample, confidence: float, asked: float = math.inf) -> MeanInterval:
+    """One-sided limits of the mean of a sample of which everything arrived. Raises ``ValueError`` for an empty
+    one."""
+    if not sample.size:
         raise ValueError("an empty sample has no mean")
-    mean = float(values.mean())
-    if n < LEAST_FOR_MEAN:
-        return MeanInterval(mean, 0.0, math.inf, float(n))
-    sums, sizes = batch_sums(values)
-    deviations = sums - mean * sizes
+    values, weights = sample.delays_ps, sample.weights
+    mean = float((values * weights).sum() / weights.sum())
+    heavy = tail_index(values) <= HEAVIEST
+    known = effective_size_at_quantile(TAIL, confidence, sample) >= LEAST_IN_TAIL
+    if sample.size < LEAST_FOR_MEAN or heavy or not known:
+        return MeanInterval(mean, 0.0, math.inf, sample.worth, heavy)
+    edges = sample.edges
+    if not sample.replicated:
+        edges = np.linspace(0, sample.size, BATCHES + 1).round().astype(np.int64)
+    deviations = group_sums(values * weights, edges) - mean * group_sums(weights, edges)
+    groups = deviations.size
     squares = float((deviations**2).sum())
     if squares == 0:
-        return MeanInterval(mean, mean, mean, float(n))
-    error = math.sqrt(squares * BATCHES / (BATCHES - 1) * persistence(deviations)) / n
-    third = float((deviations**3).mean()) / (squares / BATCHES) ** 1.5
+        return MeanInterval(mean, mean, mean, sample.worth, chance=float(mean <= asked))
+    follows = 1.0 if sample.replicated else persistence(deviations)
+    error = math.sqrt(squares * groups / (groups - 1) * follows) / float(weights.sum())
+    third = float((deviations**3).mean()) / (squares / groups) ** 1.5
     # The unbiased third moment over the unbiased variance: what k/((k−1)(k−2)) and (k−1)^1.5 come to.
-    skewness = third * math.sqrt(BATCHES * (BATCHES - 1)) / (BATCHES - 2)
-    slant = skewness / (6 * math.sqrt(BATCHES))
-    below = _willink(float(special.stdtrit(BATCHES - 1, low_confidence or confidence)), slant)
-    above = _willink(-float(special.stdtrit(BATCHES - 1, confidence)), slant)
+    skewness = third * math.sqrt(groups * (groups - 1)) / (groups - 2)
+    slant = skewness / (6 * math.sqrt(groups))
+
+    def away(level: float) -> float:
+        return _willink(float(special.stdtrit(groups - 1, level)), slant) * error
+
+    spread = float((weights * (values - mean) ** 2).sum() / weights.sum())
     return MeanInterval(
         observed=mean,
-        low=max(0.0, mean - below * error),
-        high=mean - above * error,
-        size=min(float(n), max(1.0, float(values.var()) / error**2)),
+        low=max(0.0, mean - away(confidence)),
+        high=mean - away(1 - confidence),
+        size=min(sample.worth, max(1.0, spread / error**2)),
+        chance=_chance((mean - asked) / error, slant, groups - 1) if math.isfinite(asked) else 1.0,
     )
 
 
+def tail_index(values: NDArray[np.float64]) -> float:
+    """Hill's estimate from the largest values, as many as the root of their number; infinite without any spread."""
+    many = min(values.size - 1, max(20, math.isqrt(values.size)))
+    if many < 1:
+        return math.inf
+    largest = np.sort(np.partition(values, values.size - many - 1)[values.size - many - 1 :])
+    if largest[0] <= 0:
+        return math.inf
+    excess = float(np.log(largest[1:] / largest[0]).mean())
+    return 1 / excess if excess else math.inf
+
+
 def _willink(t: float, slant: float) -> float:
-    """A quantile of Student's t, bent by the skewness of the batch means."""
+    """A quantile of Student's t, bent by the skewness of the groups' means."""
     if abs(slant) < 1e-9:
         return t
     return (float(np.cbrt(1 + 6 * slant * (t - slant))) - 1) / (2 * slant)
+
+
+def _chance(away: float, slant: float, freedom: int) -> float:
+    """Probability of a mean ``away`` standard errors or more above the true one: Willink's t, turned around."""
+    bent = away if abs(slant) < 1e-9 else slant + ((1 + 2 * slant * away) ** 3 - 1) / (6 * slant)
+    return float(special.stdtr(freedom, -bent))

@@ -11,7 +11,7 @@ import math
 import re
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt, field_validator, model_validator
 
 Evidence = Literal["predicted", "emulated", "measured"]
 """What a verdict rests on: our model of our configuration, the twin of what the boxes hold, or packets."""
@@ -27,6 +27,11 @@ DEFAULT_CONFIDENCE = 0.95
 
 DEFAULT_VARIATION_QUANTILE = 0.999
 """ITU-T Y.1541: delay variation is the 1 - 10^-3 quantile of delay minus its minimum."""
+
+UNSEEN_EPISODE = 500
+"""Packets that are late or lost in one go, where one realisation shows none and nobody
+says how many they may be: ten seconds of a voice call. A burst of so many at once is not rare on real lines
+(RFC 3357)."""
 
 LEAST_FOR_MEAN = 1_000
 """Below this many packets the upper limit of a queue's mean misses three times as often as it says."""
@@ -50,6 +55,10 @@ class Objective(BaseModel):
     smallest observed delay. ``loss`` is a ratio above 0: no number of
     packets can show that none is ever lost.
 
+    ``episode_packets`` is how many packets at most are late, or lost, in one go: an assumption that takes the place
+    of what a sample cannot show in which none is. Without it, replications carry it from the nearest level that
+    varies, and one realisation takes `UNSEEN_EPISODE`.
+
     ``mean`` (seconds) is that of the packets that arrive, the IPTD of ITU-T Y.1540. It is there for agreements
     that are written so; prefer a quantile, for a mean forgives every lost packet, and its interval is the only
     one here that assumes something (:mod:`app.deltaq.mean`).
@@ -62,6 +71,7 @@ class Objective(BaseModel):
     variation: Seconds | None = None
     variation_quantile: float = Field(default=DEFAULT_VARIATION_QUANTILE, gt=0, lt=1)
     loss: float | None = Field(default=None, gt=0, lt=1)
+    episode_packets: int | None = Field(default=None, ge=1)
 
     @field_validator("delay")
     @classmethod
@@ -79,10 +89,10 @@ class Objective(BaseModel):
         return self
 
 
-def least_packets(objective: Objective, confidence: float) -> int:
-    """How many independent packets can at least show that an objective is kept: if none lies beyond a bound.
+def least_packets(objective: Objective, confidence: float, episode: float = 1) -> int:
+    """How many packets can at least show that an objective is kept: if none lies beyond a bound.
 
-    n ≥ ln(1 − c)/ln(1 − p) for a bound that a part p may exceed.
+    n ≥ e ln(1 − c)/ln(1 − p) for a bound that a part p may exceed, in episodes of e packets.
     """
     beyond = [1 - quantile_of(label) for label in objective.delay]
     if objective.variation is not None:
@@ -90,7 +100,7 @@ def least_packets(objective: Objective, confidence: float) -> int:
     if objective.loss is not None:
         beyond.append(objective.loss)
     # Less the rounding of 1 − p, as where verdicts find the same number by search.
-    least = [math.ceil(math.log(1 - confidence) / math.log1p(-part) - 1e-6) for part in beyond]
+    least = [math.ceil(episode * math.log(1 - confidence) / math.log1p(-part) - 1e-6) for part in beyond]
     return max([*least, *([LEAST_FOR_MEAN] if objective.mean is not None else [])])
 
 
@@ -117,10 +127,16 @@ class Quantity(BaseModel):
 class BoundVerdict(BaseModel):
     """What can be said about one bound.
 
-    ``observed`` is the point estimate and ``low``–``high`` what is compatible with the sample, in the unit of
-    ``asked`` (seconds, or a ratio for loss). ``n_effective`` is the number of independent packets that would
-    tell as much as the ``n`` seen. ``more_packets`` estimates how many further ones would decide an
+    ``observed`` is the point estimate, ``low`` and ``high`` the limits, each by itself at the verdict's confidence
+    (both together at one minus twice the error), in the unit of ``asked`` (seconds, or a ratio for loss).
+    ``n_effective`` is the number of independent packets that would tell as much as the ``n`` seen, of
+    ``replications`` independent realisations. ``more_packets`` estimates how many further ones would decide an
     inconclusive bound if they behave alike; ``None`` when decided, or when no sensible number would.
+
+    Where no packet lay beyond the bound, ``episode`` is the number of packets that were taken to be late or lost in
+    one go, and ``longest_episode`` the largest at which the sample would show that the bound is kept.
+    ``chance`` is the probability of as many beyond where the bound is just kept. ``heavy_tail`` where a mean has no
+    limits because of its tail.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -137,10 +153,20 @@ class BoundVerdict(BaseModel):
     n_effective: float
     exceedances: int = Field(description="packets beyond the bound: later than asked, or lost")
     more_packets: int | None = None
+    replications: int = 1
+    episode: float | None = None
+    longest_episode: float | None = None
+    chance: float = 1.0
+    heavy_tail: bool = False
 
 
 class Verdict(BaseModel):
-    """What can be said about an objective: ``broken`` if any bound is, else ``inconclusive`` if any is."""
+    """What can be said about an objective: ``broken`` if any bound is, else ``inconclusive`` if any is.
+
+    ``confidence`` is that of the verdict as a whole; of each limit it is `confidence_at` this ``look`` of
+    ``looks``. ``undecided`` is why no bound is decided, whatever the figures say; ``lacking`` what the tester did
+    not say.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -148,6 +174,10 @@ class Verdict(BaseModel):
     confidence: float
     evidence: Evidence
     bounds: tuple[BoundVerdict, ...]
+    look: PositiveInt = 1
+    looks: PositiveInt = 1
+    undecided: str = ""
+    lacking: tuple[str, ...] = ()
 
     @property
     def more_packets(self) -> int | None:

@@ -3,9 +3,13 @@
 A bound is ``met`` when the sample rules out, at that confidence, that too many packets exceed it; ``broken``
 when it rules out that few enough do; ``inconclusive`` otherwise. An objective is met only when all its
 bounds are, so each of those may be tested at the full confidence (intersection-union test, Berger,
-Technometrics 24(4), 1982). It is broken when any one is, so for that the error is shared out among them
-(Bonferroni). Either way the verdict as a whole is wrong with a probability of at most one minus the
-confidence.
+Technometrics 24(4), 1982). It is broken when any one is, so for that the error is shared out among all bounds that
+are judged together (Holm, :mod:`app.deltaq.error_spending`). Either way the verdict as a whole is wrong with a
+probability of at most one minus the confidence, as far as the sample shows how its packets depend on each other.
+
+**What was never seen.** Where no packet lay beyond a bound, the sample cannot show whether they come one by one
+or in episodes; n packets then tell no more than n/e of episodes of e packets. What e was taken is part of the
+verdict, and so is the largest with which the bound would be shown to be kept.
 """
 
 from __future__ import annotations
@@ -17,30 +21,31 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from app.deltaq.dependence import effective_size, effective_size_at_quantile
-from app.deltaq.distribution import LOST
+from app.deltaq.dependence import carried_burst, effective_size, effective_size_at_quantile, ratio_size
+from app.deltaq.error_spending import confidence_at, rejected
 from app.deltaq.intervals import (
     MOST_PACKETS,
+    chance_of_as_many,
     packets_to_decide,
     quantile_interval,
     ratio_interval,
-    ratio_lower,
     ratio_upper,
 )
 from app.deltaq.mean import MeanInterval, mean_interval
 from app.deltaq.objective import (
     DEFAULT_CONFIDENCE,
     LEAST_FOR_MEAN,
+    UNSEEN_EPISODE,
     BoundVerdict,
     Evidence,
     Kind,
     Objective,
-    Outcome,
     Quantity,
     Verdict,
     combine,
     quantile_of,
 )
+from app.deltaq.sample import Sample
 
 PS_PER_SECOND = 1e12
 """Picoseconds in a second."""
@@ -62,54 +67,75 @@ class _Bound:
     offset_ps: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class _Levels:
-    """Confidence at which a bound may be called met, and at which it may be called broken."""
-
-    met: float
-    broken: float
-
-
 def judge(
     objective: Objective,
-    samples: Sequence[tuple[int, int]],
+    sample: Sample | Sequence[tuple[int, int]],
     *,
     confidence: float = DEFAULT_CONFIDENCE,
     evidence: Evidence,
-    sampled: int = 1,
+    look: int = 1,
+    looks: int = 1,
 ) -> Verdict:
-    """Judge ``samples``, ``(sent_ps, delay_ps or -1 when lost)`` per packet, against ``objective``.
+    """Judge a sample, or ``(sent_ps, delay_ps or -1 when lost)`` of every packet, against ``objective``.
 
-    The samples are put in the order of sending, which the correction for dependence needs. Lost packets
-    exceed every delay bound. Delay variation is a high quantile of delay (99.9 % unless the objective says
-    otherwise) minus the smallest delay in the sample, as ITU-T Y.1541 takes it per evaluation interval; that
-    quantile is never lowered to suit a small sample, which is inconclusive instead. Where only one packet in
-    ``sampled`` is in the samples, so many times as many must be sent for each that is missing.
+    Lost packets exceed every delay bound. Delay variation is a high quantile of delay (99.9 % unless the objective
+    says otherwise) minus the smallest delay in the sample, as ITU-T Y.1541 takes it per evaluation interval; that
+    quantile is never lowered to suit a small sample, which is inconclusive instead. Loss is that of all packets,
+    also of those that were not looked at. ``look`` of ``looks`` is how often the growing sample was judged.
 
-    Raises ``ValueError`` unless ``confidence`` lies between 0.5 and 1 and ``sampled`` is at least 1.
+    Raises:
+        ValueError: ``confidence`` does not lie between 0.5 and 1, a delay is no number from 0 on and not -1, or
+            there is no such look.
     """
     if not 0.5 < confidence < 1:
         raise ValueError(f"a confidence lies between 0.5 and 1, not {confidence}")
-    if sampled < 1:
-        raise ValueError(f"samples are one packet in 1 or more, not in {sampled}")
-    delays = np.array([delay for _, delay in sorted(samples)], dtype=np.float64)
-    delays[delays == LOST] = math.inf
-    bounds = _bounds(objective, float(delays.min()) if delays.size else 0.0)
-    levels = _Levels(met=confidence, broken=1 - (1 - confidence) / len(bounds))
-    verdicts = tuple(_sent(_judge_bound(bound, delays, levels), sampled) for bound in bounds)
-    return Verdict(
-        outcome=combine([verdict.outcome for verdict in verdicts]),
+    seen = sample if isinstance(sample, Sample) else Sample.single(sample)
+    at = confidence_at(confidence, look, looks)
+    shortest = float(seen.delays_ps.min()) if seen.size else 0.0
+    bounds = tuple(_judge_bound(bound, objective, seen, at) for bound in _bounds(objective, shortest))
+    verdict = Verdict(
+        outcome=combine([bound.outcome for bound in bounds]),
         confidence=confidence,
         evidence=evidence,
-        bounds=verdicts,
+        bounds=bounds,
+        look=look,
+        looks=looks,
     )
+    return together([verdict])[0]
 
 
-def _sent(verdict: BoundVerdict, sampled: int) -> BoundVerdict:
-    """The same with its missing packets as those to be sent."""
-    if verdict.more_packets is None or sampled == 1:
-        return verdict
-    return verdict.model_copy(update={"more_packets": verdict.more_packets * sampled})
+def together(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
+    """The same verdicts where they are one family: which bounds are broken, over all of them (Holm).
+
+    The error is the least of theirs; undecided verdicts break nothing.
+    """
+    able = [bound for verdict in verdicts if not verdict.undecided for bound in verdict.bounds]
+    if not able:
+        return tuple(verdicts)
+    error = min(1 - confidence_at(v.confidence, v.look, v.looks) for v in verdicts)
+    broken = iter(rejected([bound.chance for bound in able], error))
+    found = []
+    for verdict in verdicts:
+        bounds = verdict.bounds
+        if not verdict.undecided:
+            bounds = tuple(_decided(bound, broken=next(broken)) for bound in bounds)
+        outcome = combine([bound.outcome for bound in bounds])
+        found.append(verdict.model_copy(update={"bounds": bounds, "outcome": outcome}))
+    return tuple(found)
+
+
+def undecided(verdict: Verdict, why: str) -> Verdict:
+    """The verdict on a sample that does not stand for what was asked: no bound of it is decided."""
+    bounds = tuple(bound.model_copy(update={"outcome": "inconclusive"}) for bound in verdict.bounds)
+    return verdict.model_copy(update={"bounds": bounds, "outcome": "inconclusive", "undecided": why})
+
+
+def _decided(bound: BoundVerdict, *, broken: bool) -> BoundVerdict:
+    if bound.outcome == "met":
+        return bound
+    if broken:
+        return bound.model_copy(update={"outcome": "broken", "more_packets": None})
+    return bound.model_copy(update={"outcome": "inconclusive"})
 
 
 def _bounds(objective: Objective, shortest_ps: float) -> list[_Bound]:
@@ -134,31 +160,21 @@ def _bounds(objective: Objective, shortest_ps: float) -> list[_Bound]:
     return bounds
 
 
-def _judge_bound(bound: _Bound, delays_ps: NDArray[np.float64], levels: _Levels) -> BoundVerdict:
-    """Judge one bound on delays in the order of sending, lost packets as ``inf``."""
+def _judge_bound(bound: _Bound, objective: Objective, sample: Sample, confidence: float) -> BoundVerdict:
+    """Judge one bound; ``broken`` is left to those that judge it together with others."""
     if bound.kind == "mean":
-        return _judge_mean(bound, delays_ps, levels)
-    n = int(delays_ps.size)
-    beyond = np.isinf(delays_ps) if bound.kind == "loss" else delays_ps > bound.threshold_ps
-    exceedances = int(beyond.sum())
-    size = _size(bound, delays_ps, beyond, levels)
-    scaled = exceedances * size / n if n else 0.0
-    outcome: Outcome = "inconclusive"
+        return _judge_mean(bound, sample, confidence)
+    beyond = np.isinf(sample.delays_ps) if bound.kind == "loss" else sample.delays_ps > bound.threshold_ps
+    part = sample.loss() if bound.kind == "loss" else sample.part(beyond)
+    size, episode = _size(bound, objective, sample, beyond, confidence)
+    met = size > 0 and ratio_upper(part * size, size, confidence) <= bound.beyond
+    n, each = (int(sample.sent.sum()), 1.0) if bound.kind == "loss" else (sample.size, _sent_of_each(sample))
     needed = None
-    if n and ratio_upper(scaled, size, levels.met) <= bound.beyond:
-        outcome = "met"
-    elif n and ratio_lower(scaled, size, levels.broken) > bound.beyond:
-        outcome = "broken"
-    else:
-        needed = packets_to_decide(
-            exceedances,
-            n,
-            size,
-            beyond=bound.beyond,
-            confidence=levels.met,
-            low_confidence=levels.broken,
-        )
-    observed, low, high = _seen(bound, delays_ps, size, levels)
+    if not met:
+        needed = packets_to_decide(part, n, size, beyond=bound.beyond, confidence=confidence)
+    observed, low, high = _seen(bound, sample, part, size, confidence)
+    # Of n packets in episodes of e, the n/e that tell show it where (1 − beyond)^(n/e) is at most the error.
+    most = _told(bound, sample) * math.log1p(-bound.beyond) / math.log(1 - confidence)
     return BoundVerdict(
         kind=bound.kind,
         quantile=bound.quantile,
@@ -167,23 +183,62 @@ def _judge_bound(bound: _Bound, delays_ps: NDArray[np.float64], levels: _Levels)
         observed=observed,
         low=low,
         high=high,
-        outcome=outcome,
+        outcome="met" if met else "inconclusive",
         n=n,
         n_effective=size,
-        exceedances=exceedances,
-        more_packets=None if needed is None else max(1, needed - n),
+        exceedances=int(sample.lost.sum()) if bound.kind == "loss" else int(beyond.sum()),
+        more_packets=None if needed is None else max(1, math.ceil((needed - n) * each)),
+        replications=int(sample.sent.size) if sample.independent else 1,
+        episode=episode,
+        longest_episode=None if episode is None else most,
+        chance=chance_of_as_many(part, size, bound.beyond),
     )
 
 
-def _judge_mean(bound: _Bound, delays_ps: NDArray[np.float64], levels: _Levels) -> BoundVerdict:
+def _told(bound: _Bound, sample: Sample) -> float:
+    """Packets that tell of a bound if all are independent: of loss also those that were not looked at."""
+    return float(sample.sent.sum()) if bound.kind == "loss" else sample.worth
+
+
+def _sent_of_each(sample: Sample) -> float:
+    """Packets sent for each that was looked at."""
+    return float(sample.weights.mean()) if sample.size else 1.0
+
+
+def _size(
+    bound: _Bound, objective: Objective, sample: Sample, beyond: NDArray[np.bool_], confidence: float
+) -> tuple[float, float | None]:
+    """Effective number of packets for a bound, and the episode that was assumed where none beyond it was looked at.
+
+    A sample seldom shows dependence at a bound that it keeps well, so a quantile is also asked at its
+    observed value, where the indicator varies, and the smaller number counts.
+    """
+    told = _told(bound, sample)
+    if not sample.size:
+        return 0.0, None
+    unseen = bound.kind == "loss" and sample.unseen_losses
+    if bound.kind == "loss" and sample.replicated:
+        size = ratio_size(sample.lost, sample.sent, told, confidence)
+    else:
+        size = effective_size(beyond, confidence, sample)
+    if bound.quantile is not None:
+        size = min(size, effective_size_at_quantile(bound.quantile, confidence, sample))
+    if beyond.any() and not unseen:
+        return size, None
+    episode = float(objective.episode_packets or UNSEEN_EPISODE)
+    if objective.episode_packets is None:
+        carried = carried_burst(sample, confidence)
+        episode = carried if sample.replicated else max(carried, episode)
+    if bound.kind == "loss" and not sample.replicated:
+        return told / episode, episode
+    return min(size, told / episode), episode
+
+
+def _judge_mean(bound: _Bound, sample: Sample, confidence: float) -> BoundVerdict:
     """Judge a bound on the mean of what arrives; of nothing there is no mean to judge."""
-    arrived = delays_ps[np.isfinite(delays_ps)]
-    seen = mean_interval(arrived, levels.met, levels.broken) if arrived.size else None
-    outcome: Outcome = "inconclusive"
-    if seen is not None and seen.high <= bound.threshold_ps:
-        outcome = "met"
-    elif seen is not None and seen.low > bound.threshold_ps:
-        outcome = "broken"
+    arrived = sample.arrived()
+    seen = mean_interval(arrived, confidence, bound.threshold_ps) if arrived.size else None
+    met = seen is not None and seen.high <= bound.threshold_ps
     figures = (seen.observed, seen.low, seen.high) if seen else (None, None, None)
     observed, low, high = (Quantity.of(None if each is None else each / PS_PER_SECOND) for each in figures)
     return BoundVerdict(
@@ -194,48 +249,40 @@ def _judge_mean(bound: _Bound, delays_ps: NDArray[np.float64], levels: _Levels) 
         observed=observed,
         low=low,
         high=high,
-        outcome=outcome,
-        n=int(delays_ps.size),
+        outcome="met" if met else "inconclusive",
+        n=sample.size,
         n_effective=seen.size if seen else 0.0,
-        exceedances=int((arrived > bound.threshold_ps).sum()),
-        more_packets=_more_for_mean(bound, int(arrived.size), seen) if outcome == "inconclusive" else None,
+        exceedances=int((arrived.delays_ps > bound.threshold_ps).sum()),
+        more_packets=None if met else _more_for_mean(bound, arrived, seen),
+        replications=int(sample.sent.size) if sample.independent else 1,
+        chance=seen.chance if seen else 1.0,
+        heavy_tail=seen is not None and seen.heavy,
     )
 
 
-def _more_for_mean(bound: _Bound, arrived: int, seen: MeanInterval | None) -> int | None:
+def _more_for_mean(bound: _Bound, arrived: Sample, seen: MeanInterval | None) -> int | None:
     """Estimate how many further packets would decide a bound on the mean; ``None`` where no number would."""
-    if arrived < LEAST_FOR_MEAN or seen is None:
-        return LEAST_FOR_MEAN - arrived
+    if seen is not None and seen.heavy:
+        return None
+    if arrived.size < LEAST_FOR_MEAN or seen is None:
+        return LEAST_FOR_MEAN - arrived.size
     away = bound.threshold_ps - seen.observed
     half = (seen.high if away > 0 else seen.low) - seen.observed
     # The width of the interval falls with the root of the number of packets.
-    needed = arrived * (half / away) ** 2 if away else math.inf
-    return None if needed > MOST_PACKETS else max(1, math.ceil(needed) - arrived)
-
-
-def _size(bound: _Bound, delays_ps: NDArray[np.float64], beyond: NDArray[np.bool_], levels: _Levels) -> float:
-    """Effective number of packets for a bound.
-
-    A sample seldom shows dependence at a bound that it keeps well, so a quantile is also asked at its
-    observed value, where the indicator varies, and the smaller number counts.
-    """
-    size = effective_size(beyond, levels.broken)
-    if bound.quantile is None:
-        return size
-    return min(size, effective_size_at_quantile(delays_ps, bound.quantile, levels.broken))
+    needed = arrived.size * (half / away) ** 2 if away and math.isfinite(half) else math.inf
+    return None if needed > MOST_PACKETS else max(1, math.ceil((needed - arrived.size) * _sent_of_each(arrived)))
 
 
 def _seen(
-    bound: _Bound, delays_ps: NDArray[np.float64], size: float, levels: _Levels
+    bound: _Bound, sample: Sample, part: float, size: float, confidence: float
 ) -> tuple[Quantity, Quantity, Quantity]:
     """Estimate, lower and upper limit in the unit of the objective; unknown for an empty sample."""
-    n = int(delays_ps.size)
-    if n == 0:
+    if not sample.size:
         return Quantity(), Quantity(), Quantity()
     if bound.quantile is None:
-        seen = ratio_interval(int(np.isinf(delays_ps).sum()), n, size, levels.met, levels.broken)
+        seen = ratio_interval(part, size, confidence)
         return Quantity.of(seen.observed), Quantity.of(seen.low), Quantity.of(seen.high)
-    seen = quantile_interval(np.sort(delays_ps), bound.quantile, size, levels.met, levels.broken)
+    seen = quantile_interval(sample, bound.quantile, size, confidence)
 
     def in_seconds(delay_ps: float) -> Quantity:
         return Quantity.of(max(0.0, delay_ps - bound.offset_ps) / PS_PER_SECOND)

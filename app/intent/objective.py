@@ -91,16 +91,22 @@ Variation = Annotated[
 """Delay variation by the one quantile of delay from which the smallest delay is subtracted."""
 
 
+MOST_OF_AN_EPISODE = 1_000_000
+"""Packets: hours of a voice call."""
+
+
 class ObjectiveSpec(Model):
     """What ΔQ a class must keep: one-way delay (quantiles, mean), delay variation, loss.
 
-    A ``preset`` gives what a recommendation asks; what stands beside it counts in its place.
+    A ``preset`` gives what a recommendation asks; what stands beside it counts in its place. ``episode_packets`` is
+    how many packets at most are late, or lost, in one go, where none of those measured was.
     """
 
     preset: Preset | None = None
     delay: Annotated[dict[Statistic, Duration], AfterValidator(_rising)] = Field(default_factory=dict)
     variation: Variation | None = None
     loss: Annotated[Ratio, AfterValidator(_some_loss)] | None = None
+    episode_packets: Annotated[int, Field(ge=1, le=MOST_OF_AN_EPISODE)] | None = None
 
     @model_validator(mode="after")
     def _some(self) -> Self:
@@ -119,6 +125,7 @@ class ObjectiveSpec(Model):
             delay={**mean, **self.delay},
             variation=self.variation or variation,
             loss=named.loss if self.loss is None else self.loss,
+            episode_packets=self.episode_packets,
         )
 
     def bounds(self) -> Objective:
@@ -131,4 +138,5 @@ class ObjectiveSpec(Model):
             variation=variation,
             variation_quantile=quantile_of(label) if label else DEFAULT_VARIATION_QUANTILE,
             loss=asked.loss,
+            episode_packets=asked.episode_packets,
         )

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.deltaq.distribution import MASS_TOLERANCE, DeltaQ
+from app.deltaq.sample import Sample
 
 PS_PER_MS = 1e9
 """Picoseconds in a millisecond."""
@@ -26,12 +27,12 @@ When = Literal["before", "predicted", "after"]
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """The ΔQ of one class at one time. With ``samples``, ``(sent_ps, delay_ps or -1)``, it gets a band."""
+    """The ΔQ of one class at one time. With a ``sample`` it gets a band."""
 
     label: str
     when: When
     distribution: DeltaQ
-    samples: Sequence[tuple[int, int]] = ()
+    sample: Sample | None = None
 
 
 def percent(share: float) -> str:

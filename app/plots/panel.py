@@ -130,9 +130,9 @@ class CdfPanel:
 
     def _band(self, axes: Axes, number: int, confidence: float) -> None:
         curve = self.curves[number]
-        if not curve.samples:
+        if curve.sample is None:
             return
-        band = cdf_band(curve.samples, confidence)
+        band = cdf_band(curve.sample, confidence)
         at = np.maximum(np.array(band.delays_ps) / PS_PER_MS, max(self.edges.left_ms, LEAST_MS))
         low, high = self._height(np.array(band.low)), self._height(np.array(band.high))
         axes.fill_between(at, low, high, color=self._look(number)["color"], alpha=0.18, linewidth=0)

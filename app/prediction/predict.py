@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from app.compiler.compile import Compilation
+from app.deltaq.error_spending import LOOKS
 from app.deltaq.objective import Outcome
 from app.errors import InputError, Place, RefusedError
 from app.findings import Severity
@@ -17,7 +18,8 @@ from app.intent.models import Intent
 from app.prediction.holding import would_hold
 from app.tester.judging import ClassVerdict, judges, overall, verdicts
 from app.tester.measurement import Measurement
-from app.tester.traffic import LONGEST_STRETCH, scenario_of
+from app.tester.replications import REPLICATIONS
+from app.tester.traffic import scenario_of
 from app.tester.twin import TwinTester
 
 MOST_SECONDS = 60
@@ -30,7 +32,7 @@ LONGEST_SECONDS = 3600
 
 @dataclass(frozen=True, slots=True)
 class Simulated:
-    """How long a scenario was simulated, and how long the policy wants it measured, in seconds."""
+    """Seconds that a scenario was simulated, all replications together, and that the policy wants it measured."""
 
     scenario: str
     seconds: int
@@ -57,8 +59,8 @@ def predict(
     """Simulate every scenario that the policy verifies, none for more than ``at_most_seconds``, and judge.
 
     ``running`` has the configurations that it was compiled against, for what it leaves as it is. As a measurement
-    does, an inconclusive one is repeated for longer while that is allowed. A scenario that is cut
-    short sends fewer packets: its verdicts may be inconclusive where a measurement's are not. ``None`` simulates
+    does, an inconclusive one goes on with more replications while that is allowed. A scenario that is cut
+    short sends fewer packets: its verdicts may be inconclusive where a measurement's are not. ``None`` looks
     once, as long as the policy says.
 
     Raises:
@@ -81,40 +83,36 @@ def predict(
             "add checks under 'verify', and objectives to the classes that they name",
         )
     tester = TwinTester(network, would_hold(compilation, running or {}), seed)
-    timed = _timed(intent, at_most_seconds, 1)
-    found = _judged(tester, timed)
-    stretch = 2
-    while at_most_seconds is not None and overall(found[1]) == "inconclusive" and stretch <= LONGEST_STRETCH:
-        longer = _timed(intent, at_most_seconds, stretch)
-        if longer == timed:
+    timed = _timed(intent, at_most_seconds)
+    longest = max(check.seconds for check in timed.verify)
+    looks = 1 if at_most_seconds is None else LOOKS
+    measurement = tester.measure(timed, "predicted", looks=looks)
+    found = verdicts(timed, network, measurement)
+    for look in range(2, looks + 1):
+        more = longest * REPLICATIONS[look - 1] // REPLICATIONS[0]
+        if overall(found) != "inconclusive" or (at_most_seconds is not None and more > at_most_seconds):
             break
-        timed, found = longer, _judged(tester, longer)
-        stretch *= 2
-    return Prediction(*found, overall(found[1]), _simulated(compilation, timed))
+        measurement = tester.measure(timed, "predicted", look=look, looks=looks, earlier=measurement)
+        found = verdicts(timed, network, measurement)
+    return Prediction(measurement, found, overall(found), _simulated(compilation, measurement))
 
 
-def _judged(tester: TwinTester, intent: Intent) -> tuple[Measurement, tuple[ClassVerdict, ...]]:
-    measurement = tester.measure(intent, "predicted")
-    return measurement, verdicts(intent, tester.network, measurement)
-
-
-def _timed(intent: Intent, most: int | None, stretch: int) -> Intent:
-    """The intent, verified for ``stretch`` times as long and no longer than allowed."""
+def _timed(intent: Intent, most: int | None) -> Intent:
+    """The intent, verified for no longer than allowed."""
     if most is None:
         return intent
-    checks = tuple(
-        check.model_copy(update={"seconds": min(check.seconds * stretch, most)}) for check in intent.verify
-    )
+    checks = tuple(check.model_copy(update={"seconds": min(check.seconds, most)}) for check in intent.verify)
     return intent.model_copy(update={"verify": checks})
 
 
-def _simulated(compilation: Compilation, timed: Intent) -> tuple[Simulated, ...]:
+def _simulated(compilation: Compilation, measurement: Measurement) -> tuple[Simulated, ...]:
     """By scenario; checks that share one are measured together, as long as the longest."""
-    found: dict[str, Simulated] = {}
-    for wanted, check in zip(compilation.intent.intent.verify, timed.verify, strict=True):
+    wanted: dict[str, int] = {}
+    for check in compilation.intent.intent.verify:
         scenario = scenario_of(compilation.network, check)
         if scenario is not None:
-            known = found.get(scenario.name, Simulated(scenario.name, 0, 0))
-            longest = max(known.seconds, check.seconds), max(known.wanted, wanted.seconds)
-            found[scenario.name] = Simulated(scenario.name, *longest)
-    return tuple(found.values())
+            wanted[scenario.name] = max(check.seconds, wanted.get(scenario.name, 0))
+    return tuple(
+        Simulated(each.name, round((each.seconds or 0) * each.replications), wanted[each.name])
+        for each in measurement.scenarios
+    )

@@ -12,7 +12,15 @@ from app.plots import Bar, ClassBars, Curve, Table, bars_table, class_bars, delt
 from app.reports.model import RunReport
 from app.reports.table import amount
 from app.tester.judging import ClassVerdict
-from app.tester.measurement import ClassSummary, FlowResult, Measurement, When, pooled_deltaq, summarise
+from app.tester.measurement import (
+    ClassSummary,
+    FlowResult,
+    Measurement,
+    When,
+    flows_sample,
+    pooled_deltaq,
+    summarise,
+)
 
 PS_PER_SECOND = 1e12
 """Picoseconds in a second."""
@@ -146,7 +154,7 @@ def _delta_q(
 
 def _change_in_words(curves: Sequence[Curve], confidence: float) -> str:
     """How ΔQ after the push stands to that before it; nothing where either has no samples."""
-    sides = {curve.when: curve.samples for curve in curves if curve.samples}
+    sides = {curve.when: curve.sample for curve in curves if curve.sample is not None}
     if not {"before", "after"} <= sides.keys():
         return ""
     found = compare_samples(sides["before"], sides["after"], confidence)
@@ -176,8 +184,8 @@ def _curve(measurement: Measurement, scenario: str, traffic_class: str, path: st
     if not flows:
         return None
     ordered = all(flow.samples for flow in flows)
-    samples = tuple(sorted(sample for flow in flows for sample in flow.samples)) if ordered else ()
-    return Curve(traffic_class, measurement.when, pooled_deltaq(flows), samples)
+    sample = flows_sample(flows, independent=measurement.evidence != "measured") if ordered else None
+    return Curve(traffic_class, measurement.when, pooled_deltaq(flows), sample)
 
 
 def _objective(

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
+from app.deltaq.error_spending import LOOKS
 from app.errors import QosforgeError, TesterError
 from app.runs import phases, preparing, waiting
 from app.runs.computing import Stopped
@@ -20,7 +21,6 @@ from app.runs.outside import OUTSIDE_SECONDS
 from app.runs.reason import REASONED, RECOVER, Reason, reason_of_errors, retry
 from app.runs.tables import RunStatus, Verdict
 from app.tester.measurement import Side
-from app.tester.traffic import LONGEST_STRETCH
 
 Json = dict[str, Any]
 
@@ -241,11 +241,12 @@ class Course:
     def _measured(self, when: Side, held: dict[str, str]) -> Json:
         if self.context.documents.tester == "outside":
             return self._step(f"measure-{when}", phases.judge_outside, self._given(when), when)
-        stretch = 1
-        found = self._step(f"measure-{when}", phases.measure, held, when, stretch)
-        while found["outcome"] == Verdict.INCONCLUSIVE and stretch < LONGEST_STRETCH:
-            stretch *= 2
-            found = self._step(f"measure-{when}-x{stretch}", phases.measure, held, when, stretch)
+        found: Json = {"measurement": None, "outcome": Verdict.INCONCLUSIVE}
+        for look in range(1, LOOKS + 1):
+            if found["outcome"] != Verdict.INCONCLUSIVE:
+                break
+            name = phases.measuring(when, look)
+            found = self._step(name, phases.measure, held, when, look, found["measurement"])
         return found
 
     def _given(self, when: Side) -> str:

@@ -80,13 +80,17 @@ def measure(
     *,
     seed: int,
     when: Side = "before",
-    stretch: int = 1,
+    look: int = 1,
+    earlier: Measurement | None = None,
 ) -> Judged:
-    """Run the tester on configurations that boxes gave, ``stretch`` times as long as the intent says, and judge.
+    """Run the tester on configurations that boxes gave, and judge; a later ``look`` adds to what was
+    ``earlier`` seen.
 
     Raises:
         TesterError: the tester cannot measure this.
     """
-    measurement = TwinTester(network, plans_held(network, texts), seed).measure(intent, when, stretch)
+    measurement = TwinTester(network, plans_held(network, texts), seed).measure(
+        intent, when, look=look, earlier=earlier
+    )
     found = verdicts(intent, network, measurement)
     return Judged(measurement, found, overall(found))

@@ -33,6 +33,7 @@ from app.tester.counters import read as read_counters
 from app.tester.judging import overall
 from app.tester.measurement import Measurement, Side
 from app.tester.offers import expected
+from app.tester.replications import REPLICATIONS
 
 Json = dict[str, Any]
 
@@ -40,11 +41,13 @@ REVERT_SECONDS = 900
 """Dead-man switch of a box. The twin takes seconds; a box that went back before the verdict is not confirmed."""
 
 
-def measure(context: Context, held: Mapping[str, str], when: Side, stretch: int) -> Json:
-    """Run the tester on what the boxes hold, and judge."""
-    name = f"measure-{when}" if stretch == 1 else f"measure-{when}-x{stretch}"
+def measure(context: Context, held: Mapping[str, str], when: Side, look: int, earlier: str | None) -> Json:
+    """Run the tester on what the boxes hold, and judge; ``earlier`` is the artifact that the look before gave."""
+    name = measuring(when, look)
     with context.store.stage(context.run_id, name) as record:
-        context.observe(name, "twin of the configuration read back" + (f", {stretch}× as long" * (stretch > 1)))
+        more = f", {REPLICATIONS[look - 1]} simulations in all" * (look > 1)
+        context.observe(name, f"twin of the configuration read back{more}")
+        text = context.artifacts.get_text(earlier) if earlier else None
         judged = context.compute(
             live.measure,
             context.intent.intent,
@@ -52,7 +55,8 @@ def measure(context: Context, held: Mapping[str, str], when: Side, stretch: int)
             running_texts(context, held),
             seed=context.documents.seed,
             when=when,
-            stretch=stretch,
+            look=look,
+            earlier=Measurement.model_validate_json(text) if text else None,
         )
         result: Json = {
             "measurement": context.artifacts.put_text(judged.measurement.model_dump_json()),
@@ -61,6 +65,11 @@ def measure(context: Context, held: Mapping[str, str], when: Side, stretch: int)
         }
         record.update(result)
     return result
+
+
+def measuring(when: Side, look: int) -> str:
+    """What the stage of a look is called."""
+    return f"measure-{when}" if look == 1 else f"measure-{when}-look-{look}"
 
 
 def judge_outside(context: Context, artifact: str, when: Side) -> Json:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from app.findings import Severity
+from app.reports.evidence import observed
 from app.reports.model import RunReport
 from app.reports.table import amount
 from app.runs.endings import error_texts
@@ -28,6 +29,6 @@ def _bounds(report: RunReport) -> Iterator[str]:
         for bound in each.verdict.bounds:
             if bound.outcome != "met":
                 path = f" {each.path}" if each.path else ""
-                asked, seen = (amount(figure, bound.kind) for figure in (bound.asked, bound.observed))
+                asked, seen = amount(bound.asked, bound.kind), observed(bound)
                 word = "is" if bound.outcome == "broken" else "cannot be told yet: it seems to be"
                 yield f"{each.traffic_class}{path}: {bound.label} {word} {seen}, asked is at most {asked}"

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from heapq import merge
 
 from pydantic import BaseModel, ConfigDict
 
 from app.deltaq.objective import Objective, Outcome, Verdict, combine
-from app.deltaq.verdict import judge
-from app.intent.models import Intent
+from app.deltaq.sample import Sample
+from app.deltaq.verdict import judge, together, undecided
+from app.deltaq.warm_up import STILL_FELT, start_felt
+from app.intent.models import Intent, Verify
 from app.inventory.models import Network
-from app.tester.measurement import Measurement, class_flows, class_samples
+from app.tester.measurement import Measurement, class_sample
 from app.tester.traffic import scenario_of
+
+WHOLE = 0.99
+"""Part of the seconds that the policy wants, from which on they were measured."""
 
 
 class ClassVerdict(BaseModel):
@@ -30,10 +34,12 @@ class ClassVerdict(BaseModel):
 def verdicts(intent: Intent, network: Network, measurement: Measurement) -> tuple[ClassVerdict, ...]:
     """Verdicts in the order of the intent's checks; classes without an objective have none.
 
+    Which bounds are broken is decided over all of them together.
+
     Raises:
         TesterError: the tester kept no samples of a flow that is judged.
     """
-    found = []
+    found: list[ClassVerdict] = []
     for check in intent.verify:
         scenario = scenario_of(network, check)
         if scenario is None:
@@ -44,22 +50,40 @@ def verdicts(intent: Intent, network: Network, measurement: Measurement) -> tupl
             if spec is None:
                 continue
             asked = spec.bounds()
-            names = sorted(intent.within(name))
-            samples = tuple(merge(*(class_samples(measurement, scenario.name, n, path=path) for n in names)))
-            flows = [flow for n in names for flow in class_flows(measurement, scenario.name, n, path=path)]
+            sample = class_sample(measurement, scenario.name, intent.within(name), path=path)
             verdict = judge(
                 asked,
-                samples,
+                sample,
                 confidence=check.confidence,
                 evidence=measurement.evidence,
-                sampled=max((flow.sample_every for flow in flows), default=1),
+                look=measurement.look,
+                looks=measurement.looks,
             )
+            why = _does_not_stand(measurement, scenario.name, check, sample)
+            if why:
+                verdict = undecided(verdict, why)
+            verdict = verdict.model_copy(update={"lacking": measurement.lacking(scenario.name)})
             found.append(
                 ClassVerdict(
                     scenario=scenario.name, traffic_class=name, path=path, objective=asked, verdict=verdict
                 )
             )
-    return tuple(found)
+    decided = together([entry.verdict for entry in found])
+    return tuple(
+        entry.model_copy(update={"verdict": verdict}) for entry, verdict in zip(found, decided, strict=True)
+    )
+
+
+def _does_not_stand(measurement: Measurement, scenario: str, check: Verify, sample: Sample) -> str:
+    """Why a sample cannot stand for what the policy asks to be measured; nothing where it can."""
+    result = measurement.scenario(scenario)
+    if measurement.evidence == "measured" and result.seconds is not None:
+        measured = result.seconds * result.replications
+        if measured < check.seconds * WHOLE:
+            return f"the measurement was cut short: {measured:g} s of {check.seconds} s"
+    if sample.replicated and start_felt(sample) >= STILL_FELT:
+        return "the figures still feel how the simulation began"
+    return ""
 
 
 def judges(intent: Intent) -> bool:

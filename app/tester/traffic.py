@@ -12,9 +12,6 @@ from app.inventory.models import Network, Source, TrafficFlow, TrafficScenario
 MOST_SAMPLES = 20_000
 """Packets of a judged flow that are kept one by one; of a faster flow, one in so many."""
 
-LONGEST_STRETCH = 4
-"""An inconclusive measurement is repeated with twice the time, up to this many times the first one."""
-
 RTP_HEADERS = 40
 """Bytes of every packet of video that are IP, UDP and RTP."""
 
@@ -74,7 +71,7 @@ def scenario_of(network: Network, check: Verify) -> TrafficScenario | None:
     return next((s for s in network.traffic if pair in s.between), None)
 
 
-def sample_every(flow: TrafficFlow, seconds: int) -> int:
+def sample_every(flow: TrafficFlow, seconds: float) -> int:
     """One packet in how many is kept, so that a flow stays near ``MOST_SAMPLES``."""
     rate = flow.source.rate or 0
     return max(1, round(rate * seconds / (flow.source.ip_bytes * 8) / MOST_SAMPLES))

@@ -10,14 +10,25 @@ from typing import Any
 
 import qosforge_twin
 
+from app.deltaq.error_spending import LOOKS
+from app.deltaq.warm_up import STILL_FELT
 from app.errors import InputError, Place, TesterError
 from app.intent.models import Intent
 from app.inventory.models import Network, Station, TrafficFlow, TrafficScenario
 from app.plan.model import Efficiency, InterfacePlan, Plan
 from app.platforms.base import platform
 from app.tester.expectation import Expectation, expectations
-from app.tester.measurement import FlowResult, Measurement, ScenarioResult, When
+from app.tester.measurement import FlowResult, Measurement, ScenarioResult, When, joined
 from app.tester.ports import framing_name, port
+from app.tester.replications import (
+    MOST_FELT,
+    REPLICATIONS,
+    WARM_UP_SECONDS,
+    Timing,
+    clock_of,
+    most_felt,
+    seed_of,
+)
 from app.tester.streams import streams
 from app.tester.traces import Trace, read_traces
 from app.tester.traffic import flow_class, sample_every, scenario_of
@@ -27,12 +38,52 @@ Json = dict[str, Any]
 TESTER = "twin"
 STATION_PORT = "nic"
 PS = 10**12
-WARM_UP_SECONDS = 2
-"""Left out of the figures: queues and TCP windows are still filling."""
 PHASE_SECONDS = 0.5
 """Flows begin at a random moment within this time, so that they are not in step."""
 RECEIVE_WINDOW_BYTES = 17_520
 """TCP window of the greedy transfers: twelve segments, the default of hosts of the campus paper's time."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """A scenario to be run: who is judged, and what is known of its flows beforehand, by name."""
+
+    scenario: TrafficScenario
+    judged: set[tuple[str, str]]
+    described: Mapping[str, TrafficFlow]
+    classes: Mapping[str, str]
+    expected: Mapping[str, Expectation]
+
+    def result(self, entry: Json, timing: Timing, replication: int) -> FlowResult:
+        """What the twin says of one flow in one replication."""
+        flow = self.described[entry["name"]]
+        expected = self.expected[flow.name]
+        delay = entry["delay_ps"]
+        pace = entry["interarrival_ps"]
+        heard = entry["delivered"] > 0
+        samples = tuple((sent, delay) for sent, delay in entry.get("samples") or ())
+        return FlowResult(
+            name=entry["name"],
+            replication=replication,
+            traffic_class=self.classes[flow.name],
+            kind=flow.application or "other",
+            path=f"{flow.from_}→{flow.to}",
+            sent=entry["sent"],
+            delivered=entry["delivered"],
+            lost=entry["lost"],
+            mean_delay_ps=round(delay["mean"]) if heard else None,
+            sd_delay_ps=round(delay["sd"]) if heard else None,
+            min_delay_ps=delay["min"] if heard else None,
+            max_delay_ps=delay["max"] if heard else None,
+            interarrival_sd_ps=round(pace["sd"]) if entry["delivered"] > 2 else None,
+            throughput_bps=round(entry["throughput_bps"]),
+            offered_bps=expected.offered_bps,
+            expected_bps=expected.expected_bps,
+            delay_bound_ps=expected.delay_bound_ps,
+            samples=samples,
+            sample_every=sample_every(flow, timing.seconds * REPLICATIONS[0]),
+            histogram=() if samples else tuple((edge, count) for edge, count in entry["histogram"]),
+        )
 
 
 @dataclass(frozen=True)
@@ -43,14 +94,56 @@ class TwinTester:
     plans: Mapping[str, Plan]
     seed: int = 1
 
-    def measure(self, intent: Intent, when: When, stretch: int = 1) -> Measurement:
-        """Run every scenario that the intent verifies, ``when`` the plans stand.
+    def measure(
+        self, intent: Intent, when: When, *, look: int = 1, looks: int = LOOKS, earlier: Measurement | None = None
+    ) -> Measurement:
+        """Run every scenario that the intent verifies, ``when`` the plans stand, in independent replications.
 
-        ``stretch`` multiplies its seconds, where fewer packets were inconclusive.
+        The second and third of up to three ``looks`` add to what was ``earlier`` measured at the one before, or
+        begin anew with longer replications where those still felt their start. With one look all is measured at
+        once.
 
         Raises:
             TesterError: a verification has no traffic, or the twin refuses the scenario.
         """
+        wanted, judged = self._wanted(intent)
+        results = []
+        reference = ""
+        for scenario, seconds in wanted.values():
+            held = earlier.scenario(scenario.name) if earlier else None
+            timing = _timing(held) if held else Timing.of(seconds)
+            if held and most_felt(held.flows) >= STILL_FELT:
+                held, timing = None, timing.anew()
+            numbers = range(held.replications if held else 0, REPLICATIONS[look - 1])
+            job = self._job(intent, scenario, judged, timing)
+            flows, reference = self._flow_results(job, timing, numbers)
+            felt = 0.0 if held else most_felt(flows)
+            if felt > MOST_FELT:
+                timing = timing.longer(felt)
+                flows, reference = self._flow_results(job, timing, numbers)
+            results.append(
+                ScenarioResult(
+                    name=scenario.name,
+                    title=scenario.title,
+                    replications=REPLICATIONS[look - 1],
+                    seconds=timing.seconds,
+                    warm_up_seconds=timing.warm_up,
+                    flows=joined([*(held.flows if held else ()), *flows]),
+                )
+            )
+        return Measurement(
+            when=when,
+            evidence="predicted" if when == "predicted" else "emulated",
+            look=look,
+            looks=looks,
+            tester=TESTER,
+            seed=self.seed,
+            delay_reference=reference,
+            scenarios=tuple(results),
+        )
+
+    def _wanted(self, intent: Intent) -> tuple[dict[str, tuple[TrafficScenario, int]], set[tuple[str, str]]]:
+        """The scenarios that the intent verifies with their seconds, and the pairs of stations that are judged."""
         wanted: dict[str, tuple[TrafficScenario, int]] = {}
         judged: set[tuple[str, str]] = set()
         for check in intent.verify:
@@ -60,25 +153,10 @@ class TwinTester:
                     f"no traffic is described between {check.from_} and {check.to}",
                     mend="add a scenario to traffic.yaml that has this pair under 'between'",
                 )
-            seconds = max(check.seconds * stretch, wanted.get(scenario.name, (scenario, 0))[1])
+            seconds = max(check.seconds, wanted.get(scenario.name, (scenario, 0))[1])
             wanted[scenario.name] = (scenario, seconds)
             judged.add((check.from_, check.to))
-        results = []
-        reference = ""
-        for scenario, seconds in wanted.values():
-            document = self.scenario(scenario, seconds, judged)
-            answer = self._run(document)
-            reference = answer["delay_reference"]
-            found = expectations(streams(self.network, self.plans, scenario, document, self._run))
-            results.append(self._result(intent, scenario, answer, seconds, found))
-        return Measurement(
-            when=when,
-            evidence="predicted" if when == "predicted" else "emulated",
-            tester=TESTER,
-            seed=self.seed,
-            delay_reference=reference,
-            scenarios=tuple(results),
-        )
+        return wanted, judged
 
     def _run(self, document: Json) -> Json:
         try:
@@ -87,17 +165,56 @@ class TwinTester:
             raise TesterError(f"the twin refuses the scenario: {error}") from None
         return answer
 
-    def scenario(self, scenario: TrafficScenario, seconds: int, judged: set[tuple[str, str]]) -> Json:
-        """The twin's scenario document."""
+    def _job(self, intent: Intent, scenario: TrafficScenario, judged: set[tuple[str, str]], timing: Timing) -> _Job:
+        expected = expectations(
+            streams(self.network, self.plans, scenario, self.scenario(scenario, timing.seconds, judged), self._run)
+        )
+        described = {}
+        for flow in scenario.flows:
+            for number in range(flow.count):
+                described[flow.name if flow.count == 1 else f"{flow.name}-{number + 1}"] = flow
+        classes = {flow.name: flow_class(intent, flow, self.network) for flow in scenario.flows}
+        return _Job(scenario, judged, described, classes, expected)
+
+    def _flow_results(self, job: _Job, timing: Timing, numbers: range) -> tuple[list[FlowResult], str]:
+        """What every flow saw in these replications, and from which bit to which delays are."""
+        documents = [
+            json.dumps(
+                self.scenario(job.scenario, timing.seconds, job.judged, warm_up=timing.warm_up, replication=number)
+            )
+            for number in numbers
+        ]
+        try:
+            texts = qosforge_twin.run_many(documents, [seed_of(self.seed, number) for number in numbers])
+        except qosforge_twin.ScenarioError as error:
+            raise TesterError(f"the twin refuses the scenario: {error}") from None
+        answers = [json.loads(text) for text in texts]
+        results = [
+            job.result(entry, timing, number)
+            for number, answer in zip(numbers, answers, strict=True)
+            for entry in answer["flows"]
+        ]
+        return results, answers[0]["delay_reference"]
+
+    def scenario(
+        self,
+        scenario: TrafficScenario,
+        seconds: float,
+        judged: set[tuple[str, str]],
+        *,
+        warm_up: int = WARM_UP_SECONDS,
+        replication: int | None = None,
+    ) -> Json:
+        """The twin's scenario document; with the clocks of a ``replication``, or without any deviation."""
         flows = [
             document
             for flow in scenario.flows
-            for document in self._flows(flow, (flow.from_, flow.to) in judged, seconds)
+            for document in self._flows(flow, (flow.from_, flow.to) in judged, seconds, replication)
         ]
         return {
             "version": 1,
-            "duration_ps": (seconds + WARM_UP_SECONDS) * PS,
-            "warmup_ps": WARM_UP_SECONDS * PS,
+            "duration_ps": round((seconds + warm_up) * PS),
+            "warmup_ps": warm_up * PS,
             **self.topology(),
             "flows": flows,
         }
@@ -168,13 +285,17 @@ class TwinTester:
             for s in self.network.stations
         ]
 
-    def _flows(self, flow: TrafficFlow, samples: bool, seconds: int) -> list[Json]:
+    def _flows(self, flow: TrafficFlow, samples: bool, seconds: float, replication: int | None) -> list[Json]:
         source, target = self.network.station(flow.from_), self.network.station(flow.to)
-        path, sending = self.path(source, target), _source(flow)
+        path = self.path(source, target)
         documents = []
         for number in range(flow.count):
+            name = flow.name if flow.count == 1 else f"{flow.name}-{number + 1}"
+            sending = _source(flow)
+            if replication is not None:
+                sending |= _by_own_clock(sending, clock_of(self.seed, replication, name))
             document: Json = {
-                "name": flow.name if flow.count == 1 else f"{flow.name}-{number + 1}",
+                "name": name,
                 "path": path,
                 "packet": {
                     "dscp": flow.dscp,
@@ -188,36 +309,22 @@ class TwinTester:
                 },
                 "source": sending,
                 "samples": samples,
-                "sample_every": sample_every(flow, seconds),
+                "sample_every": sample_every(flow, seconds * REPLICATIONS[0]),
             }
             if flow.source.kind == "tcp":
                 document["return_path"] = self.path(target, source)
             documents.append(document)
         return documents
 
-    def _result(
-        self,
-        intent: Intent,
-        scenario: TrafficScenario,
-        answer: Json,
-        seconds: int,
-        expected: Mapping[str, Expectation],
-    ) -> ScenarioResult:
-        described = {}
-        for flow in scenario.flows:
-            for number in range(flow.count):
-                described[flow.name if flow.count == 1 else f"{flow.name}-{number + 1}"] = flow
-        flows = tuple(
-            _flow_result(
-                described[entry["name"]],
-                flow_class(intent, described[entry["name"]], self.network),
-                entry,
-                seconds,
-                expected[described[entry["name"]].name],
-            )
-            for entry in answer["flows"]
-        )
-        return ScenarioResult(name=scenario.name, title=scenario.title, flows=flows)
+
+def _timing(held: ScenarioResult) -> Timing:
+    """How long the replications of a measurement that goes on were."""
+    return Timing(held.seconds or 0, round(held.warm_up_seconds or 0))
+
+
+def _by_own_clock(sending: Json, factor: float) -> Json:
+    """What a sender's clock makes of its rate, where it has one."""
+    return {"rate_bps": round(sending["rate_bps"] * factor)} if sending["kind"] == "cbr" else {}
 
 
 def _source(flow: TrafficFlow) -> Json:
@@ -254,32 +361,3 @@ def _recorded(flow: TrafficFlow) -> Trace:
         problem = f"flow {flow.name}: {len(wanted)} recorded flows are meant"
         raise InputError(problem, Place(file=str(path)), f"name one of {names} as the source's flow")
     return wanted[0]
-
-
-def _flow_result(
-    flow: TrafficFlow, traffic_class: str, entry: Json, seconds: int, expected: Expectation
-) -> FlowResult:
-    delay = entry["delay_ps"]
-    pace = entry["interarrival_ps"]
-    heard = entry["delivered"] > 0
-    return FlowResult(
-        name=entry["name"],
-        traffic_class=traffic_class,
-        kind=flow.application or "other",
-        path=f"{flow.from_}→{flow.to}",
-        sent=entry["sent"],
-        delivered=entry["delivered"],
-        lost=entry["lost"],
-        mean_delay_ps=round(delay["mean"]) if heard else None,
-        sd_delay_ps=round(delay["sd"]) if heard else None,
-        min_delay_ps=delay["min"] if heard else None,
-        max_delay_ps=delay["max"] if heard else None,
-        interarrival_sd_ps=round(pace["sd"]) if entry["delivered"] > 2 else None,
-        throughput_bps=round(entry["throughput_bps"]),
-        offered_bps=expected.offered_bps,
-        expected_bps=expected.expected_bps,
-        delay_bound_ps=expected.delay_bound_ps,
-        samples=tuple((sent, delay) for sent, delay in entry.get("samples") or ()),
-        sample_every=sample_every(flow, seconds),
-        histogram=tuple((edge, count) for edge, count in entry["histogram"]),
-    )

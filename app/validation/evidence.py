@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from app.deltaq.error_spending import LOOKS, confidence_at
 from app.deltaq.objective import least_packets
 from app.findings import Finding, Severity
-from app.tester.traffic import LONGEST_STRETCH, samples
+from app.tester.replications import REPLICATIONS, Timing
+from app.tester.traffic import samples
 from app.units import format_ratio
 from app.validation.known import Known
 from app.validation.verification import judged_flows
@@ -20,13 +22,14 @@ def check_evidence(known: Known) -> Iterator[Finding]:
     for position, check in enumerate(intent.verify):
         if not {check.from_, check.to} <= stations:
             continue  # `check_verification` says so
-        seconds = check.seconds * LONGEST_STRETCH
+        seconds = round(Timing.of(check.seconds).seconds * REPLICATIONS[-1])
         for name in check.classes:
             asked = intent.objective_of(check, name)
             counts = [samples(flow, seconds) for flow in judged_flows(known, check, name)]
             if asked is None or not counts:
                 continue
-            needed = least_packets(asked.bounds(), check.confidence)
+            bounds = asked.bounds()
+            needed = least_packets(bounds, confidence_at(check.confidence, LOOKS), bounds.episode_packets or 1)
             # How many packets TCP sends is for the network to say, and of a trace for its file.
             sent = sum(count for count in counts if count is not None)
             if None in counts or sent >= needed:

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from app.deltaq.dependence import BATCHES
-from app.deltaq.mean import mean_interval
+from app.deltaq.mean import BATCHES, mean_interval
 from app.deltaq.objective import LEAST_FOR_MEAN, Objective
+from app.deltaq.sample import Sample
 from app.deltaq.verdict import judge
 from tests.deltaq.test_dependence import waits
 
@@ -24,14 +24,14 @@ def test_limits_of_a_queues_mean_hold_nearly_as_often_as_they_say(load: float, n
     generator = np.random.default_rng(31)
     true = load / (1 - load)
     trials = 400
-    intervals = [mean_interval(waits(generator, n, load), CONFIDENCE) for _ in range(trials)]
+    intervals = [mean_interval(Sample.of_delays(waits(generator, n, load)), CONFIDENCE) for _ in range(trials)]
     assert sum(each.high < true for each in intervals) <= most_above
     assert sum(each.low > true for each in intervals) <= 35
 
 
 def test_limits_of_independent_packets_hold_as_often_as_they_say() -> None:
     generator = np.random.default_rng(32)
-    intervals = [mean_interval(generator.exponential(1.0, 1_000), CONFIDENCE) for _ in range(600)]
+    intervals = [mean_interval(Sample.of_delays(generator.exponential(1.0, 1_000)), CONFIDENCE) for _ in range(600)]
     # 5 % of 600 is 30; 48 is where luck ends (one in a thousand), and below 12 the limits would be too wide.
     assert 12 <= sum(each.high < 1 for each in intervals) <= 48
     assert 12 <= sum(each.low > 1 for each in intervals) <= 48
@@ -40,7 +40,7 @@ def test_limits_of_independent_packets_hold_as_often_as_they_say() -> None:
 
 def test_symmetric_batches_have_students_own_limits() -> None:
     wave = np.tile(np.repeat([9.0, 11.0], 100), BATCHES // 2)
-    interval = mean_interval(wave, CONFIDENCE)
+    interval = mean_interval(Sample.of_delays(wave), CONFIDENCE)
     error = 1 / math.sqrt(BATCHES - 1)
     assert interval.observed == 10
     assert interval.high - 10 == pytest.approx(stats.t.ppf(0.95, BATCHES - 1) * error)
@@ -48,10 +48,10 @@ def test_symmetric_batches_have_students_own_limits() -> None:
 
 
 def test_few_packets_bound_nothing() -> None:
-    interval = mean_interval(np.full(LEAST_FOR_MEAN - 1, 5.0), CONFIDENCE)
+    interval = mean_interval(Sample.of_delays(np.full(LEAST_FOR_MEAN - 1, 5.0)), CONFIDENCE)
     assert (interval.observed, interval.low, interval.high) == (5.0, 0.0, math.inf)
     with pytest.raises(ValueError, match="empty"):
-        mean_interval(np.empty(0), CONFIDENCE)
+        mean_interval(Sample.of_delays(np.empty(0)), CONFIDENCE)
 
 
 def samples(n: int, mean_ms: float, seed: int = 33) -> list[tuple[int, int]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 
 import pytest
@@ -16,7 +17,7 @@ from app.tester.measurement import (
     Measurement,
     ScenarioResult,
     class_flows,
-    class_samples,
+    class_sample,
     class_summary,
     quantiles_ps,
     summarise,
@@ -122,7 +123,28 @@ def test_flows_are_chosen_by_class_path_and_kind() -> None:
 
 def test_samples_of_a_class_come_in_the_order_of_sending() -> None:
     document = measurement(flow("1", [5, 6]), flow("2", [7, -1]))
-    assert class_samples(document, "wan", "voice") == ((0, 5), (0, 7), (20 * MS, -1), (20 * MS, 6))
+    sample = class_sample(document, "wan", {"voice"})
+    assert sample.delays_ps.tolist() == [5, 7, 6, math.inf]
+    assert (sample.sent.tolist(), sample.lost.tolist(), sample.loss()) == ([4], [1], 0.25)
+
+
+def test_replications_stand_apart_and_rates_are_their_mean() -> None:
+    flows = [flow("1", [5, 6]), flow("1", [7, -1]).model_copy(update={"replication": 1, "throughput_bps": 300})]
+    flows[0] = flows[0].model_copy(update={"throughput_bps": 100})
+    document = Measurement(
+        **{
+            **measurement().model_dump(),
+            "evidence": "emulated",
+            "scenarios": (ScenarioResult(name="wan", title="", replications=2, flows=tuple(flows)),),
+        }
+    )
+    sample = class_sample(document, "wan", {"voice"})
+    assert sample.edges.tolist() == [0, 2, 4]
+    assert sample.independent
+    summary = class_summary(document, "wan", "voice")
+    assert (summary.sent, summary.throughput_bps, summary.flows) == (4, 200, ("1",))
+    with pytest.raises(ValueError, match="1 is of a later one"):
+        ScenarioResult(name="wan", title="", flows=tuple(flows))
 
 
 def test_what_is_not_there_is_named() -> None:
@@ -132,7 +154,7 @@ def test_what_is_not_there_is_named() -> None:
     with pytest.raises(KeyError, match="video"):
         class_summary(document, "wan", "video")
     with pytest.raises(errors.TesterError, match="flow 1 of scenario wan"):
-        class_samples(document, "wan", "voice")
+        class_sample(document, "wan", {"voice"})
 
 
 def test_a_silent_flow_has_no_figures() -> None:
@@ -148,7 +170,13 @@ def test_a_silent_flow_has_no_figures() -> None:
         ({"lost": 1}, "1 lost do not add up"),
         ({"samples": ((0, 5),)}, "1 samples with 0 lost"),
         ({"samples": ((0, 5), (1, -1))}, "2 samples with 1 lost"),
-        ({"samples": ((0, 5), (1, -7))}, "non-negative"),
+        ({"samples": ((0, 5), (1, -7))}, "-1 for a lost packet, or 0 to"),
+        ({"samples": ((0, 5), (1, 2**63))}, "-1 for a lost packet, or 0 to"),
+        ({"samples": ((0, 5), (0, 5))}, "the packet sent at 0 ps that took 5 ps is there twice"),
+        ({"samples": ((0, -1),), "sample_every": 2}, "0 delivered and 1 lost, but 2 delivered and 0 lost"),
+        ({"max_delay_ps": 5}, "largest delay is said to be 5 ps, one is 6 ps"),
+        ({"min_delay_ps": 6}, "smallest delay is said to be 6 ps, one is 5 ps"),
+        ({"quantiles_ps": {"p50": 50}}, "p50 is said to be 50 ps, the samples have 5 ps"),
         ({"histogram": ((5, 1),)}, "does not hold the 2"),
         ({"sent": -2}, "greater than or equal"),
         ({"surprise": 1}, "Extra inputs"),

@@ -24,10 +24,10 @@ ANSWERS: dict[str, Any] = {
         "before": {"outcome": "broken"},
     },
     "gate": {"wait": None},
-    "measure-before": {"outcome": "broken"},
+    "measure-before": {"outcome": "broken", "measurement": "b"},
     "push": {"running": {"r1": "c", "r3": "d"}, "errors": []},
     "counters": {"errors": []},
-    "measure-after": {"outcome": "met"},
+    "measure-after": {"outcome": "met", "measurement": "a"},
     "keep": {"errors": []},
     "roll-back": {"running": {}, "errors": []},
     **{f"checkpoint-{name}": ON for name in ("prepare", "measure-before", "measure-after", "keep")},
@@ -120,13 +120,13 @@ def test_a_computation_that_is_stopped_ends_the_run_and_takes_back_what_was_push
 
 @pytest.mark.parametrize("outcome", ["broken", "inconclusive"])
 def test_anything_but_met_is_rolled_back(outcome: str) -> None:
-    longer = {f"measure_after_x{n}": {"outcome": outcome} for n in (2, 4)}
-    steps = Steps(measure_after={"outcome": outcome}, **longer)
+    longer = {f"measure_after_look_{n}": {"outcome": outcome, "measurement": f"a{n}"} for n in (2, 3)}
+    steps = Steps(measure_after={"outcome": outcome, "measurement": "a"}, **longer)
     ended = course(steps).go()
     assert (ended["status"], ended["verdict"]) == (RunStatus.ROLLED_BACK, outcome)
     assert "keep" not in steps.done
-    assert [s for s in steps.done if s.startswith("measure-after-x")] == (
-        ["measure-after-x2", "measure-after-x4"] if outcome == "inconclusive" else []
+    assert [s for s in steps.done if s.startswith("measure-after-look")] == (
+        ["measure-after-look-2", "measure-after-look-3"] if outcome == "inconclusive" else []
     )
 
 

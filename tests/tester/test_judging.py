@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.deltaq.objective import Outcome
 from app.intent.loader import parse_intent
 from app.tester.judging import verdicts
-from app.tester.measurement import FlowResult, Measurement, ScenarioResult
+from app.tester.measurement import FlowResult, Measurement, ScenarioResult, summarise
 from tests.validation.support import NETWORK
 
 MS = 10**9
@@ -15,7 +15,7 @@ intent: divided
 classes:
   - name: data
     match: {any: [{application: [http, ftp]}]}
-    objective: {delay: {p50: 20 ms}}
+    objective: {delay: {p50: 20 ms}, episode_packets: 1}
     treatment:
       children:
         - {name: web, match: {any: [{application: http}]}}
@@ -62,3 +62,35 @@ def test_a_class_is_judged_by_the_packets_of_those_that_divide_it() -> None:
     assert judged("p95: 31 ms") == [("data", "met")]
     assert judged("p95: 29 ms") == [("data", "broken")]
     assert judged("p25: 11 ms") == [("data", "met")], "a half is of the faster class"
+
+
+def test_a_measurement_cut_short_decides_nothing_and_says_so() -> None:
+    intent = parse_intent(TREE, "divided.yaml").intent
+    whole = measured(flow("web", 10, 0))
+    assert verdicts(intent, NETWORK, whole)[0].verdict.lacking == (
+        "how long it measured",
+        "how far its clocks lie apart",
+    )
+    for seconds, outcome in ((29.9, "met"), (12.5, "inconclusive")):
+        scenario = whole.scenarios[0].model_copy(update={"seconds": seconds})
+        timed = whole.model_copy(update={"scenarios": (scenario,), "clock_error_ps": 1000})
+        (found,) = verdicts(intent, NETWORK, timed)
+        assert (found.verdict.outcome, found.verdict.lacking) == (outcome, ())
+        assert found.verdict.undecided == (
+            "" if outcome == "met" else "the measurement was cut short: 12.5 s of 30 s"
+        )
+
+
+def test_flows_of_a_class_count_by_the_packets_they_stand_for() -> None:
+    """Of 600,000 packets 8 % are late, one in 30 looked at; 20,000 beside them are all in time."""
+    late = tuple((60 * n, (50 if n % 25 < 2 else 10) * MS) for n in range(20_000))
+    files = flow("files", 10, 0).model_copy(
+        update={"sent": 600_000, "delivered": 600_000, "samples": late, "sample_every": 30}
+    )
+    web = tuple((60 * n + 1, 10 * MS) for n in range(20_000))
+    other = flow("web", 10, 0).model_copy(update={"sent": 20_000, "delivered": 20_000, "samples": web})
+    intent = parse_intent(TREE.replace("p50: 20 ms", "p95: 20 ms"), "divided.yaml").intent
+    (found,) = verdicts(intent, NETWORK, measured(files, other))
+    assert found.verdict.outcome == "broken"
+    summary = summarise([files, other])
+    assert summary.quantiles_ps["p95"] == 50 * MS, "the table says the same"

@@ -20,13 +20,14 @@ from app.intent.models import Intent
 from app.intent.written import Written, load_written
 from app.inventory.models import Network
 from app.prediction.predict import Simulated, predict
+from app.reports.evidence import interval, observed
 from app.reports.figures import Figure, figures_of
 from app.reports.table import amount
 from app.reports.verdict_rows import VerdictRow, rows_of
 from app.runs.held import last_read
 from app.runs.last_measured import LastMeasured, last_measured
 from app.tester.judging import ClassVerdict, verdicts
-from app.tester.measurement import Measurement, ScenarioResult
+from app.tester.measurement import Measurement
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,8 @@ class PredictionView:
     compared: Compared | None
 
     amount = staticmethod(amount)
+    observed = staticmethod(observed)
+    interval = staticmethod(interval)
 
     @property
     def is_compared(self) -> bool:
@@ -143,10 +146,8 @@ def _beside(prediction: Measurement, measured: str) -> Measurement | None:
     found = Measurement.model_validate_json(measured)
     flows = {(s.name, f.traffic_class, f.path) for s in prediction.scenarios for f in s.flows}
     scenarios = tuple(
-        ScenarioResult(
-            name=each.name,
-            title=each.title,
-            flows=tuple(flow for flow in each.flows if (each.name, flow.traffic_class, flow.path) in flows),
+        each.model_copy(
+            update={"flows": tuple(f for f in each.flows if (each.name, f.traffic_class, f.path) in flows)}
         )
         for each in found.scenarios
     )

@@ -1,0 +1,73 @@
+"""Independent replications of a simulation: how many, how long, and what is drawn anew for each.
+
+Constant flows keep the phases they begin with, and equal clocks keep them for ever; what one simulation gives
+is then one draw of many. So each scenario runs several times, with phases, clocks and arrivals of its own, and
+limits come from the spread between these (Law, Simulation Modeling and Analysis, chapter 9).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from zlib import crc32
+
+import numpy as np
+
+from app.deltaq.warm_up import start_felt
+from app.tester.measurement import FlowResult, flows_sample
+
+REPLICATIONS = (8, 16, 32)
+"""Simulations of a scenario that each look has; together the first ones measure as long as the policy says."""
+LEAST_SECONDS = 2.0
+"""What a replication measures at least."""
+WARM_UP_SECONDS = 2
+"""Left out of the figures: queues and TCP windows are still filling. Longer where MSER-5 still feels the start."""
+MOST_WARM_UP_SECONDS = 30
+CLOCK_PPM = 50
+"""Clocks of senders lie within this many millionths of their rate, the accuracy that IEEE 802.3 asks of Ethernet's
+being 100: drawn anew for each flow and replication."""
+MOST_FELT = 0.1
+"""Part of a replication that may feel its start before the warm-up is made longer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """Seconds that a replication measures, and those before, which are left out."""
+
+    seconds: float
+    warm_up: int = WARM_UP_SECONDS
+
+    @classmethod
+    def of(cls, wanted: int) -> Timing:
+        """For what a policy wants measured in all, at the first look."""
+        return cls(max(LEAST_SECONDS, wanted / REPLICATIONS[0]))
+
+    def longer(self, felt: float) -> Timing:
+        """The same with a warm-up that ends well after the part of the measured time that ``felt`` the start."""
+        return Timing(self.seconds, min(MOST_WARM_UP_SECONDS, self.warm_up + math.ceil(2 * felt * self.seconds)))
+
+    def anew(self) -> Timing:
+        """For replications that felt their start all the time: twice as long, and begun to be measured twice as
+        late."""
+        return Timing(2 * self.seconds, min(MOST_WARM_UP_SECONDS, 2 * self.warm_up))
+
+
+def seed_of(seed: int, replication: int) -> int:
+    """A seed of its own for each replication, within 64 bits."""
+    return int(np.random.SeedSequence([seed, replication]).generate_state(1, np.uint64)[0])
+
+
+def clock_of(seed: int, replication: int, flow: str) -> float:
+    """What a sender's clock multiplies its rate by in one replication."""
+    draw = np.random.default_rng([seed, replication, crc32(flow.encode())])
+    return 1 + float(draw.uniform(-CLOCK_PPM, CLOCK_PPM)) * 1e-6
+
+
+def most_felt(flows: Iterable[FlowResult]) -> float:
+    """The largest part of a replication that a class on any path still feels the start in."""
+    groups: dict[tuple[str | None, str], list[FlowResult]] = {}
+    for flow in flows:
+        if flow.samples:
+            groups.setdefault((flow.traffic_class, flow.path), []).append(flow)
+    return max((start_felt(flows_sample(group, independent=True)) for group in groups.values()), default=0.0)
