@@ -17,6 +17,7 @@ from rich.text import Text
 from app.errors import InputError, Place, QosforgeError
 from app.findings import Finding, Severity
 from app.reports.balance import SIDE_HEADINGS, accounts, in_words, side_texts, who_paid
+from app.reports.evidence import deciding, observed, sentence
 from app.reports.table import COLUMNS, amount, comparison_table
 from app.tester.judging import ClassVerdict
 from app.tester.measurement import Measurement
@@ -273,7 +274,7 @@ def print_verdicts(verdicts: Mapping[str, Iterable[ClassVerdict]], *, every_boun
         table.add_column(heading, no_wrap=heading not in ("path", "bound"), overflow="fold")
     for key, known in whole.items():
         sides = [side.get(key) for side in by_side]
-        bounds = range(len(known.verdict.bounds)) if every_bound else [_nearest(known)]
+        bounds = range(len(known.verdict.bounds)) if every_bound else [deciding(known.verdict)]
         for position, number in enumerate(bounds):
             first = position == 0
             bound = known.verdict.bounds[number]
@@ -281,7 +282,16 @@ def print_verdicts(verdicts: Mapping[str, Iterable[ClassVerdict]], *, every_boun
             cells = [cell for side in sides for cell in _side(side, number, with_outcome=first)]
             table.add_row(*name, bound.label, amount(bound.asked, bound.kind), *cells)
     out.print(table)
+    _print_evidence(whole.values())
     _print_missing(whole.values())
+
+
+def _print_evidence(verdicts: Iterable[ClassVerdict]) -> None:
+    """What the bound rests on that decides each verdict of the last side."""
+    for one in verdicts:
+        where = " ".join(part for part in (one.scenario, one.path) if part)
+        told = sentence(one.verdict.bounds[deciding(one.verdict)], one.verdict, one.traffic_class)
+        out.print(Text(f"{where}: {told}"), soft_wrap=True)
 
 
 def _print_missing(verdicts: Iterable[ClassVerdict]) -> None:
@@ -293,22 +303,12 @@ def _print_missing(verdicts: Iterable[ClassVerdict]) -> None:
             out.print(Text(f"{text}; measure for longer (`seconds`)", style=STYLE["inconclusive"]), soft_wrap=True)
 
 
-def _nearest(verdict: ClassVerdict) -> int:
-    """Position of the bound that is used up most."""
-
-    def used(number: int) -> float:
-        bound = verdict.verdict.bounds[number]
-        return (bound.observed.number() or 0.0) / bound.asked
-
-    return max(range(len(verdict.verdict.bounds)), key=used)
-
-
 def _side(verdict: ClassVerdict | None, number: int, *, with_outcome: bool) -> tuple[Text, Text]:
     if verdict is None:
         return Text("–"), Text("")
     bound = verdict.verdict.bounds[number]
     outcome = _outcome(verdict.verdict.outcome) if with_outcome else Text("")
-    return Text(amount(bound.observed, bound.kind), style=STYLE[bound.outcome]), outcome
+    return Text(observed(bound), style=STYLE[bound.outcome]), outcome
 
 
 def _outcome(outcome: str) -> Text:

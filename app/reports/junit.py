@@ -13,6 +13,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from app.findings import Finding, Severity
 from app.reports.checks import Check, of_devices
+from app.reports.evidence import observed, sentence
 from app.reports.model import RunReport
 from app.reports.table import amount
 from app.tester.judging import ClassVerdict
@@ -74,9 +75,9 @@ def _bound_cases(judged: ClassVerdict) -> Iterable[_Case]:
     verdict = judged.verdict
     for bound in verdict.bounds:
         said = (
-            f"{bound.label} {amount(bound.observed, bound.kind)}, asked at most {amount(bound.asked, bound.kind)}: "
-            f"{bound.outcome} at {verdict.confidence * 100:g} % confidence, {bound.n} packets, "
-            f"evidence {verdict.evidence}"
+            f"{bound.label} {observed(bound)}, asked at most {amount(bound.asked, bound.kind)}: "
+            f"{bound.outcome} at {verdict.confidence * 100:g} % confidence, evidence {verdict.evidence}: "
+            f"{sentence(bound, verdict, judged.traffic_class)}"
         )
         yield _Case(
             f"{judged.scenario}.{judged.traffic_class}",

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from app.deltaq.objective import BoundVerdict
 from app.findings import Finding, Severity
 from app.reports.checks import Check, gap_text, of_devices
+from app.reports.evidence import interval, observed
 from app.reports.facts import run_facts
 from app.reports.model import RunReport
 from app.reports.preview import DevicePreview, FidelityDocument
@@ -161,7 +162,10 @@ def _verdict_table(report: RunReport) -> list[str]:
 
 
 def _seen(side: BoundVerdict | None) -> str:
-    return f"{amount(side.observed, side.kind)} {_OUTCOMES[side.outcome]}" if side else "–"
+    if side is None:
+        return "–"
+    limits = interval(side)
+    return f"{observed(side)} {f'({limits}) ' if limits else ''}{_OUTCOMES[side.outcome]}"
 
 
 def _device(device: DevicePreview, findings: Sequence[Finding]) -> str:

@@ -15,6 +15,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from app.findings import Finding, Severity
 from app.reports.balance import accounts, in_words, side_texts, who_paid
+from app.reports.evidence import interval, observed
 from app.reports.facts import run_facts
 from app.reports.figures import class_figures
 from app.reports.model import RunReport
@@ -40,7 +41,12 @@ def render_run_report(report: RunReport) -> str:
         lstrip_blocks=True,
     )
     environment.filters.update(
-        amount=amount, moment=_moment, symbol=lambda outcome: _SYMBOLS.get(outcome, ""), change=_change
+        amount=amount,
+        observed=observed,
+        interval=interval,
+        moment=_moment,
+        symbol=lambda outcome: _SYMBOLS.get(outcome, ""),
+        change=_change,
     )
     sides = _sides(report)
     verdicts = [each for found in sides.values() for each in found]

@@ -19,13 +19,17 @@ from app.tester.measurement import ClassSummary, FlowResult, Measurement, summar
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column: its heading, its unit, how many decimals it shows, and whether a benefit makes sense."""
+    """One column: its heading, its unit, how many decimals it shows, and whether a benefit makes sense.
+
+    ``of_arrived`` where it is of the packets that arrived alone.
+    """
 
     heading: str
     unit: str
     decimals: int
     compared: bool = True
     short_heading: str = ""
+    of_arrived: bool = False
 
     @property
     def short(self) -> str:
@@ -33,11 +37,14 @@ class Column:
         return self.short_heading or self.heading
 
 
+MOST_LOST = 0.01
+"""Loss up to which the packets that arrived before and after a push are the same ones in all that matters."""
+
 COLUMNS: tuple[Column, ...] = (
     Column("packets", "", 0, compared=False),
-    Column("mean delay", "ms", 3),
-    Column("sd", "ms", 3),
-    Column("jitter (inter-arrival sd)", "ms", 3, short_heading="jitter"),
+    Column("mean delay", "ms", 3, of_arrived=True),
+    Column("sd", "ms", 3, of_arrived=True),
+    Column("jitter (inter-arrival sd)", "ms", 3, short_heading="jitter", of_arrived=True),
     Column("p50", "ms", 3),
     Column("p95", "ms", 3),
     Column("p99", "ms", 3),
@@ -158,8 +165,10 @@ def _lines(before: ClassSummary | None, after: ClassSummary | None) -> tuple[Lin
         lines.append(Line(what="after", values=_values(after)))
     if len(lines) == 2:
         pairs = zip(COLUMNS, lines[0].values, lines[1].values, strict=True)
+        alike = all(side is None or (side.loss or 0) <= MOST_LOST for side in (before, after))
         gains = tuple(
-            benefit_percent(first, second) if column.compared else Quantity() for column, first, second in pairs
+            benefit_percent(first, second) if column.compared and (alike or not column.of_arrived) else Quantity()
+            for column, first, second in pairs
         )
         lines.append(Line(what="benefit", values=gains))
     return tuple(lines)

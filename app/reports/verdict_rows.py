@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from app.deltaq.objective import BoundVerdict
+from app.reports.evidence import sentence
 from app.reports.model import RunReport
 from app.tester.judging import ClassVerdict
 from app.tester.measurement import When
@@ -19,6 +20,8 @@ class VerdictRow:
     traffic_class: str
     path: str | None
     sides: Mapping[When, BoundVerdict]
+    told: Mapping[When, str]
+    """What each side rests on, as a sentence."""
 
     @property
     def bound(self) -> BoundVerdict:
@@ -35,10 +38,13 @@ def verdict_rows(report: RunReport) -> tuple[VerdictRow, ...]:
 
 def rows_of(judged: Mapping[When, Sequence[ClassVerdict]]) -> tuple[VerdictRow, ...]:
     """The bounds of verdicts by side, in the order of judging."""
-    found: dict[tuple[str, str, str | None, str], dict[When, BoundVerdict]] = {}
+    found: dict[tuple[str, str, str | None, str], tuple[dict[When, BoundVerdict], dict[When, str]]] = {}
     for side, verdicts in judged.items():
         for each in verdicts:
             for bound in each.verdict.bounds:
-                key = (each.scenario, each.traffic_class, each.path, bound.label)
-                found.setdefault(key, {})[side] = bound
-    return tuple(VerdictRow(*key[:3], sides) for key, sides in found.items())
+                sides, told = found.setdefault(
+                    (each.scenario, each.traffic_class, each.path, bound.label), ({}, {})
+                )
+                sides[side] = bound
+                told[side] = sentence(bound, each.verdict, each.traffic_class)
+    return tuple(VerdictRow(*key[:3], sides, told) for key, (sides, told) in found.items())

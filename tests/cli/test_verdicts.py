@@ -11,7 +11,7 @@ from app.deltaq.verdict import judge
 from app.tester.judging import ClassVerdict
 
 MS = 10**9
-OBJECTIVE = Objective(delay={"p99": 0.040})
+OBJECTIVE = Objective(delay={"p99": 0.040}, episode_packets=1)
 
 
 def judged(packets: int, delay_ms: int = 30) -> ClassVerdict:
@@ -31,7 +31,12 @@ def test_what_holds_now_has_one_side(capsys: pytest.CaptureFixture[str]) -> None
     assert lines[0].strip() == "Verdicts (evidence: measured)"
     assert lines[1].split() == ["scenario", "class", "path", "bound", "asked", "now"]
     assert lines[2].split() == ["wan", "voice", "a→b", "delay", "p99", "40", "ms", "30", "ms", "met"]
-    assert len(lines) == 3
+    assert lines[3] == (
+        "wan a→b: in one measurement, 99 % of voice packets took at most 30 ms; 400 packets, worth 400 "
+        "independent ones; none later than asked, which is taken to happen to up to 1 packet in one go "
+        "(shown for up to 1.3 packets)"
+    )
+    assert len(lines) == 4
 
 
 def test_an_open_verdict_says_what_it_would_take(capsys: pytest.CaptureFixture[str]) -> None:
@@ -47,6 +52,7 @@ def test_only_the_last_side_is_asked_for_more(capsys: pytest.CaptureFixture[str]
     assert printed.splitlines()[1].split()[-2:] == ["before", "after"]
     assert "inconclusive" in printed
     assert "more packets" not in printed
+    assert printed.count("in one measurement") == 1
 
 
 def test_no_verdict_is_cut_where_the_line_is_full(capsys: pytest.CaptureFixture[str]) -> None:
@@ -55,7 +61,8 @@ def test_no_verdict_is_cut_where_the_line_is_full(capsys: pytest.CaptureFixture[
     print_verdicts({"before": [long], "predicted": [open_], "after": [long]}, every_bound=True)
     printed = capsys.readouterr().out
     assert "…" not in printed
-    assert (printed.count("met"), printed.count("inconclusive")) == (2, 1)
+    table = printed.split("traffic-of-the-first-floor→server-of-the-second-floor: in one")[0]
+    assert (table.count("met"), table.count("inconclusive")) == (2, 1)
 
 
 def test_nothing_judged_prints_nothing(capsys: pytest.CaptureFixture[str]) -> None:

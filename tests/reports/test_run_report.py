@@ -22,13 +22,13 @@ from app.tester.measurement import (
     Measurement,
     ScenarioResult,
     When,
-    class_samples,
+    class_sample,
     quantiles_ps,
 )
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 MS = 10**9
-OBJECTIVE = Objective(delay={"p95": 0.04, "p99": 0.06}, loss=0.01)
+OBJECTIVE = Objective(delay={"p95": 0.04, "p99": 0.06}, loss=0.01, episode_packets=1)
 NASTY = '<script>alert("1")</script>&<img src=x onerror=y>'
 EVIDENCE: Evidence = "emulated"
 
@@ -93,7 +93,7 @@ def measured(when: When, delay_ms: int, lost: int, name: str = "voice-video") ->
 
 
 def judged(measurement: Measurement, name: str = "voice-video") -> tuple[ClassVerdict, ...]:
-    verdict = judge(OBJECTIVE, class_samples(measurement, "wan", name), evidence=EVIDENCE)
+    verdict = judge(OBJECTIVE, class_sample(measurement, "wan", {name}), evidence=EVIDENCE)
     return (ClassVerdict(scenario="wan", traffic_class=name, objective=OBJECTIVE, verdict=verdict),)
 
 

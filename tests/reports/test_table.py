@@ -63,6 +63,14 @@ def test_the_published_table_comes_out() -> None:
     assert figure(video, "benefit", "jitter (inter-arrival sd)") == pytest.approx(3.735, abs=0.001)
 
 
+def test_what_arrived_is_not_compared_where_much_was_lost() -> None:
+    lossy = result("voice", 686, 500.0, 60.0).model_copy(update={"sent": 900, "lost": 214})
+    before, after = measured("before", lossy), measured("after", result("voice", 705, 12.0, 60.0))
+    (voice,) = comparison_table(before, after)
+    assert figure(voice, "before", "mean delay") == 500
+    assert figure(voice, "benefit", "mean delay") is None
+
+
 def test_texts_show_infinity_and_the_unknown() -> None:
     group = comparison_table(measured("before", result("voice", 1686, 27.910, 60.870)), None)[0]
     assert [line.what for line in group.lines] == ["before"]

@@ -11,6 +11,7 @@ from app.access.roles import Principal, Role
 from app.api.backend import Backend
 from app.api.run_models import without_secrets
 from app.findings import Finding, Severity
+from app.reports.evidence import interval, observed
 from app.reports.model import DeviceReport, RunReport
 from app.reports.table import amount
 from app.reports.verdict_rows import VerdictRow, verdict_rows
@@ -121,6 +122,8 @@ class RunView:
         return any(bound.observed.infinite for row in self.verdicts for bound in row.sides.values())
 
     amount = staticmethod(amount)
+    observed = staticmethod(observed)
+    interval = staticmethod(interval)
 
     @staticmethod
     def draw() -> str:

@@ -1,0 +1,103 @@
+"""What a verdict rests on, in words and with as many digits as its interval allows."""
+
+from __future__ import annotations
+
+import math
+
+from app.deltaq.error_spending import confidence_at
+from app.deltaq.objective import BoundVerdict, Evidence, Verdict
+from app.reports.table import amount
+
+_OF: dict[Evidence, str] = {
+    "emulated": "of the configuration read back",
+    "predicted": "of the configuration to be entered",
+    "measured": "",
+}
+
+
+def deciding(verdict: Verdict) -> int:
+    """Position of the bound that made the verdict: of those with its outcome, the one that is used up most."""
+
+    def used(number: int) -> float:
+        bound = verdict.bounds[number]
+        if bound.outcome == "broken":
+            return -bound.chance
+        return (bound.high.number() or 0.0) / bound.asked
+
+    alike = [number for number, bound in enumerate(verdict.bounds) if bound.outcome == verdict.outcome]
+    return max(alike or range(len(verdict.bounds)), key=used)
+
+
+def observed(bound: BoundVerdict) -> str:
+    """The estimate of a bound, to the digits that its interval allows."""
+    return _rounded(bound.observed.number(), bound)
+
+
+def interval(bound: BoundVerdict) -> str:
+    """The limits of a bound, with a unit; empty where they are the estimate itself."""
+    low, high = bound.low.number(), bound.high.number()
+    if low is None or high is None or low == high:
+        return ""
+    first, last = _rounded(low, bound), _rounded(high, bound)
+    unit = last.partition(" ")[2]
+    return f"{first.removesuffix(unit).rstrip()}–{last}" if unit else f"{first} to {last}"
+
+
+def sentence(bound: BoundVerdict, verdict: Verdict, traffic_class: str) -> str:
+    """What was seen of one bound of a class, by what, how surely, and what was assumed."""
+    level = confidence_at(verdict.confidence, verdict.look, verdict.looks) * 100
+    limits = interval(bound)
+    limits = f" ({limits}, each limit at {level:.4g} %)" if limits else ""
+    told = f"{bound.n:,} packets, worth {bound.n_effective:,.0f} independent ones"
+    parts = [f"{_where(bound, verdict)}, {_what(bound, traffic_class)}{limits}", told]
+    if bound.episode is not None:
+        beyond = "lost" if bound.kind == "loss" else "later than asked"
+        parts.append(
+            f"none {beyond}, which is taken to happen to up to {_count(bound.episode)} in one go "
+            f"(shown for up to {_count(bound.longest_episode or 0)})"
+        )
+    if bound.heavy_tail:
+        parts.append("the longest delays are so long that the mean has no limits")
+    if verdict.undecided:
+        parts.append(f"{verdict.undecided}, so that nothing is decided")
+    if verdict.lacking:
+        parts.append(f"the tester did not say {' or '.join(verdict.lacking)}")
+    return "; ".join(parts)
+
+
+def _where(bound: BoundVerdict, verdict: Verdict) -> str:
+    if verdict.evidence == "measured":
+        return "in one measurement"
+    count = bound.replications
+    return f"in {count} simulation{'s' * (count != 1)} {_OF[verdict.evidence]}"
+
+
+def _what(bound: BoundVerdict, traffic_class: str) -> str:
+    figure = observed(bound)
+    share = f"{(bound.quantile or 0) * 100:g} % of {traffic_class} packets"
+    match bound.kind:
+        case "delay":
+            return f"{share} took at most {figure}"
+        case "variation":
+            return f"{share} took at most {figure} longer than the fastest"
+        case "mean":
+            return f"the {traffic_class} packets that arrived took {figure} on average"
+        case "loss":
+            return f"{figure} of {traffic_class} packets were lost"
+
+
+def _count(packets: float) -> str:
+    whole = math.floor(packets)
+    return f"{whole:,} packets" if packets >= 10 else "1 packet" if packets == 1 else f"{packets:.2g} packets"
+
+
+def _rounded(value: float | None, bound: BoundVerdict) -> str:
+    """A figure of a bound for people, with no digit that its interval leaves open."""
+    if value is None:
+        return "–"
+    low, high = bound.low.number() or 0.0, bound.high.number() or 0.0
+    if math.isinf(value) or math.isinf(high) or high <= low:
+        return amount(value, bound.kind)
+    scale, unit = (100, "%") if bound.kind == "loss" else (1e3, "ms")
+    digits = max(0, -math.floor(math.log10((high - low) * scale / 2)))
+    return f"{value * scale:,.{digits}f} {unit}" if value else f"0 {unit}"
