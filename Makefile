@@ -6,7 +6,7 @@ STAMP := .venv/.stamps
 TESTS ?=
 SOURCES_TWIN := twin/Cargo.toml twin/Cargo.lock twin/pyproject.toml $(shell find twin/src -name '*.rs')
 
-.PHONY: setup demo test hostile bare lint lint-python lint-rust messages bench clean lock
+.PHONY: setup demo test hostile bare lint lint-python lint-rust messages bench coverage clean lock
 .DELETE_ON_ERROR:
 
 setup: $(STAMP)/app
@@ -77,6 +77,10 @@ messages: setup
 
 bench: setup
 	@$(BIN)/python -m benchmarks
+
+# How often limits and verdicts are wrong, against known truth: an hour, and docs/coverage.md.
+coverage: setup
+	@$(BIN)/python -m benchmarks.coverage
 
 clean:
 	rm -rf .venv var build twin/target

@@ -1,0 +1,357 @@
+"""How often limits and verdicts are wrong: replications against known truth, written as docs/coverage.md.
+
+``python -m benchmarks.coverage [TRIALS]``; the figures of docs/coverage.md are of 400. A limit at 95 % may miss
+in 5 % of all trials, plus two standard errors for luck; where the distribution is heavy-tailed, a queue is
+loaded to 0.95, or a mean is meant, 8 %.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import signal
+
+from app.compiler.compile import compile_intent
+from app.deltaq.error_spending import LOOKS
+from app.deltaq.objective import Objective, Verdict
+from app.deltaq.sample import Sample
+from app.deltaq.verdict import judge
+from app.deltaq.warm_up import STILL_FELT, start_felt
+from app.intent.loader import load_intent
+from app.inventory.loader import load_network
+from app.prediction.holding import would_hold
+from app.resources import root
+from app.tester.measurement import Measurement, class_sample
+from app.tester.replications import MOST_FELT, REPLICATIONS
+from app.tester.twin import TwinTester
+
+TRIALS = 400
+SEEDS = 60
+ALLOWED, ALLOWED_HARD = 0.05, 0.08
+OUT = Path("docs") / "coverage.md"
+PS = 1e9
+"""Picoseconds of a time unit of the queues: their service takes one on average."""
+QUANTILES = (0.5, 0.95, 0.99)
+Draw = Callable[[np.random.Generator, int], NDArray[np.float64]]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One cell: what was drawn, how often limits missed the truth from either side, and what may be."""
+
+    name: str
+    what: str
+    wrong: tuple[float, ...]
+    open: float
+    trials: int
+    allowed: float | None = ALLOWED
+
+    @property
+    def met(self) -> bool:
+        """Whether no side misses more often than it may, two standard errors aside."""
+        if self.allowed is None:
+            return True
+        luck = 2 * math.sqrt(self.allowed * (1 - self.allowed) / self.trials)
+        return max(self.wrong) <= self.allowed + luck
+
+    def __str__(self) -> str:
+        wrong = " / ".join(f"{each * 100:.1f}" for each in self.wrong)
+        verdict = "" if self.allowed is None else "met" if self.met else "**MISSED**"
+        return f"| {self.name} | {self.what} | {wrong} | {self.open * 100:.0f} | {verdict} |"
+
+
+def queue(
+    generator: np.random.Generator, n: int, gaps: NDArray[np.float64], *, constant: bool = False
+) -> NDArray[np.float64]:
+    """Times in a first-come queue, from Lindley's recursion, beginning empty; services of one on average."""
+    service = np.ones(n) if constant else generator.exponential(1.0, n)
+    walk = np.concatenate(([0.0], np.cumsum(service[:-1] - gaps[1:])))
+    waits: NDArray[np.float64] = walk - np.minimum.accumulate(walk)
+    return (waits + service) * PS
+
+
+def poisson(load: float, generator: np.random.Generator, n: int) -> NDArray[np.float64]:
+    """Sojourn in M/M/1."""
+    return queue(generator, n, generator.exponential(1 / load, n))
+
+
+def deterministic(load: float, generator: np.random.Generator, n: int) -> NDArray[np.float64]:
+    """Sojourn in M/D/1."""
+    return queue(generator, n, generator.exponential(1 / load, n), constant=True)
+
+
+def on_off(load: float, generator: np.random.Generator, n: int, *, heavy: bool = False) -> NDArray[np.float64]:
+    """Sojourn in a queue whose arrivals come in bursts, geometric or (``heavy``) Pareto with a tail of 1.5."""
+    count = max(8, n // 8)
+    lengths = generator.pareto(1.5, count) * 5 + 2 if heavy else generator.geometric(0.1, count)
+    begins = np.cumsum(np.maximum(1, lengths.astype(np.int64)))
+    gaps = np.full(n, 0.5)
+    inside = begins[begins < n]
+    mean = 15.0 if heavy else 10.0
+    gaps[inside] = generator.exponential(mean * (1 / load - 0.5), inside.size)
+    return queue(generator, n, gaps)
+
+
+def warm(draw: Draw, generator: np.random.Generator, n: int) -> NDArray[np.float64]:
+    """A stretch of ``n`` from where the start is long past."""
+    return draw(generator, n + 20_000)[20_000:]
+
+
+def waves(correlation: float, generator: np.random.Generator, n: int) -> NDArray[np.float64]:
+    """Normal around 20, an autoregressive sequence."""
+    noise = generator.standard_normal(n + 500) * math.sqrt(1 - correlation**2)
+    return np.asarray((20 + signal.lfilter([1.0], [1.0, -correlation], noise)[500:]) * PS)
+
+
+def replicated(draw: Draw, generator: np.random.Generator, n: int, count: int) -> Sample:
+    """Replications that begin empty, with a warm-up of an eighth of their length, longer where the start is
+    felt."""
+    length = n // count
+
+    def parts(skipped: int) -> Sample:
+        return Sample.of_delays(
+            *(draw(generator, length + skipped)[skipped:] for _ in range(count)), independent=True
+        )
+
+    first = parts(length // 8)
+    felt = start_felt(first)
+    return parts(length // 8 + math.ceil(2 * felt * length)) if felt > MOST_FELT else first
+
+
+def of_limits(
+    case: tuple[str, Draw, NDArray[np.float64], float, int, int, float], seeds: range
+) -> list[tuple[list[bool], list[bool], list[bool]]]:
+    """Per trial and bound: whether the upper limit lies below the truth, the lower above it, and neither is
+    known."""
+    _, draw, truth, mean, n, replications, _ = case
+    objective = Objective(delay={f"p{q * 100:g}": 1.0 for q in QUANTILES}, mean=1.0)
+    found = []
+    for seed in seeds:
+        generator = np.random.default_rng([seed, n, replications])
+        sample = (
+            Sample.of_delays(draw(generator, n))
+            if replications == 1
+            else replicated(draw, generator, n, replications)
+        )
+        if replications > 1 and start_felt(sample) >= STILL_FELT:
+            nothing = [False] * (len(QUANTILES) + 1)
+            found.append((nothing, nothing, [True] * len(nothing)))
+            continue
+        bounds = judge(objective, sample, evidence="emulated").bounds
+        highs = [bound.high.number() or 0.0 for bound in bounds]
+        lows = [bound.low.number() or 0.0 for bound in bounds]
+        true = [*(truth / 1e12), mean / 1e12]
+        found.append(
+            (
+                [high < each * (1 - 1e-9) for high, each in zip(highs, true, strict=True)],
+                [low > each * (1 + 1e-9) for low, each in zip(lows, true, strict=True)],
+                [math.isinf(high) for high in highs],
+            )
+        )
+    return found
+
+
+def exact(draw: Draw) -> tuple[NDArray[np.float64], float]:
+    """Quantiles and mean of four million packets."""
+    generator = np.random.default_rng(0)
+    parts = np.concatenate([warm(draw, generator, 400_000) for _ in range(10)])
+    return np.quantile(parts, QUANTILES, method="inverted_cdf"), float(parts.mean())
+
+
+def limits(pool: ProcessPoolExecutor, trials: int) -> Iterator[Row]:
+    """Limits of quantiles and means of single realisations, and of replications that begin empty."""
+    draws: list[tuple[str, Draw, float]] = [
+        ("independent, exponential", exponential, ALLOWED),
+        ("independent, lognormal", lognormal, ALLOWED),
+        ("independent, Pareto 1.5", pareto, ALLOWED_HARD),
+        ("autoregressive 0.9", partial(waves, 0.9), ALLOWED),
+        *((f"M/M/1 at {load}", partial(poisson, load), _allowed(load)) for load in (0.5, 0.8, 0.9, 0.95)),
+        *((f"M/D/1 at {load}", partial(deterministic, load), _allowed(load)) for load in (0.5, 0.8, 0.9)),
+        ("on/off, geometric, 0.8", partial(on_off, 0.8), ALLOWED),
+        ("on/off, Pareto 1.5, 0.8", partial(on_off, 0.8, heavy=True), ALLOWED_HARD),
+    ]
+    truths = list(pool.map(exact, [draw for _, draw, _ in draws]))
+    for (name, draw, allowed), (truth, mean) in zip(draws, truths, strict=True):
+        for n, replications in ((1_500, 1), (12_000, 1), (48_000, 1), (12_000, 8), (48_000, 32), (48_000, 8)):
+            begin = draw if replications > 1 else partial(warm, draw)
+            case = (name, begin, truth, mean, n, replications, allowed)
+            found = _spread(pool, partial(of_limits, case), trials)
+            for position, label in enumerate((*(f"p{q * 100:g}" for q in QUANTILES), "mean")):
+                wrong = tuple(float(np.mean([trial[side][position] for trial in found])) for side in (0, 1))
+                how = f"{n:,} packets" + (f" in {replications} replications" if replications > 1 else "")
+                unknown = float(np.mean([trial[2][position] for trial in found]))
+                may = ALLOWED_HARD if label == "mean" else allowed
+                yield Row(f"{name}, {how}", label, wrong, unknown, trials, may)
+
+
+def exponential(generator: np.random.Generator, n: int) -> NDArray[np.float64]:
+    """Independent, exponential."""
+    return generator.exponential(PS, n)
+
+
+def lognormal(generator: np.random.Generator, n: int) -> NDArray[np.float64]:
+    """Independent, lognormal."""
+    return generator.lognormal(0, 1, n) * PS
+
+
+def pareto(generator: np.random.Generator, n: int) -> NDArray[np.float64]:
+    """Independent, Pareto with a tail of 1.5: no variance."""
+    return (1 + generator.pareto(1.5, n)) * PS
+
+
+def _allowed(load: float) -> float:
+    return ALLOWED if load <= 0.9 else ALLOWED_HARD
+
+
+def of_decisions(case: tuple[Draw, float, float, float], seeds: range) -> list[str]:
+    """Outcomes over all looks where the true quantile is ``factor`` times over the bound."""
+    draw, quantile, true_ps, factor = case
+    objective = Objective(delay={f"p{quantile * 100:g}": true_ps * factor / 1e12})
+    found = []
+    for seed in seeds:
+        generator = np.random.default_rng([seed, 7])
+        parts: list[NDArray[np.float64]] = []
+        outcome, length = "inconclusive", 1_500
+        for look in range(1, LOOKS + 1):
+            while len(parts) < REPLICATIONS[look - 1]:
+                parts.append(draw(generator, length + length // 4)[length // 4 :])
+            sample = Sample.of_delays(*parts, independent=True)
+            if start_felt(sample) >= STILL_FELT:
+                parts, length = [], 2 * length
+                continue
+            verdict: Verdict = judge(objective, sample, evidence="emulated", look=look, looks=LOOKS)
+            outcome = verdict.outcome
+            if outcome != "inconclusive":
+                break
+        found.append(outcome)
+    return found
+
+
+def decisions(pool: ProcessPoolExecutor, trials: int) -> Iterator[Row]:
+    """Verdicts that are false, and those that stay open, where the truth lies 3 or 10 % beside the bound."""
+    draws: list[tuple[str, Draw]] = [
+        ("independent", exponential),
+        *((f"M/M/1 at {load}", partial(poisson, load)) for load in (0.5, 0.8, 0.9)),
+    ]
+    for name, draw in draws:
+        truth, _ = exact(draw)
+        for quantile, true in zip(QUANTILES[1:], truth[1:], strict=True):
+            for factor, false in ((0.97, "met"), (1.03, "broken"), (0.9, "met"), (1.1, "broken")):
+                found = _spread(pool, partial(of_decisions, (draw, quantile, float(true), factor)), trials)
+                wrong = found.count(false) / trials
+                what = f"p{quantile * 100:g}, bound at {factor:g} of the truth: false {false}"
+                yield Row(name, what, (wrong,), found.count("inconclusive") / trials, trials)
+
+
+def of_bursts(length: int, seeds: range) -> list[str]:
+    """Outcomes of a loss of at most 0.1 % where 0.2 % are lost in bursts, of one realisation."""
+    found = []
+    for seed in seeds:
+        generator = np.random.default_rng([seed, length])
+        begins = generator.random(12_000) < 0.002 / length
+        lost = np.convolve(begins, np.ones(length))[:12_000] > 0
+        sample = Sample.of_delays(np.where(lost, math.inf, generator.exponential(PS, 12_000)))
+        found.append(judge(Objective(loss=0.001), sample, evidence="measured").outcome)
+    return found
+
+
+def bursts(pool: ProcessPoolExecutor, trials: int) -> Iterator[Row]:
+    """False ``met`` of one realisation in which loss comes in bursts."""
+    for length in (1, 5, 20, 100, 500):
+        found = _spread(pool, partial(of_bursts, length), trials)
+        what = "loss 0.2 %, bound 0.1 %: false met"
+        yield Row(
+            f"bursts of {length}, 12,000 packets",
+            what,
+            (found.count("met") / trials,),
+            found.count("inconclusive") / trials,
+            trials,
+        )
+
+
+def of_policy(case: tuple[str, str, str], seed: int) -> tuple[Measurement, Measurement]:
+    """What one seed measures of a policy's scenario, at the first look and at the last."""
+    network_name, policy, scenario = case
+    network = load_network(root() / "inventories" / network_name)
+    compilation = compile_intent(load_intent(root() / policy), network)
+    only = next(each for each in network.traffic if each.name == scenario)
+    intent = compilation.intent.intent
+    checks = tuple(check for check in intent.verify if (check.from_, check.to) in only.between)
+    intent = intent.model_copy(update={"verify": checks})
+    tester = TwinTester(network, would_hold(compilation, {}), seed)
+    first = tester.measure(intent, "predicted")
+    last = tester.measure(intent, "predicted", look=LOOKS, earlier=first)
+    return first, last
+
+
+def policies(pool: ProcessPoolExecutor) -> Iterator[Row]:
+    """Limits of the shipped policies over seeds, against the quantiles of all seeds pooled."""
+    cases = (
+        ("campus", "policies/campus-collaboration.yaml", "layer-3", "voice-video"),
+        ("campus", "policies/campus-collaboration.yaml", "branches", "voice-video"),
+        ("infn-fnal", "examples/policies/remote-control.yaml", "one-way", "robin"),
+    )
+    for network, policy, scenario, name in cases:
+        found = list(pool.map(partial(of_policy, (network, policy, scenario)), range(1, SEEDS + 1)))
+        for path in dict.fromkeys(f.path for f in found[0][0].scenario(scenario).flows if f.traffic_class == name):
+            samples = [[class_sample(m, scenario, {name}, path=path) for m in pair] for pair in found]
+            pooled = np.concatenate([pair[1].delays_ps for pair in samples])
+            truth = np.quantile(pooled, QUANTILES, method="inverted_cdf") / 1e12
+            objective = Objective(delay={f"p{q * 100:g}": 3_600.0 for q in QUANTILES})
+            for look, how in ((0, "policy's seconds"), (1, "four times as long")):
+                bounds = [judge(objective, pair[look], evidence="emulated").bounds for pair in samples]
+                for position, quantile in enumerate(QUANTILES):
+                    high = [each[position].high.number() or 0.0 for each in bounds]
+                    low = [each[position].low.number() or 0.0 for each in bounds]
+                    wrong = (
+                        float(np.mean([each < truth[position] for each in high])),
+                        float(np.mean([each > truth[position] for each in low])),
+                    )
+                    unknown = float(np.mean([math.isinf(each) for each in high]))
+                    yield Row(f"{scenario} {path}, {how}", f"p{quantile * 100:g}", wrong, unknown, SEEDS)
+
+
+def _spread(pool: ProcessPoolExecutor, work: Callable[[range], list[object]], trials: int) -> list:  # type: ignore[type-arg]
+    """Trials over all cores."""
+    edges = np.linspace(0, trials, 9).round().astype(int)
+    found = pool.map(work, [range(first, last) for first, last in pairwise(edges)])
+    return [each for part in found for each in part]
+
+
+HEAD = """\
+# How often limits and verdicts are wrong
+
+Written by `make coverage`: {trials} trials a row, {seeds} seeds of a policy, against known truth (closed forms,
+or four million packets). A limit at 95 % may miss in 5 % of all trials, and two standard errors more for luck;
+means, a load of 0.95 and heavy tails in 8 %. *wrong*: upper limits below the truth / lower limits above it, or
+false verdicts; *open*: no upper limit, or inconclusive. Replications begin empty; single realisations are
+stationary.
+
+| drawn | what | wrong % | open % | |
+|---|---|---|---|---|
+"""
+
+
+def main(trials: int) -> None:
+    """Measure every row, print it and write the table."""
+    lines = []
+    with ProcessPoolExecutor(mp_context=get_context("forkserver")) as pool:
+        for rows in (limits(pool, trials), decisions(pool, trials), bursts(pool, trials), policies(pool)):
+            for row in rows:
+                print(row, flush=True)  # noqa: T201
+                lines.append(f"{row}\n")
+    OUT.write_text(HEAD.format(trials=trials, seeds=SEEDS) + "".join(lines), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else TRIALS)
