@@ -11,16 +11,17 @@ MILLISECOND = 10**9
 
 
 def measured(when: When, delay: int, *, evidence: Any = "measured") -> Measurement:
-    """What a probe says: a packet every 2 ms for 20 s, all as late."""
-    samples = tuple((n * 2 * MILLISECOND, delay) for n in range(10_000))
+    """What a probe says: a packet every 2 ms for five minutes, one in five looked at, all as late."""
+    samples = tuple((n * 10 * MILLISECOND, delay) for n in range(30_000))
     flow = FlowResult(
         traffic_class="robin",
         path="infn→vme",
         name="probe",
-        sent=len(samples),
-        delivered=len(samples),
+        sent=5 * len(samples),
+        delivered=5 * len(samples),
         lost=0,
         samples=samples,
+        sample_every=5,
     )
     scenario = ScenarioResult(name="one-way", title="probe", flows=(flow,))
     return Measurement(

@@ -49,7 +49,7 @@ classes:
   - name: robin
     match: {any: [{destination: 192.190.218.1/32}]}
     treatment: {priority: {rate: 400 kb/s}}
-    objective: {delay: {p95: 200 ms}, loss: 1 %, episode_packets: 30}
+    objective: {delay: {p95: 200 ms}, loss: 1 %}
   - name: default
     treatment: {bandwidth: {remaining_percent: 50}}
 apply: [{role: edge, interfaces: wan, direction: output}]
