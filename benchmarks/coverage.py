@@ -303,7 +303,10 @@ def policies(pool: ProcessPoolExecutor) -> Iterator[Row]:
     )
     for network, policy, scenario, name in cases:
         found = list(pool.map(partial(of_policy, (network, policy, scenario)), range(1, SEEDS + 1)))
-        for path in dict.fromkeys(f.path for f in found[0][0].scenario(scenario).flows if f.traffic_class == name):
+        flows = [
+            flow for flow in found[0][0].scenario(scenario).flows if flow.traffic_class == name and flow.samples
+        ]
+        for path in dict.fromkeys(flow.path for flow in flows):
             samples = [[class_sample(m, scenario, {name}, path=path) for m in pair] for pair in found]
             pooled = np.concatenate([pair[1].delays_ps for pair in samples])
             truth = np.quantile(pooled, QUANTILES, method="inverted_cdf") / 1e12

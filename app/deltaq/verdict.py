@@ -166,13 +166,13 @@ def _judge_bound(bound: _Bound, objective: Objective, sample: Sample, confidence
         return _judge_mean(bound, sample, confidence)
     beyond = np.isinf(sample.delays_ps) if bound.kind == "loss" else sample.delays_ps > bound.threshold_ps
     part = sample.loss() if bound.kind == "loss" else sample.part(beyond)
-    size, episode = _size(bound, objective, sample, beyond, confidence)
+    shown, size, episode = _size(bound, objective, sample, beyond, confidence)
     met = size > 0 and ratio_upper(part * size, size, confidence) <= bound.beyond
     n, each = (int(sample.sent.sum()), 1.0) if bound.kind == "loss" else (sample.size, _sent_of_each(sample))
     needed = None
     if not met:
         needed = packets_to_decide(part, n, size, beyond=bound.beyond, confidence=confidence)
-    observed, low, high = _seen(bound, sample, part, size, confidence)
+    observed, low, high = _seen(bound, sample, part, shown, confidence)
     # Of n packets in episodes of e, the n/e that tell show it where (1 − beyond)^(n/e) is at most the error.
     most = _told(bound, sample) * math.log1p(-bound.beyond) / math.log(1 - confidence)
     return BoundVerdict(
@@ -185,7 +185,7 @@ def _judge_bound(bound: _Bound, objective: Objective, sample: Sample, confidence
         high=high,
         outcome="met" if met else "inconclusive",
         n=n,
-        n_effective=size,
+        n_effective=shown,
         exceedances=int(sample.lost.sum()) if bound.kind == "loss" else int(beyond.sum()),
         more_packets=None if needed is None else max(1, math.ceil((needed - n) * each)),
         replications=int(sample.sent.size) if sample.independent else 1,
@@ -207,15 +207,17 @@ def _sent_of_each(sample: Sample) -> float:
 
 def _size(
     bound: _Bound, objective: Objective, sample: Sample, beyond: NDArray[np.bool_], confidence: float
-) -> tuple[float, float | None]:
-    """Effective number of packets for a bound, and the episode that was assumed where none beyond it was looked at.
+) -> tuple[float, float, float | None]:
+    """Effective numbers of packets for what was seen and for the bound, and the episode that was assumed.
+
+    The two differ where no packet beyond the bound was looked at; there is an episode then.
 
     A sample seldom shows dependence at a bound that it keeps well, so a quantile is also asked at its
     observed value, where the indicator varies, and the smaller number counts.
     """
     told = _told(bound, sample)
     if not sample.size:
-        return 0.0, None
+        return 0.0, 0.0, None
     unseen = bound.kind == "loss" and sample.unseen_losses
     if bound.kind == "loss" and sample.replicated:
         size = ratio_size(sample.lost, sample.sent, told, confidence)
@@ -224,14 +226,15 @@ def _size(
     if bound.quantile is not None:
         size = min(size, effective_size_at_quantile(bound.quantile, confidence, sample))
     if beyond.any() and not unseen:
-        return size, None
+        return size, size, None
     episode = float(objective.episode_packets or UNSEEN_EPISODE)
     if objective.episode_packets is None:
         carried = carried_burst(sample, confidence)
         episode = carried if sample.replicated else max(carried, episode)
     if bound.kind == "loss" and not sample.replicated:
-        return told / episode, episode
-    return min(size, told / episode), episode
+        return told / episode, told / episode, episode
+    decided = min(size, told / episode)
+    return decided if bound.quantile is None else size, decided, episode
 
 
 def _judge_mean(bound: _Bound, sample: Sample, confidence: float) -> BoundVerdict:
