@@ -91,7 +91,7 @@ def measure(asked: Asked, packets: Path | None, as_json: bool) -> None:
         progress("read", f"{len(net.devices)} boxes over SSH")
         texts = live.read_running(fleet)
     progress("measure", "twin of the configuration read back")
-    judged = live.measure(loaded.intent, net, texts, seed=asked.seed)
+    judged = live.measure_till_told(loaded.intent, net, texts, seed=asked.seed)
     if packets is not None:
         write_packets(measured_packets(judged.measurement), packets)
     if as_json:

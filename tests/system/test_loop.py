@@ -199,7 +199,8 @@ def test_runs_lists_and_show_tells_every_stage(campus: Campus, kept: Json) -> No
     assert kept["run"] in campus.command("runs").stdout
     shown = json.loads(campus.command("show", kept["run"][:13], "--json").stdout)
     assert shown["id"] == kept["run"]
-    assert [stage["name"] for stage in shown["stages"]] == [
+    # An inconclusive look is followed by another.
+    assert [stage["name"] for stage in shown["stages"] if "-look-" not in stage["name"]] == [
         "read", "compile", "validate", "prepare", "predict", "measure-before", "push", "read-back", "counters",
         "measure-after", "keep",
     ]  # fmt: skip

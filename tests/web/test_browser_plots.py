@@ -17,6 +17,7 @@ from playwright.sync_api import Browser, Page
 
 from app.deltaq.distribution import LOST, DeltaQ
 from app.deltaq.objective import Objective
+from app.deltaq.sample import Sample
 from app.plots import Curve, delta_q_cdf, plot_table
 from app.plots.curve import When
 from app.plots.element import embeddable
@@ -117,7 +118,7 @@ PUT_IN = """([figure, [style, script]]) => {
 def delayed(when: When, least_ms: int, lost: int = 0) -> Curve:
     """A hundred packets, a tenth of a millisecond apart."""
     delays = [LOST if number < lost else least_ms * 10**9 + number * 10**8 for number in range(100)]
-    return Curve("voice", when, DeltaQ.from_delays(delays), tuple(enumerate(delays)))
+    return Curve("voice", when, DeltaQ.from_delays(delays), Sample.single(list(enumerate(delays))))
 
 
 def shown(figure: Figure) -> str:
