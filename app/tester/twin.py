@@ -205,7 +205,7 @@ class TwinTester:
         warm_up: int = WARM_UP_SECONDS,
         replication: int | None = None,
     ) -> Json:
-        """The twin's scenario document; with the clocks of a ``replication``, or without any deviation."""
+        """The twin's scenario document; with the clocks and the cool-down of a ``replication``, or without."""
         flows = [
             document
             for flow in scenario.flows
@@ -215,6 +215,8 @@ class TwinTester:
             "version": 1,
             "duration_ps": round((seconds + warm_up) * PS),
             "warmup_ps": warm_up * PS,
+            # As long as the warm-up: the last packets measured are to meet what the first ones did.
+            "cool_down_ps": 0 if replication is None else warm_up * PS,
             **self.topology(),
             "flows": flows,
         }

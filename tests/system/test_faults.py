@@ -22,7 +22,7 @@ from .campus import POLICY, Campus
 from .site import Check, Seen, Site
 
 SECONDS = {"layer-3": 60, "branches": 180, "layer-2": 5}
-"""Long enough for most broken objectives to be called broken at some look; others are told by their figures."""
+"""Long enough for a broken objective to be called broken."""
 CONFERENCE: Check = ("vigo1", "vigo2", "voice-video")
 BACK: Check = ("vigo2", "vigo1", "voice-video")
 BRANCH_256: Check = ("phone256", "vigo1", "voice-video")
@@ -74,7 +74,7 @@ TYPED = [
            OUT, "class web-and-file", "bandwidth remaining percent 30",
            "class class-default", "bandwidth remaining percent 70"),
     _typed("WRED dropped", "r1", "layer-3", REST, "figure", OUT, "class class-default", "no random-detect"),
-    _typed("priority turned into a share", "r1", "layer-3", CONFERENCE, "figure",
+    _typed("priority turned into a share", "r1", "layer-3", CONFERENCE, "broken",
            OUT, "class class-default", "bandwidth remaining percent 29",
            "class voice-video", "no priority percent 50", "bandwidth remaining percent 1"),
     _typed("another mark set", "r1", "layer-3", CONFERENCE, "read-back",
@@ -123,22 +123,22 @@ TYPED = [
     _typed("QoS switched off", "s2970", "layer-2", TO_S2970, "broken", "no mls qos"),
     # BayStack 5510
     _typed("egress map wrong", "ers5510", "layer-2", TO_ERS, "broken", "qos egressmap ds 34 1p 0 dp low-drop"),
-    _typed("port without its role", "ers5510", "layer-2", TO_E300, "figure", "no qos if-assign port 1"),
-    _typed("host port trusted", "ers5510", "layer-2", TO_E300, "figure",
+    _typed("port without its role", "ers5510", "layer-2", TO_E300, "broken", "no qos if-assign port 1"),
+    _typed("host port trusted", "ers5510", "layer-2", TO_E300, "broken",
            "qos if-assign port 1 name qosforge-trunk"),
     _typed("conference in the last queue", "ers5510", "layer-2", TO_ERS, "broken",
            "qos queue-set-assignment queue-set 4 1p 5 queue 3"),
     _typed("web in the last queue", "ers5510", "layer-2", WEB_TO["ers5510"], "broken",
            "qos queue-set-assignment queue-set 4 1p 2 queue 3"),
-    _typed("policy missing", "ers5510", "layer-2", TO_E300, "figure", "no qos policy 50001"),
+    _typed("policy missing", "ers5510", "layer-2", TO_E300, "broken", "no qos policy 50001"),
     # Force10 E300
     _typed("strict priority missing", "e300", "layer-2", TO_E300, "figure", "no strict-priority unicast"),
-    _typed("shares swapped", "e300", "layer-2", WEB_TO["e300"], "figure",
+    _typed("shares swapped", "e300", "layer-2", WEB_TO["e300"], "broken",
            "qos-policy-output web-and-file", "bandwidth-percentage 12",
            "qos-policy-output default", "bandwidth-percentage 28"),
     _typed("class sent to no queue", "e300", "layer-2", TO_ERS, "broken",
            "policy-map-input QOSFORGE-IN", "no service-queue 4"),
-    _typed("queues swapped", "e300", "layer-2", WEB_TO["e300"], "figure", "policy-map-output QOSFORGE-OUT",
+    _typed("queues swapped", "e300", "layer-2", WEB_TO["e300"], "broken", "policy-map-output QOSFORGE-OUT",
            "service-queue 0 qos-policy web-and-file", "service-queue 2 qos-policy default"),
     _typed("trust missing", "e300", "layer-2", TO_E300, "broken",
            "policy-map-input QOSFORGE-TRUST", "no trust diffserv"),

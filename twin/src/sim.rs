@@ -29,6 +29,8 @@ pub use dialogue::Returned;
 pub const MOST_UNDER_WAY: usize = 1 << 22;
 /// Events between two looks at the wish to stop.
 const CHECK_EVERY: u64 = 1 << 18;
+/// Events of the cool-down between two looks at whether all that was measured has ended.
+const LOOK_EVERY: u64 = 1 << 8;
 
 #[derive(Debug)]
 pub struct Simulation {
@@ -51,6 +53,8 @@ pub struct Simulation {
     now_ps: u64,
     /// Nothing happens after this.
     until_ps: u64,
+    /// Packets sent from here on are not measured.
+    measured_until_ps: u64,
     /// Events so far.
     pub handled: u64,
     sizes: Vec<u32>,
@@ -79,6 +83,7 @@ impl Simulation {
             events: EventQueue::default(),
             now_ps: 0,
             until_ps: u64::MAX,
+            measured_until_ps: u64::MAX,
             handled: 0,
             sizes: Vec::new(),
             segments: Segments::default(),
@@ -92,7 +97,21 @@ impl Simulation {
         self.until_ps = until_ps;
     }
 
-    /// Runs until sources have stopped and the network is empty. `interrupted` is asked now
+    /// Measures nothing that is sent from the end of the window on, and ends the run when all sent in it has
+    /// ended.
+    pub fn cool_down(&mut self) {
+        self.measured_until_ps = self.window.1;
+    }
+
+    /// Whether every measured packet is delivered or lost.
+    fn all_ended(&self) -> bool {
+        self.flows.iter().all(|flow| {
+            let (there, back) = (&flow.meter, &flow.returned);
+            there.sent == there.delivered + there.lost && back.sent == back.delivered + back.lost
+        })
+    }
+
+    /// Runs until sources have stopped and the network is empty, or to the end of the cool-down. `interrupted` is asked now
     /// and then; true ends the run.
     pub fn run(&mut self, mut interrupted: impl FnMut() -> bool) -> Result<(), RunError> {
         for (id, flow) in self.flows.iter_mut().enumerate() {
@@ -115,6 +134,12 @@ impl Simulation {
                 return Err(ScenarioError::new("links", problem, mend).into());
             }
             if at > self.until_ps {
+                break;
+            }
+            if at >= self.measured_until_ps
+                && self.handled.is_multiple_of(LOOK_EVERY)
+                && self.all_ended()
+            {
                 break;
             }
             if at >= boundary {
@@ -212,7 +237,7 @@ impl Simulation {
     fn send(&mut self, id: FlowId, ip_bytes: u32, role: Role, back: bool) {
         let now = self.now_ps;
         let flow = &mut self.flows[id as usize];
-        let counts = now >= self.window.0;
+        let counts = (self.window.0..self.measured_until_ps).contains(&now);
         let (first, measured) = if back {
             flow.returned.sent += u64::from(counts);
             (flow.back.unwrap_or(flow.first), counts.then_some(0))

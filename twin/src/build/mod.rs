@@ -76,8 +76,11 @@ pub fn build(scenario: &Scenario, seed: u64) -> Result<Simulation, ScenarioError
             observer: network.observer,
         },
     );
+    if scenario.cool_down_ps > 0 {
+        simulation.cool_down();
+    }
     if !scenario.drain {
-        simulation.cut_off(scenario.duration_ps);
+        simulation.cut_off(scenario.duration_ps + scenario.cool_down_ps);
     }
     Ok(simulation)
 }
@@ -125,6 +128,13 @@ fn check_frame(scenario: &Scenario) -> Result<(), ScenarioError> {
             &format!("use 1 to {MAX_TIME_PS}"),
         );
     }
+    if scenario.cool_down_ps > MAX_TIME_PS - scenario.duration_ps {
+        return wrong(
+            "cool_down_ps",
+            "out of range",
+            &format!("use at most {MAX_TIME_PS} together with duration_ps"),
+        );
+    }
     if scenario.warmup_ps >= scenario.duration_ps {
         return wrong(
             "warmup_ps",
@@ -155,7 +165,7 @@ fn flow(
     let mut stream = Stream::new(seed, &format!("flow {}", spec.name));
     let there = network.route(&spec.path, &format!("{path}.path"))?;
     let context = source::Context {
-        duration_ps: scenario.duration_ps,
+        duration_ps: scenario.duration_ps + scenario.cool_down_ps,
         warmup_ps: scenario.warmup_ps,
         samples: spec.samples,
         framing: network.ports[there.ports[0]].port.line.framing,

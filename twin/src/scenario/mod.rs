@@ -29,8 +29,12 @@ pub const VERSION: u32 = 1;
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
     pub version: u32,
-    /// Sources stop here; then the network drains.
+    /// The measured window ends here, and sources stop; then the network drains.
     pub duration_ps: u64,
+    /// Sources go on for up to so long after the window, until what was sent in it has ended: its
+    /// last packets then meet the traffic that its other ones met.
+    #[serde(default)]
+    pub cool_down_ps: u64,
     /// Packets sent before this are carried but not measured.
     #[serde(default)]
     pub warmup_ps: u64,
