@@ -27,12 +27,13 @@ _BATCH = 5
 _LEAST = 20
 """Batch means below which the rule says nothing."""
 _TREND = 0.01
-"""How often a trend may be seen where there is none."""
+"""How often a trend may be seen where there is none, in any of the samples that are asked together."""
 
 
-def start_felt(sample: Sample) -> float:
+def start_felt(sample: Sample, among: int = 1) -> float:
     """Part of each replication, from its begin on, that still feels the start: 0 to 0.5, where 0.5 is half or more.
 
+    ``among`` how many samples the same is asked of: each may then see a trend that much more seldom by chance.
     0 where packets are too few to tell, or nothing arrived.
     """
     finite = sample.delays_ps[np.isfinite(sample.delays_ps)]
@@ -46,21 +47,21 @@ def start_felt(sample: Sample) -> float:
     if shortest < _LEAST * _BATCH:
         return 0.0
     cut = _cut(_batch_means(together.mean(axis=0)))
-    return STILL_FELT if _trend(together[:, math.ceil(cut * shortest) :]) else cut
+    return STILL_FELT if _trend(together[:, math.ceil(cut * shortest) :], _TREND / max(1, among)) else cut
 
 
-def _trend(replications: NDArray[np.float64]) -> bool:
-    """Whether second halves differ from first ones by more than chance."""
+def _trend(replications: NDArray[np.float64], chance: float) -> bool:
+    """Whether second halves differ from first ones by more than comes about in this part of cases by chance."""
     count, length = replications.shape
     if count < 2:
         return False
     differences = replications[:, length // 2 :].mean(axis=1) - replications[:, : length // 2].mean(axis=1)
     error = float(differences.std(ddof=1)) / math.sqrt(count)
-    return error > 0 and abs(float(differences.mean())) / error > float(special.stdtrit(count - 1, 1 - _TREND / 2))
+    return error > 0 and abs(float(differences.mean())) / error > float(special.stdtrit(count - 1, 1 - chance / 2))
 
 
 def _cut(means: NDArray[np.float64]) -> float:
-    """The part to be cut by MSER-5."""
+    """The part to be cut by MSER-5; 0 where it finds no end of it, which short dependent samples do by chance."""
     count = means.size
     most = count // 2
     rest = np.arange(count, count - most - 1, -1, dtype=np.float64)
@@ -68,7 +69,7 @@ def _cut(means: NDArray[np.float64]) -> float:
     squares = np.cumsum(means[::-1] ** 2)[::-1][: most + 1]
     error = np.maximum(0.0, squares / rest - (sums / rest) ** 2) / rest
     cut = int(np.argmin(error))
-    return STILL_FELT if cut == most else cut / count
+    return 0.0 if cut == most else cut / count
 
 
 def _batch_means(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -40,6 +40,7 @@ def verdicts(intent: Intent, network: Network, measurement: Measurement) -> tupl
         TesterError: the tester kept no samples of a flow that is judged.
     """
     found: list[ClassVerdict] = []
+    judged = sum(_judges(intent, check, name) for check in intent.verify for name in check.classes)
     for check in intent.verify:
         scenario = scenario_of(network, check)
         if scenario is None:
@@ -59,7 +60,7 @@ def verdicts(intent: Intent, network: Network, measurement: Measurement) -> tupl
                 look=measurement.look,
                 looks=measurement.looks,
             )
-            why = _does_not_stand(measurement, scenario.name, check, sample)
+            why = _does_not_stand(measurement, scenario.name, check, sample, judged)
             if why:
                 verdict = undecided(verdict, why)
             verdict = verdict.model_copy(update={"lacking": measurement.lacking(scenario.name)})
@@ -74,21 +75,25 @@ def verdicts(intent: Intent, network: Network, measurement: Measurement) -> tupl
     )
 
 
-def _does_not_stand(measurement: Measurement, scenario: str, check: Verify, sample: Sample) -> str:
-    """Why a sample cannot stand for what the policy asks to be measured; nothing where it can."""
+def _does_not_stand(measurement: Measurement, scenario: str, check: Verify, sample: Sample, judged: int) -> str:
+    """Why a sample, one of so many ``judged``, cannot stand for what the policy asks; nothing where it can."""
     result = measurement.scenario(scenario)
     if measurement.evidence == "measured" and result.seconds is not None:
         measured = result.seconds * result.replications
         if measured < check.seconds * WHOLE:
             return f"the measurement was cut short: {measured:g} s of {check.seconds} s"
-    if sample.replicated and start_felt(sample) >= STILL_FELT:
+    if sample.replicated and start_felt(sample, judged) >= STILL_FELT:
         return "the figures still feel how the simulation began"
     return ""
 
 
 def judges(intent: Intent) -> bool:
     """Whether a measurement of the intent could end in a verdict: a check judges a class that has an objective."""
-    return any(intent.objective_of(check, name) for check in intent.verify for name in check.classes)
+    return any(_judges(intent, check, name) for check in intent.verify for name in check.classes)
+
+
+def _judges(intent: Intent, check: Verify, name: str) -> bool:
+    return intent.objective_of(check, name) is not None
 
 
 def overall(found: Iterable[ClassVerdict]) -> Outcome:

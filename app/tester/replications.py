@@ -70,4 +70,5 @@ def most_felt(flows: Iterable[FlowResult]) -> float:
     for flow in flows:
         if flow.samples:
             groups.setdefault((flow.traffic_class, flow.path), []).append(flow)
-    return max((start_felt(flows_sample(group, independent=True)) for group in groups.values()), default=0.0)
+    samples = [flows_sample(group, independent=True) for group in groups.values()]
+    return max((start_felt(sample, len(samples)) for sample in samples), default=0.0)
