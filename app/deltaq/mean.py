@@ -76,7 +76,7 @@ def mean_interval(sample: Sample, confidence: float, asked: float = math.inf) ->
     slant = skewness / (6 * math.sqrt(groups))
 
     def away(level: float) -> float:
-        return _willink(float(special.stdtrit(groups - 1, level)), slant) * error
+        return bent_t(float(special.stdtrit(groups - 1, level)), slant) * error
 
     spread = float((weights * (values - mean) ** 2).sum() / weights.sum())
     return MeanInterval(
@@ -100,8 +100,8 @@ def tail_index(values: NDArray[np.float64]) -> float:
     return 1 / excess if excess else math.inf
 
 
-def _willink(t: float, slant: float) -> float:
-    """A quantile of Student's t, bent by the skewness of the groups' means."""
+def bent_t(t: float, slant: float) -> float:
+    """Willink's t: Student's t, bent by the skewness of the groups' means over six times the root of their number."""
     if abs(slant) < 1e-9:
         return t
     return (float(np.cbrt(1 + 6 * slant * (t - slant))) - 1) / (2 * slant)
