@@ -21,12 +21,14 @@ from pydantic import (
 
 from app.api.policy_choice import PolicyChoice
 from app.deltaq.objective import Outcome
+from app.keep_rule import KeepRule
 from app.reports.balance import Account, Balance, accounts, who_paid
 from app.reports.model import RunReport, StageReport
 from app.runs.contents import Kind
 from app.runs.decisions import Decision as Decided
 from app.runs.store import Run
 from app.runs.summary import RunSummary, summary_of
+from app.tester.changes import ClassChange
 from app.tester.judging import ClassVerdict
 
 _REQUEST = ConfigDict(extra="forbid")
@@ -154,6 +156,11 @@ class RunDetail(RunSummary):
     verdicts_before: list[ClassVerdict]
     verdicts_predicted: list[ClassVerdict]
     verdicts_after: list[ClassVerdict]
+    keep: KeepRule = Field(description="When its change is kept after it was measured.")
+    question: str | None = Field(
+        description="What an approver is asked to keep now: approve or refuse it as the candidate."
+    )
+    changes: list[ClassChange] = Field(description="After against before, bound by bound.")
     links: RunLinks
 
 
@@ -252,6 +259,9 @@ def detail_of(run: Run, report: RunReport, candidate: str | None, decisions: Ite
         verdicts_before=list(report.verdicts_before),
         verdicts_predicted=list(report.verdicts_predicted),
         verdicts_after=list(report.verdicts_after),
+        keep=report.keep,
+        question=report.question,
+        changes=list(report.changes),
         links=RunLinks(self=here, events=f"{here}/events", artifacts=f"{here}/artifacts", report=f"{here}/report"),
     )
 

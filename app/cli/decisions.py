@@ -51,20 +51,20 @@ def wait(
 
 
 def approve(run_id: RunId, candidate: Candidate = None, comment: Comment = "", as_json: AsJson = False) -> None:
-    """Approve what a run would do; it goes on by itself."""
+    """Approve what a run would do, or keeping what it asks about; it goes on by itself."""
     if remote():
         remote_runs.approve(run_id, candidate, comment, as_json)
         return
 
     def decide(desk: Desk, who: str) -> Run:
-        listed = desk.candidate(run_id)
-        return desk.approve(run_id, who, candidate or (listed.id if listed else ""), comment)
+        asked, listed = desk.question(run_id), desk.candidate(run_id)
+        return desk.approve(run_id, who, candidate or asked or (listed.id if listed else ""), comment)
 
     _decide(decide, as_json)
 
 
 def refuse(run_id: RunId, comment: Comment = "", as_json: AsJson = False) -> None:
-    """Refuse what a run would do; it ends, and no box was touched."""
+    """Refuse what a run would do; it ends, and no box was touched. One that asks what to keep is rolled back."""
     if remote():
         remote_runs.decide(run_id, "refuse", {"comment": comment}, as_json)
     else:

@@ -148,8 +148,9 @@ def approve(run_id: str, candidate: str | None, comment: str, as_json: bool) -> 
     """
     with connect() as connection:
         run = require(_run(connection.get(_path(run_id))), "candidate", "devices")
-        body = {"candidate": candidate or run["candidate"] or "", "comment": comment}
-        if candidate is None:
+        asked = run.get("question")
+        body = {"candidate": candidate or asked or run["candidate"] or "", "comment": comment}
+        if candidate is None and asked is None:
             for device in run["devices"]:
                 progress("approve", f"{device['name']}: {len(device['delta'])} lines")
         run = _run(connection.post(f"/runs/{run['id']}/approve", body))

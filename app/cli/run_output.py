@@ -22,6 +22,7 @@ from app.cli.output import (
     print_verdicts_of,
 )
 from app.reports.balance import accounts, who_paid
+from app.reports.changes import change_sentence
 from app.reports.facts import run_facts
 from app.reports.model import DeviceReport, RunReport
 from app.runs.tables import RunStatus, Verdict
@@ -46,6 +47,7 @@ def print_report(report: RunReport) -> None:
     print_comparison(report.before, report.after)
     print_accounts(report.before, report.after)
     _print_verdicts(report, every_bound=False)
+    _print_changes(report, every_bound=False)
     out.print()
     _print_boxes(report.devices)
 
@@ -59,6 +61,20 @@ def _print_verdicts(report: RunReport, *, every_bound: bool) -> None:
     if not report.verdicts_predicted:  # a run of an older release, or one that measures nothing
         del verdicts["predicted"]
     print_verdicts(verdicts, every_bound=every_bound)
+
+
+def _print_changes(report: RunReport, *, every_bound: bool) -> None:
+    """What can be said of after against before; without ``every_bound`` only what is better or worse."""
+    told = [
+        change_sentence(each, bound)
+        for each in report.changes
+        for bound in each.bounds
+        if every_bound or bound.change in ("better", "worse")
+    ]
+    if told:
+        out.print(Text("\nAfter against before", style="bold"))
+    for line in told:
+        out.print(Text(f"  {line}"), soft_wrap=True)
 
 
 def _print_boxes(devices: Iterable[DeviceReport]) -> None:
@@ -111,6 +127,8 @@ def run_json(report: RunReport, errors: Iterable[Mapping[str, str]], where: str 
             "predicted": [v.model_dump(mode="json") for v in report.verdicts_predicted],
             "after": [v.model_dump(mode="json") for v in report.verdicts_after],
         },
+        "keep": report.keep,
+        "changes": [each.model_dump(mode="json") for each in report.changes],
     } | expected_json(report.before, report.after)
 
 
@@ -134,6 +152,7 @@ def print_whole(report: RunReport) -> None:
     print_comparison(report.before, report.after)
     print_accounts(report.before, report.after)
     _print_verdicts(report, every_bound=True)
+    _print_changes(report, every_bound=True)
     if report.status in (RunStatus.NEEDS_APPROVAL, RunStatus.SCHEDULED):
         _print_candidates(report.devices)
     elif report.devices:

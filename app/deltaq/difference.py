@@ -45,7 +45,7 @@ _LEVEL_OF_MEAN = 0.95
 _SPENT = 0.25
 
 Change = Literal["better", "not worse", "worse", "open"]
-"""What can be said of a difference at the stated confidence; ``open``: neither that it is worse nor that it is not."""
+"""What can be said of a difference at the stated confidence; ``open``: neither that it is worse, nor that not."""
 
 
 class Difference(BaseModel):

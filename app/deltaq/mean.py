@@ -101,7 +101,7 @@ def tail_index(values: NDArray[np.float64]) -> float:
 
 
 def bent_t(t: float, slant: float) -> float:
-    """Willink's t: Student's t, bent by the skewness of the groups' means over six times the root of their number."""
+    """Willink's t: Student's t, bent by ``slant``, the groups' skewness over six times the root of their number."""
     if abs(slant) < 1e-9:
         return t
     return (float(np.cbrt(1 + 6 * slant * (t - slant))) - 1) / (2 * slant)

@@ -27,6 +27,7 @@ from app.intent.treatment import (
     Treatment,
 )
 from app.intent.wred import QueueLimit, Wred, WredProfile
+from app.keep_rule import KeepRule
 from app.units import Rate, Ratio, listed, shortened
 
 __all__ = [
@@ -165,12 +166,16 @@ class Verify(Model):
 
 
 class Intent(Model):
-    """A whole QoS intent."""
+    """A whole QoS intent.
+
+    ``keep`` is when its change is kept after it was measured; a network may have a stricter rule.
+    """
 
     version: Literal[1]
     intent: Name
     description: Text = ""
     tolerance: Ratio = 0.05
+    keep: KeepRule | None = None
     applications: Annotated[tuple[OwnApplication, ...], Field(max_length=MOST_ENTRIES)] = ()
     classes: Annotated[tuple[TrafficClass, ...], Field(min_length=1, max_length=MOST_CLASSES)]
     link_efficiency: Annotated[tuple[LinkEfficiencyRule, ...], Field(max_length=MOST_ENTRIES)] = ()

@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from app.keep_rule import KeepRule
 from app.units import shortened
 
 Day = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
@@ -118,10 +119,11 @@ class ChangeRules(_Model):
     """The rules of a network. Without windows it is always open; times without an offset are those of ``zone``.
 
     ``approval``: ``none``; by ``any`` approver; ``four_eyes``: by one who had no hand in the change. ``None``
-    leaves it to the installation.
+    leaves it to the installation. ``keep``: when a change is kept at least, whatever its intent says.
     """
 
     approval: Approval | None = None
+    keep: KeepRule | None = None
     ticket: Ticket | None = None
     zone: Annotated[str, AfterValidator(_zone)] = "UTC"
     windows: tuple[Window, ...] = ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from app.keep_rule import in_words
 from app.reports.model import RunReport
 
 
@@ -21,6 +22,7 @@ def run_facts(report: RunReport) -> tuple[tuple[str, str], ...]:
         ("at step", report.reason_step),
         ("on device", report.reason_device),
         ("way on", report.reason_hint),
+        ("kept if", "" if report.keep == "met" else f"{report.keep}: {in_words(report.keep)}"),
         ("candidate", report.candidate or ""),
     ]
     for decision in report.decisions:

@@ -157,8 +157,8 @@ def _verdict_table(report: RunReport) -> list[str]:
         bound = row.bound
         name = (row.scenario, row.traffic_class, row.path or "", bound.label)
         seen = (_seen(row.sides.get(side)) for side in sides)
-        rows.append((*map(prose, name), f"≤ {amount(bound.asked, bound.kind)}", *seen))
-    return _table(("scenario", "class", "path", "bound", "asked", *sides), rows)
+        rows.append((*map(prose, name), f"≤ {amount(bound.asked, bound.kind)}", *seen, prose(row.change)))
+    return _table(("scenario", "class", "path", "bound", "asked", *sides, "change"), rows)
 
 
 def _seen(side: BoundVerdict | None) -> str:

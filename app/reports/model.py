@@ -8,6 +8,8 @@ from pydantic import BaseModel, ConfigDict
 
 from app.deltaq.objective import Outcome, combine
 from app.findings import Finding
+from app.keep_rule import KeepRule
+from app.tester.changes import ClassChange
 from app.tester.judging import ClassVerdict
 from app.tester.measurement import Measurement
 
@@ -58,8 +60,9 @@ class RunReport(BaseModel):
     """A run as its report shows it. Parts that the run never reached are empty.
 
     ``candidate`` names what an approval is about; ``waits_for`` and what stands of its
-    ``reason`` are words for people. ``predicted``
-    is what was expected of the change before it was made.
+    ``reason`` are words for people. ``predicted`` is what was expected of the change before it was made, and
+    ``changes`` what it did: after against before. ``keep`` is the rule by which it is kept, and ``question`` names
+    what an approver is asked to keep now.
     """
 
     model_config = _DOCUMENT
@@ -90,6 +93,9 @@ class RunReport(BaseModel):
     verdicts_before: tuple[ClassVerdict, ...] = ()
     verdicts_predicted: tuple[ClassVerdict, ...] = ()
     verdicts_after: tuple[ClassVerdict, ...] = ()
+    keep: KeepRule = "met"
+    question: str | None = None
+    changes: tuple[ClassChange, ...] = ()
 
     def outcome_before(self) -> Outcome | None:
         """Return what all verdicts before the push come to; ``None`` when nothing was judged."""

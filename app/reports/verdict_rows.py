@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from app.deltaq.objective import BoundVerdict
+from app.reports.changes import difference
 from app.reports.evidence import sentence
 from app.reports.model import RunReport
+from app.tester.changes import ClassChange
 from app.tester.judging import ClassVerdict
 from app.tester.measurement import When
 
@@ -22,6 +24,8 @@ class VerdictRow:
     sides: Mapping[When, BoundVerdict]
     told: Mapping[When, str]
     """What each side rests on, as a sentence."""
+    change: str = ""
+    """What can be said of after against before; empty where nothing was compared."""
 
     @property
     def bound(self) -> BoundVerdict:
@@ -32,12 +36,20 @@ class VerdictRow:
 def verdict_rows(report: RunReport) -> tuple[VerdictRow, ...]:
     """The bounds by scenario, class, path and label, in the order of judging."""
     return rows_of(
-        {"before": report.verdicts_before, "predicted": report.verdicts_predicted, "after": report.verdicts_after}
+        {"before": report.verdicts_before, "predicted": report.verdicts_predicted, "after": report.verdicts_after},
+        report.changes,
     )
 
 
-def rows_of(judged: Mapping[When, Sequence[ClassVerdict]]) -> tuple[VerdictRow, ...]:
-    """The bounds of verdicts by side, in the order of judging."""
+def rows_of(
+    judged: Mapping[When, Sequence[ClassVerdict]], changes: Sequence[ClassChange] = ()
+) -> tuple[VerdictRow, ...]:
+    """The bounds of verdicts by side, in the order of judging, with what is known of the change of each."""
+    changed = {
+        (each.scenario, each.traffic_class, each.path, bound.label): difference(bound)
+        for each in changes
+        for bound in each.bounds
+    }
     found: dict[tuple[str, str, str | None, str], tuple[dict[When, BoundVerdict], dict[When, str]]] = {}
     for side, verdicts in judged.items():
         for each in verdicts:
@@ -47,4 +59,4 @@ def rows_of(judged: Mapping[When, Sequence[ClassVerdict]]) -> tuple[VerdictRow, 
                 )
                 sides[side] = bound
                 told[side] = sentence(bound, each.verdict, each.traffic_class)
-    return tuple(VerdictRow(*key[:3], sides, told) for key, (sides, told) in found.items())
+    return tuple(VerdictRow(*key[:3], sides, told, changed.get(key, "")) for key, (sides, told) in found.items())

@@ -16,6 +16,7 @@ from app.intent.loader import LoadedIntent, parse_intent
 from app.inventory.changes import Approval
 from app.inventory.models import Network
 from app.inventory.overlay import read_overlay
+from app.keep_rule import KeepRule
 from app.runs.artifacts import Artifacts
 from app.runs.computing import Computing
 from app.runs.rules import NetworkRules
@@ -36,7 +37,8 @@ class Documents:
     ``intent_included`` has the artifacts of the files that the intent includes, by name; ``intent_parameters`` are
     the parameters set beside it, ``name=value``. With the tester ``outside`` somebody else measures, before the
     push only if ``before``. ``undo_of`` is the run that this one rolls back, and it ``redoes`` a change where that
-    one went back itself; ``approval`` who has to approve the change; ``traceparent`` the trace of the request that
+    one went back itself; ``approval`` who has to approve the change, and ``keep`` when it is
+    kept; ``traceparent`` the trace of the request that
     asked for it (W3C Trace Context). ``policy_name`` and ``policy_number`` are the version of
     a stored policy that the intent is: parameters may have given the intent another name.
     """
@@ -59,6 +61,7 @@ class Documents:
     undo_of: str | None = None
     redoes: bool = False
     approval: Approval = "none"
+    keep: KeepRule = "met"
     traceparent: str | None = None
     policy_name: str = ""
     policy_number: int | None = None

@@ -13,7 +13,7 @@ from typing import Any
 
 from app.deltaq.error_spending import LOOKS
 from app.errors import QosforgeError, TesterError
-from app.runs import phases, preparing, waiting
+from app.runs import keeping, phases, preparing, waiting
 from app.runs.computing import Stopped
 from app.runs.context import Context
 from app.runs.engine import Engine
@@ -215,10 +215,15 @@ class Course:
         except QosforgeError as error:
             # Without a verdict nothing is kept.
             return self._failed(held, wanted, result, [error.document()], step)
-        if outcome not in (None, Verdict.MET):
-            judged = "are not met" if outcome == Verdict.BROKEN else "cannot be told to be met"
-            why = Reason(f"after the push the objectives {judged}", step, _NOT_MET)
-            return self._undo(held, wanted, result, why, outcome=outcome)
+        if outcome is not None:
+            try:
+                against = self._against(result, outcome)
+            except _Stop as stop:
+                return self._undo(held, wanted, result, stop.reason, status=stop.status, outcome=outcome)
+            except QosforgeError as error:
+                return self._failed(held, wanted, result, [error.document()], keeping.STAGE)
+            if against is not None:
+                return self._undo(held, wanted, result, against, outcome=outcome)
         kept = self._step("keep", phases.keep, held, wanted)
         if kept["errors"]:
             if "stop" in kept:
@@ -226,6 +231,44 @@ class Course:
                 return self._undo(held, wanted, result, cut.reason, status=cut.status, errors=kept["errors"])
             return self._failed(held, wanted, result, kept["errors"], "keep")
         return Ending(RunStatus.KEPT, None, outcome, result=result)
+
+    def _against(self, result: Json, outcome: str) -> Reason | None:
+        """Why a change that was measured is not kept; ``None`` where it is.
+
+        Raises:
+            _Stop: the run had to stop while it asked.
+        """
+        got = self._step(keeping.STAGE, keeping.compare, result.get("before"), result["after"])
+        if got["keep"]:
+            return None
+        judged = "are not met" if outcome == Verdict.BROKEN else "cannot be told to be met"
+        why = f"after the push the objectives {judged}"
+        if got["why"]:
+            why += f", nor is it shown that nothing is worse than before: {got['why']}"
+        if got["keep"] is None:
+            word = self._word(got["question"])
+            if word.get("kept"):
+                return None
+            why += (
+                f", and {word['by']} refused to keep it"
+                if "kept" in word
+                else ", and nobody said in time to keep it"
+            )
+        if got["restores"]:
+            why += f". What is restored is worse in this: {got['restores']}"
+        return Reason(why, "measure-after", _NOT_MET)
+
+    def _word(self, question: str) -> Json:
+        """What an approver said of keeping a change, or that nobody did in time."""
+        until: str | None = None
+        for number in count(1):
+            got = self._step(f"await-keep-{number}", keeping.await_word, question, until, waits=True)
+            if got.get("stop"):
+                raise _Stop(got["stop"], keeping.STAGE, self.context.run_id)
+            if "kept" in got or "late" in got:
+                break
+            until = got["until"]
+        return got
 
     def _failed(
         self, held: dict[str, str], wanted: dict[str, Json], result: Json, errors: list[Json], step: str

@@ -16,12 +16,14 @@ from app.errors import InputError, Place
 from app.intent.loader import LoadedIntent
 from app.inventory.changes import Approval, ChangeRules
 from app.inventory.models import Network
+from app.keep_rule import KeepRule, strictest
 from app.reports.model import RunReport
 from app.runs.artifacts import Artifacts, canonical_json
 from app.runs.context import Documents
 from app.runs.decisions import Decision
 from app.runs.events import Event, EventKind
 from app.runs.idempotency import Key
+from app.runs.keeping import question
 from app.runs.lineage import Deed, hands_in
 from app.runs.live import require_checks
 from app.runs.outside import receive
@@ -146,6 +148,7 @@ class Desk:
             before=order.before,
             timeout_seconds=order.timeout.total_seconds() if order.timeout else None,
             approval=self._rules.approval(order.network.changes),
+            keep=self.keep_rule(order.network, order.intent.intent.keep),
             policy_name=order.stored.name if order.stored else "",
             policy_number=order.stored.number if order.stored else None,
             traceparent=current_traceparent(),
@@ -183,10 +186,21 @@ class Desk:
     def approve(self, run_id: str, who: str, candidate: str, comment: str = "") -> Run:
         """Approve the candidate that was looked at; the run goes on by itself.
 
+        Of a run that asks whether to keep what is not shown to be met, ``candidate`` is its `question`.
+
         Raises:
             NotAllowed: whoever had a hand in the change may not approve it: see `lineage`.
             WrongState: the run does not wait for an approval, or it would do something else by now.
         """
+        run = self.run(run_id)
+        asked = question(self.store, run)
+        if asked is not None:
+            self.require_another(run, who)
+            if asked != candidate:
+                raise WrongState(
+                    "this is not what the run asks now", Place(path="candidate"), f"look at what it asks: {asked}"
+                )
+            return self._said(run, Decision(run.id, asked, True, who, _bounded(comment), self.store.now()))
         run = self._waiting_for_approval(run_id)
         self.require_another(run, who)
         listed = self.candidate(run.id)
@@ -200,15 +214,27 @@ class Desk:
         return self._decided(run, Decision(run.id, candidate, True, who, _bounded(comment), self.store.now()))
 
     def refuse(self, run_id: str, who: str, comment: str = "") -> Run:
-        """Refuse what the run would do; it ends cancelled, untouched.
+        """Refuse what the run would do; it ends cancelled, untouched. One that asks whether to keep is rolled back.
 
         Raises:
             WrongState: the run does not wait for an approval.
         """
+        run = self.run(run_id)
+        asked = question(self.store, run)
+        if asked is not None:
+            return self._said(run, Decision(run.id, asked, False, who, _bounded(comment), self.store.now()))
         run = self._waiting_for_approval(run_id)
         listed = self.candidate(run.id)
         candidate = listed.id if listed else ""
         return self._decided(run, Decision(run.id, candidate, False, who, _bounded(comment), self.store.now()))
+
+    def question(self, run_id: str) -> str | None:
+        """What a run asks an approver about keeping its change; ``None`` where it asks nothing now."""
+        return question(self.store, self.run(run_id))
+
+    def keep_rule(self, network: Network, intent: KeepRule | None) -> KeepRule:
+        """When a change of a network is kept, by an intent's rule and the network's."""
+        return strictest([intent, network.changes.keep])
 
     def approval(self, network: Network) -> Approval:
         """Who has to approve a change of a network, by its rules and the installation's."""
@@ -249,6 +275,16 @@ class Desk:
             return _cancelled(decision.by, Reason(why, "gate", hint))
 
         return self.store.change(run.id, decide, decision.by)
+
+    def _said(self, run: Run, decision: Decision) -> Run:
+        """Write a word on what a run asks; it looks for it by itself."""
+
+        def say(now: Run, connection: sa.Connection) -> None:
+            if now.status is not RunStatus.RUNNING or now.attempt != run.attempt or now.waits_for != run.waits_for:
+                raise WrongState("the run moved on meanwhile", mend="look at it again")
+            self.store.decide(connection, decision)
+
+        return self.store.change(run.id, say, decision.by)
 
     def cancel(self, run_id: str, who: str) -> Run:
         """Stop a run: one that no process is at ends at once, another at its next check point, undone.

@@ -8,6 +8,7 @@ from typing import Any
 
 from app.access.roles import NotAllowed
 from app.runs.desk import Desk
+from app.runs.keeping import question
 from app.runs.retrying import STARTS, require_reached
 from app.runs.store import Run
 from app.runs.tables import RunStatus
@@ -37,7 +38,7 @@ class Possible:
 def possible(desk: Desk, run: Run, who: str) -> Possible:
     """What ``who`` may ask of a run; roles are not looked at."""
     store = desk.store
-    waits = _obstacle(require_status, run, _DECIDED_ON, "waits for no approval")
+    waits = None if question(store, run) else _obstacle(require_status, run, _DECIDED_ON, "waits for no approval")
     retry = _obstacle(desk.require_retry, run)
     later = (start for start in STARTS[1:] if _obstacle(require_reached, store, run, start) is None)
     return Possible(

@@ -14,9 +14,12 @@ from app.platforms.base import secret_forms
 from app.reports.model import DecisionReport, DeviceReport, RunReport, StageReport
 from app.runs.artifacts import ArtifactMissing, Artifacts
 from app.runs.given_up import RETENTION_STAGE
+from app.runs.keeping import STAGE as COMPARE
+from app.runs.keeping import question
 from app.runs.predicting import STAGE as PREDICT
 from app.runs.stages import Stage
 from app.runs.store import Run, RunStore
+from app.tester.changes import ClassChange
 from app.tester.judging import ClassVerdict
 from app.tester.measurement import Measurement
 
@@ -80,6 +83,7 @@ def _whole(
         verdicts_before=_verdicts(artifacts, before),
         verdicts_predicted=_verdicts(artifacts, predicted),
         verdicts_after=_verdicts(artifacts, after),
+        changes=_changes(artifacts, last),
     )
 
 
@@ -100,6 +104,8 @@ def _order(store: RunStore, run: Run) -> Json:
         "reason_step": run.reason_step,
         "reason_device": run.reason_device,
         "reason_hint": run.reason_hint,
+        "keep": run.params.get("keep", "met"),
+        "question": question(store, run),
         "decisions": tuple(
             DecisionReport(candidate=d.candidate, approved=d.approved, by=d.by, comment=d.comment, at=d.at)
             for d in store.decisions.on(run.id)
@@ -127,6 +133,13 @@ def _verdicts(artifacts: Artifacts, summary: Json | None) -> tuple[ClassVerdict,
     if summary is None:
         return ()
     return tuple(ClassVerdict.model_validate(entry) for entry in artifacts.get_json(summary["verdicts"]))
+
+
+def _changes(artifacts: Artifacts, last: dict[str, Json]) -> tuple[ClassChange, ...]:
+    summary = last.get(COMPARE, {})
+    if "changes" not in summary:
+        return ()
+    return tuple(ClassChange.model_validate(entry) for entry in artifacts.get_json(summary["changes"]))
 
 
 def _findings(artifacts: Artifacts, last: dict[str, Json]) -> tuple[Finding, ...]:

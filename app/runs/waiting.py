@@ -71,12 +71,12 @@ def lock(context: Context, since: str) -> Json:
         except LeaseHeld as error:
             if context.store.now() >= give_up or _left_for_good(context, devices):
                 return {"errors": [error.document()]}
-            _say(context, f"boxes: {error.message}")
+            say(context, f"boxes: {error.message}")
             return None
-        _say(context, "")
+        say(context, "")
         return {"devices": devices}
 
-    return _polled(attempt) or {}
+    return polled(attempt) or {}
 
 
 def _left_for_good(context: Context, devices: list[str]) -> bool:
@@ -106,7 +106,7 @@ def await_measurement(context: Context, when: Side, until: str | None, seconds: 
     """
     end = datetime.fromisoformat(until) if until else context.store.now() + timedelta(seconds=seconds)
     # A first step that was cut short has said till when already, and a measurement may have come since.
-    end = _say(context, waiting_for(when), end).due or end
+    end = say(context, waiting_for(when), end).due or end
     since = end - timedelta(seconds=seconds)
 
     def attempt() -> Json | None:
@@ -118,13 +118,14 @@ def await_measurement(context: Context, when: Side, until: str | None, seconds: 
             return {"measurement": artifact}
         return {"late": True} if context.store.now() >= end else None
 
-    found = _polled(attempt)
+    found = polled(attempt)
     if found is not None:
-        _say(context, "")
+        say(context, "")
     return {"until": end.isoformat(), **(found or {})}
 
 
-def _polled(attempt: Callable[[], Json | None]) -> Json | None:
+def polled(attempt: Callable[[], Json | None]) -> Json | None:
+    """What an attempt gives as soon as it gives something, tried for the length of one step that waits."""
     give_up = time.monotonic() + TRY_SECONDS
     while True:
         found = attempt()
@@ -133,7 +134,7 @@ def _polled(attempt: Callable[[], Json | None]) -> Json | None:
         time.sleep(POLL_SECONDS)
 
 
-def _say(context: Context, waits_for: str, due: datetime | None = None) -> Run:
+def say(context: Context, waits_for: str, due: datetime | None = None) -> Run:
     """Show on a running run what it waits for; till when stays as it was said first."""
 
     def say(run: Run, _connection: sa.Connection) -> Mapping[str, Any] | None:

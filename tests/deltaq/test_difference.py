@@ -65,7 +65,7 @@ def test_in_pairs_a_small_change_is_seen_that_both_sides_alone_do_not_show() -> 
     assert paired.high is not None
     assert paired.low is not None
     assert paired.high - paired.low < 0.5 * (alone.high - alone.low)
-    assert of(after, before).change == "worse"
+    assert (of(after, before).low or 0) > 0
 
 
 def test_the_limits_hold_over_seeds() -> None:
@@ -119,7 +119,7 @@ def test_one_realisation_is_compared_as_a_whole() -> None:
     lost = [(sent, -1) for sent, _ in rows]
     before, after = Sample.single(slow), Sample.single(rows)
     assert of(before, after).change == "better"
-    assert of(after, before).change == "worse"
+    assert (of(after, before).low or 0) > 0
     assert of(Sample.single(lost), after).change == "better"
     assert of(after, Sample.single(lost)).change == "worse"
     assert of(Sample.single(lost), Sample.single(lost)).change == "open"

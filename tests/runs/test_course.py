@@ -36,17 +36,25 @@ CANCELLED = {"stop": {"status": "cancelled", "reason": "cancelled by ada"}}
 WAIT = {"wait": {"status": "needs_approval", "waits_for": "approval", "due": None}}
 
 
+def compared(keep: bool | None, **told: str) -> dict[str, Any]:
+    """What the comparison of before and after comes to."""
+    return {"keep": keep, "why": "", "restores": "", "question": "q" if keep is None else None, **told}
+
+
 class Steps:
     """Records the steps; an answer that is an error is raised."""
 
     def __init__(self, **answers: object) -> None:
-        self.answers = {**ANSWERS, **{name.replace("_", "-"): answer for name, answer in answers.items()}}
+        self.answers = {**ANSWERS, "compare": None, **{name.replace("_", "-"): answer for name, answer in answers.items()}}
         self.done: list[str] = []
         self.told: list[tuple[str, tuple[object, ...]]] = []
 
     def run_step(self, name: str, step: Callable[..., Any], *arguments: object) -> Any:
         del step
         answer = self.answers.get(name, {})
+        if name == "compare" and answer is None:
+            after: Any = arguments[-1]
+            answer = compared(after["outcome"] == "met")
         if isinstance(answer, BaseException):
             raise answer
         self.done.append(name)
@@ -79,7 +87,7 @@ def test_a_good_run_is_kept_and_gives_the_boxes_back_first() -> None:
     assert steps.done == [
         *("begin", "lock", "read", "checkpoint-prepare", "prepare", "gate"),
         *("checkpoint-measure-before", "measure-before", "push", "counters"),
-        *("checkpoint-measure-after", "measure-after", "checkpoint-keep", "keep", "release", "status-kept"),
+        *("checkpoint-measure-after", "measure-after", "checkpoint-keep", "compare", "keep", "release", "status-kept"),
     ]
 
 
@@ -331,3 +339,44 @@ def test_a_stop_in_the_midst_of_devices_ends_the_run_as_stopped(at: str, stop: A
     assert ("roll-back" in steps.done) is (at != "read")
     if at in ("push", "keep"):
         assert ended["errors"] == cut
+
+
+BROKEN = {"outcome": "broken", "measurement": "a"}
+
+
+def test_what_is_not_met_is_kept_where_its_rule_says_so() -> None:
+    ended = course(Steps(measure_after=BROKEN, compare=compared(True))).go()
+    assert (ended["status"], ended["verdict"]) == (RunStatus.KEPT, "broken")
+
+
+def test_a_run_rolled_back_says_what_is_worse_again() -> None:
+    told = compared(False, why="voice a→b loss is worse", restores="voice a→b delay p95 177 ms → 72 ms")
+    reason = course_of(Steps(measure_after=BROKEN, compare=told))["reason"]["message"]
+    assert "nor is it shown that nothing is worse than before: voice a→b loss is worse" in reason
+    assert "What is restored is worse in this: voice a→b delay p95 177 ms → 72 ms" in reason
+
+
+@pytest.mark.parametrize(
+    ("word", "status", "said"),
+    [
+        ({"kept": True, "by": "ada"}, RunStatus.KEPT, None),
+        ({"kept": False, "by": "ada"}, RunStatus.ROLLED_BACK, "ada refused to keep it"),
+        ({"late": True}, RunStatus.ROLLED_BACK, "nobody said in time to keep it"),
+        (CANCELLED, RunStatus.CANCELLED, "cancelled by ada"),
+    ],
+)
+def test_an_approver_is_asked_step_by_step(word: dict[str, Any], status: RunStatus, said: str | None) -> None:
+    waits = {"await-keep-1": {"until": "x"}, "await-keep-2": {"until": "x", **word}}
+    steps = Steps(measure_after=BROKEN, compare=compared(None), **waits)
+    reason = course_of(steps)["reason"]
+    assert [step for step in steps.done if step.startswith("await-keep")] == ["await-keep-1", "await-keep-2"]
+    assert steps.done[-1] == f"status-{status}"
+    assert (said in reason["message"]) if said else reason is None
+    assert ("roll-back" in steps.done) == (status is not RunStatus.KEPT)
+
+
+def test_a_comparison_that_fails_takes_the_run_back() -> None:
+    steps = Steps(compare=errors.TesterError("the tester kept no samples"))
+    ended = course(steps).go()
+    assert ended["status"] == RunStatus.ROLLED_BACK
+    assert ended["errors"][0]["message"] == "the tester kept no samples"

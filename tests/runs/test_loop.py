@@ -23,7 +23,7 @@ from app.inventory.changes import ChangeRules, Freeze
 from app.inventory.loader import load_network
 from app.lab import control
 from app.resources import root
-from app.runs import course, outside, phases, predicting, preparing
+from app.runs import course, keeping, outside, phases, predicting, preparing
 from app.runs.contents import contents
 from app.runs.context import Context, Documents
 from app.runs.desk import Order
@@ -471,3 +471,117 @@ def test_a_compile_that_takes_too_much_fails_the_run_with_the_reason(
     ended = site.desk.run(run.id)
     assert (ended.status, "2,048 MB" in ended.reason) == (RunStatus.FAILED, True)
     assert site.running() == before
+
+
+def policy(asked: str, *, keep: str = "", treatment: str = "priority: {rate: 400 kb/s}") -> Any:
+    """The policy with another objective and treatment of its class, and a keep rule."""
+    text = POLICY.replace("p95: 200 ms}, loss: 1 %", f"p50: {asked}}}").replace(
+        "priority: {rate: 400 kb/s}", treatment
+    )
+    rule = f"keep: {keep}\n" if keep else ""
+    return parse_intent(text.replace("classes:\n", f"{rule}classes:\n"), "remote-control.yaml")
+
+
+def test_what_is_better_but_not_met_is_kept_where_the_policy_says_so(site: Site) -> None:
+    kept = site.go(site.place(measure=True, intent=policy("30 ms", keep="no-worse")))
+    told = site.desk.detail(kept.id)
+    assert (kept.status, told.outcome_before(), told.outcome_after()) == (RunStatus.KEPT, "broken", "broken")
+    (change,) = told.changes
+    (bound,) = change.bounds
+    assert (change.traffic_class, bound.label, bound.change) == ("robin", "delay p50", "better")
+    before, after = bound.before.number() or 0, bound.after.number() or 0
+    assert bound.high is not None
+    assert after - before <= bound.high < -0.02
+    (stage,) = [stage for stage in told.stages if stage.name == "compare"]
+    assert stage.summary == "bounds after against before: 1 better; nothing unmet is worse than before"
+
+
+def test_without_that_rule_it_goes_back_and_says_what_is_worse_again(site: Site) -> None:
+    before = site.running()
+    back = site.go(site.place(measure=True, intent=policy("30 ms")))
+    assert (back.status, back.reason_step) == (RunStatus.ROLLED_BACK, "measure-after")
+    assert "after the push the objectives are not met. What is restored is worse in this:" in back.reason
+    assert "robin infn→vme delay p50" in back.reason
+    assert site.running() == before
+
+
+def test_what_is_worse_is_not_kept_by_that_rule(site: Site) -> None:
+    starving = policy("30 ms", keep="no-worse", treatment="bandwidth: {remaining_percent: 1}")
+    back = site.go(site.place(measure=True, intent=starving))
+    assert back.status is RunStatus.ROLLED_BACK
+    assert "nor is it shown that nothing is worse than before: robin infn→vme delay p50" in back.reason
+    assert "What is restored" not in back.reason
+
+
+def test_a_network_may_have_a_stricter_rule_than_the_policy(site: Site) -> None:
+    run = site.place(ChangeRules(keep="met"), measure=True, intent=policy("30 ms", keep="no-worse"))
+    assert site.go(run).status is RunStatus.ROLLED_BACK
+    site.changes.write_text("keep: met\n")
+    run = site.place(measure=True, intent=policy("30 ms", keep="no-worse"))
+    assert site.desk.detail(run.id).keep == "no-worse"
+    assert site.go(run).status is RunStatus.ROLLED_BACK
+
+
+@pytest.mark.parametrize("word", ["approve", "refuse"])
+def test_an_approver_is_asked_whether_to_keep_what_is_not_met(site: Site, word: str) -> None:
+    before = site.running()
+    run = site.place(measure=True, intent=policy("30 ms", keep="ask"))
+    with site.beside(run):
+        site.waits(run, keeping.ASKS)
+        asked = site.desk.question(run.id)
+        assert asked is not None
+        assert site.running() != before
+        assert site.desk.detail(run.id).question == asked
+        with pytest.raises(WrongState, match="not what the run asks"):
+            site.desk.approve(run.id, "grace", "0" * 64)
+        assert site.desk.run(run.id).due is not None
+        if word == "approve":
+            site.desk.approve(run.id, "grace", asked, "better than nothing")
+        else:
+            site.desk.refuse(run.id, "grace", "not in the exam week")
+    ended = site.desk.run(run.id)
+    if word == "approve":
+        assert (ended.status, ended.reason) == (RunStatus.KEPT, "")
+    else:
+        assert ended.status is RunStatus.ROLLED_BACK
+        assert "grace refused to keep it" in ended.reason
+        assert site.running() == before
+    assert site.desk.question(run.id) is None
+    assert [(d.approved, d.by) for d in site.desk.decisions(run.id)] == [(word == "approve", "grace")]
+    with pytest.raises(WrongState, match="waits for no approval"):
+        site.desk.approve(run.id, "grace", asked)
+
+
+def test_under_four_eyes_nobody_keeps_what_they_asked_for(site: Site) -> None:
+    rules = ChangeRules(approval="four_eyes")
+    run = site.place(rules, measure=True, intent=policy("30 ms", keep="ask"))
+    site.go(run)
+    listed = site.desk.candidate(run.id)
+    assert listed is not None
+    site.desk.approve(run.id, "grace", listed.id)
+    with site.beside(run):
+        site.waits(run, keeping.ASKS)
+        asked = site.desk.question(run.id) or ""
+        with pytest.raises(NotAllowed):
+            site.desk.approve(run.id, "ada", asked)
+        site.desk.approve(run.id, "grace", asked)
+    assert site.desk.run(run.id).status is RunStatus.KEPT
+
+
+def test_without_a_word_in_time_it_goes_back(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keeping, "ASK_SECONDS", 0.5)
+    before = site.running()
+    back = site.go(site.place(measure=True, intent=policy("30 ms", keep="ask")))
+    assert back.status is RunStatus.ROLLED_BACK
+    assert "nobody said in time to keep it" in back.reason
+    assert site.running() == before
+
+
+def test_what_was_not_measured_before_is_not_shown_to_be_no_worse(site: Site) -> None:
+    run = site.place(measure=True, tester="outside", intent=policy("30 ms", keep="no-worse"))
+    with site.beside(run):
+        site.waits(run, outside.waiting_for("after"))
+        site.desk.receive(run.id, "after", "probe", measured("after", 40 * MILLISECOND))
+    ended = site.desk.run(run.id)
+    assert ended.status is RunStatus.ROLLED_BACK
+    assert "robin infn→vme was not measured before" in ended.reason

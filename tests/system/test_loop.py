@@ -116,6 +116,14 @@ def test_no_dead_man_switch_is_left_set(campus: Campus, holding: Mapping[str, st
     assert campus.timers() == []
 
 
+def test_what_the_change_did_is_told_pair_by_pair(kept: Json) -> None:
+    bounds = [bound for change in kept["changes"] for bound in change["bounds"]]
+    assert bounds
+    assert {bound["change"] for bound in bounds} <= {"better", "not worse", "open"}
+    assert any(bound["pairs"] >= 8 and bound["change"] == "better" for bound in bounds)
+    assert kept["keep"] == "met"
+
+
 def test_running_it_again_changes_nothing(campus: Campus, kept: Json, holding: Mapping[str, str]) -> None:
     again = campus.command("run", POLICY, "--json")
     assert again.code == 0, again.stderr

@@ -18,8 +18,8 @@ _LINE_EACH = frozenset({"applications", "classes", "children", "link_efficiency"
 """Collections with a line or more for every entry."""
 _KEY_EACH = frozenset({"applications", "classes", "children"})
 """Lists whose entries have a line or more for every key."""
-_SECTIONS = ("version", "intent", "description", "include", "parameters", "tolerance", "applications", "classes",
-             "link_efficiency", "apply", "verify")  # fmt: skip
+_SECTIONS = ("version", "intent", "description", "include", "parameters", "tolerance", "keep", "applications",
+             "classes", "link_efficiency", "apply", "verify")  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from app.api.dependencies import Caller, TheBackend, TheNote
 from app.api.run_models import RUNS
 from app.errors import InputError
 from app.inventory.models import Network
+from app.keep_rule import KeepRule
 from app.runs.live import require_checks
 from app.runs.policy_trust import require_of
 from app.runs.policy_versions import LATEST
@@ -47,9 +48,10 @@ def ask(
     chosen = owner if owner in networks and changed != "network" else network or next(iter(networks), "")
     if chosen:
         caller.require(Role.OPERATOR, chosen)
-    elsewhere = nothing_to_judge = None
+    elsewhere = nothing_to_judge = keep = None
     if policy:
         intent, about = chosen_policy(seen, policy, version or LATEST)
+        keep = intent.intent.keep
         nothing_to_judge = _problem(require_checks, intent)
         elsewhere = _problem(require_of, about, chosen)
     return page.answer(
@@ -62,7 +64,7 @@ def ask(
         version=version or LATEST,
         versions=versions,
         key=uuid.uuid4(),
-        **_rules(page, backend.networks.network(chosen) if chosen else None),
+        **_rules(page, backend.networks.network(chosen) if chosen else None, keep),
         nothing_to_judge=nothing_to_judge,
     )
 
@@ -77,13 +79,15 @@ def place(caller: Caller, backend: TheBackend, note: TheNote, ordered: Annotated
     return Response(status_code=204, headers={"HX-Redirect": f"/runs/{run.id}"})
 
 
-def _rules(page: Page, network: Network | None) -> dict[str, Any]:
+def _rules(page: Page, network: Network | None, keep: KeepRule | None) -> dict[str, Any]:
+    """What holds a change of a network; ``keep`` is the rule of the policy, if it has one."""
     if network is None:
-        return {"rules": None, "approval": "none", "opens": None, "closed_by": ""}
+        return {"rules": None, "approval": "none", "opens": None, "closed_by": "", "keep": keep or "met"}
     now = page.backend.desk.store.now()
     return {
         "rules": network.changes,
         "approval": page.backend.desk.approval(network),
+        "keep": page.backend.desk.keep_rule(network, keep),
         "opens": network.changes.next_open(now),
         "closed_by": network.changes.closed_by(now),
     }

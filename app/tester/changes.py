@@ -1,0 +1,74 @@
+"""What a change did to every class that is judged: bound by bound, with limits."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict
+
+from app.deltaq.difference import Difference, differences
+from app.deltaq.error_spending import confidence_at
+from app.intent.models import Intent
+from app.inventory.models import Network
+from app.tester.measurement import Measurement, ScenarioResult, class_sample
+from app.tester.traffic import scenario_of
+
+
+class ClassChange(BaseModel):
+    """How one class on one path stands after a change against before it, in the order of its objective's bounds.
+
+    ``confidence`` is that of each limit.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    scenario: str
+    traffic_class: str
+    path: str | None = None
+    confidence: float
+    bounds: tuple[Difference, ...]
+
+
+def class_changes(
+    intent: Intent, network: Network, before: Measurement, after: Measurement
+) -> tuple[ClassChange, ...]:
+    """The changes of every class that a check judges, where both measurements have it.
+
+    Raises:
+        TesterError: the tester kept no samples of a flow that is judged.
+    """
+    found = []
+    for check in intent.verify:
+        scenario = scenario_of(network, check)
+        if scenario is None or not all(_has(side, scenario.name) for side in (before, after)):
+            continue
+        path = f"{check.from_}→{check.to}"
+        confidence = confidence_at(check.confidence, after.look, after.looks)
+        paired = _paired(before, after, scenario.name)
+        for name in check.classes:
+            spec = intent.objective_of(check, name)
+            if spec is None:
+                continue
+            samples = [
+                class_sample(side, scenario.name, intent.within(name), path=path) for side in (before, after)
+            ]
+            bounds = differences(spec.bounds(), samples[0], samples[1], confidence=confidence, paired=paired)
+            found.append(
+                ClassChange(
+                    scenario=scenario.name, traffic_class=name, path=path, confidence=confidence, bounds=bounds
+                )
+            )
+    return tuple(found)
+
+
+def _has(measurement: Measurement, scenario: str) -> bool:
+    return any(each.name == scenario for each in measurement.scenarios)
+
+
+def _paired(before: Measurement, after: Measurement, scenario: str) -> bool:
+    """Whether replications with the same number drew the same, for as long, on both sides."""
+    if "measured" in (before.evidence, after.evidence) or before.seed != after.seed:
+        return False
+    return _length(before.scenario(scenario)) == _length(after.scenario(scenario))
+
+
+def _length(result: ScenarioResult) -> tuple[float | None, float | None]:
+    return result.seconds, result.warm_up_seconds
