@@ -36,7 +36,8 @@ def along(parts: Sequence[DeltaQ]) -> Path:
     """Compose the parts of a path: delays add, and a packet must survive every part.
 
     Exact (``late_ps`` 0) up to :data:`EXACT_ATOMS` combinations of delays, and where all delays lie on one lattice
-    of at most :data:`CELLS` cells over the path. Beyond, every delay is first rounded up to a grid of so many. A path without parts is :meth:`DeltaQ.identity`.
+    of at most :data:`CELLS` cells over the path. Beyond, every delay is first rounded up to a grid of so many.
+    A path without parts is :meth:`DeltaQ.identity`.
     """
     if not all(part.delays_ps.size for part in parts):
         return Path(DeltaQ.lost(), 0)
