@@ -239,7 +239,7 @@ def _ends(one: PathDelay) -> str:
     known = _total(hop.fixed_ps for hop in one.hops)
     least = min(delay for _, delay in one.least_by_size)
     return (
-        f"From the delays end to end alone, by size in IP bytes: G about {_ms(float(seen.g_ps))} ms and no more than "
+        f"From the delays end to end alone, by size in IP bytes: G about {_ms(float(seen.g_ps))} ms, no more than "
         f"{_ms(least)} ms, the least delay seen; S about {float(seen.s_ps_per_byte) / 1e6:,.3f} µs a byte. "
         f"The model has G {_ms(known)} ms."
     )

@@ -1,4 +1,4 @@
-"""Where the delay of a class arises: hops add up, losses multiply, and what they compose to is what it should be."""
+"""Where the delay of a class arises: hops add up, losses multiply, and what they compose to is what it should."""
 
 from __future__ import annotations
 
@@ -188,7 +188,10 @@ def test_nothing_of_a_class_without_packets() -> None:
 version: 1
 intent: silent
 classes:
-  - {name: silent, match: {any: [{dscp: [cs1]}]}, treatment: {bandwidth: {remaining_percent: 10}}, objective: {loss: 1 %}}
+  - name: silent
+    match: {any: [{dscp: [cs1]}]}
+    treatment: {bandwidth: {remaining_percent: 10}}
+    objective: {loss: 1 %}
   - {name: default, treatment: {bandwidth: {remaining_percent: 90}}}
 apply: [{role: edge, interfaces: wan, direction: output}]
 verify: [{from: infn, to: vme, classes: [silent], seconds: 16}]
