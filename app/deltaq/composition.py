@@ -15,7 +15,7 @@ from functools import reduce
 
 import numpy as np
 
-from app.deltaq.distribution import Delays, DeltaQ, Masses
+from app.deltaq.distribution import Delays, DeltaQ, Masses, convolve_on_lattice, lattice_ps
 
 EXACT_ATOMS = 100_000
 """Up to this many atoms a path is composed without rounding."""
@@ -35,20 +35,24 @@ class Path:
 def along(parts: Sequence[DeltaQ]) -> Path:
     """Compose the parts of a path: delays add, and a packet must survive every part.
 
-    Exact (``late_ps`` 0) up to :data:`EXACT_ATOMS` combinations of delays. Beyond, every delay is first rounded
-    up to a grid of at most :data:`CELLS` cells over the path. A path without parts is :meth:`DeltaQ.identity`.
+    Exact (``late_ps`` 0) up to :data:`EXACT_ATOMS` combinations of delays, and where all delays lie on one lattice
+    of at most :data:`CELLS` cells over the path. Beyond, every delay is first rounded up to a grid of so many.
+    A path without parts is :meth:`DeltaQ.identity`.
     """
     if not all(part.delays_ps.size for part in parts):
         return Path(DeltaQ.lost(), 0)
     if math.prod(part.delays_ps.size for part in parts) <= EXACT_ATOMS:
         return Path(reduce(DeltaQ.convolve, parts, DeltaQ.identity()), 0)
     span = sum(int(part.delays_ps[-1] - part.delays_ps[0]) for part in parts)
+    lattice = lattice_ps(parts)
+    if span <= CELLS * lattice:
+        return Path(convolve_on_lattice(parts, lattice), 0)
     step = -(-span // CELLS)
     # Only what varies is rounded: the smallest delay of each part stays as it is.
     floor = sum(int(part.delays_ps[0]) for part in parts)
     varying = [part.shifted(-int(part.delays_ps[0])).coarsen(step) for part in parts]
     rounded = sum(part.delays_ps.size > 1 for part in parts)
-    return Path(reduce(DeltaQ.convolve, varying).shifted(floor), step * rounded)
+    return Path(convolve_on_lattice(varying, step).shifted(floor), step * rounded)
 
 
 def first_to_finish(parts: Sequence[DeltaQ]) -> DeltaQ:

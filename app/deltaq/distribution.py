@@ -174,25 +174,13 @@ class DeltaQ:
 
     def _convolve_on_grid(self, other: DeltaQ) -> DeltaQ:
         """Convolve two large distributions by FFT over their common grid."""
-        origin = int(self.delays_ps[0] + other.delays_ps[0])
-        first, second = self.delays_ps - self.delays_ps[0], other.delays_ps - other.delays_ps[0]
-        step = int(np.gcd(np.gcd.reduce(first), np.gcd.reduce(second)))
-        cells = int(first[-1] + second[-1]) // step + 1
+        step = lattice_ps([self, other])
+        cells = sum(int(part.delays_ps[-1] - part.delays_ps[0]) for part in (self, other)) // step + 1
         if cells > MAX_PAIRS:
             raise ValueError(
                 f"{cells} cells of {step} ps are more than {MAX_PAIRS}: coarsen both parts of the convolution"
             )
-        dense = [np.zeros(int(delays[-1]) // step + 1) for delays in (first, second)]
-        dense[0][first // step] = self.masses
-        dense[1][second // step] = other.masses
-        # What the transform leaves below one part in 10^15 is its own rounding, not mass.
-        size = sum(map(len, dense)) - 1
-        spectrum = np.fft.rfft(dense[0], fast := 1 << size.bit_length()) * np.fft.rfft(dense[1], fast)
-        masses = np.fft.irfft(spectrum, fast)[:size]
-        cell = np.flatnonzero(masses > 1e-15)
-        # What arrives is known exactly: no chain of convolutions may turn rounding into loss.
-        masses *= self.delivered * other.delivered / float(masses[cell].sum())
-        return _gather(origin + cell * step, masses[cell])
+        return convolve_on_lattice([self, other], step)
 
     def coarsen(self, step_ps: int) -> DeltaQ:
         """Round every delay up to a multiple of ``step_ps``: never better than the original."""
@@ -223,6 +211,35 @@ class DeltaQ:
         """Evaluate the distribution function at every one of ``delays_ps`` (a vector; so is the result)."""
         below = np.concatenate(([0.0], np.cumsum(self.masses)))
         return np.asarray(below[np.searchsorted(self.delays_ps, delays_ps, side="right")])
+
+
+def lattice_ps(parts: Sequence[DeltaQ]) -> int:
+    """The largest step of which all that delays lie above the least one of their part are multiples; 0 if none do.
+
+    Every part has a delay.
+    """
+    return int(np.gcd.reduce([np.gcd.reduce(part.delays_ps - part.delays_ps[0]) for part in parts]))
+
+
+def convolve_on_lattice(parts: Sequence[DeltaQ], step_ps: int) -> DeltaQ:
+    """Convolve all parts at once by FFT; their delays lie multiples of ``step_ps`` above the least ones.
+
+    Exact on the support, masses to 10⁻¹⁵ an atom. Every part has a delay.
+    """
+    cells = [(part.delays_ps - part.delays_ps[0]) // step_ps for part in parts]
+    size = sum(int(each[-1]) for each in cells) + 1
+    fast = 1 << size.bit_length()
+    spectrum = np.ones(fast // 2 + 1, dtype=np.complex128)
+    for part, each in zip(parts, cells, strict=True):
+        dense = np.zeros(fast)
+        dense[each] = part.masses
+        spectrum *= np.fft.rfft(dense)
+    masses = np.fft.irfft(spectrum, fast)[:size]
+    # What the transform leaves below one part in 10^15 is its own rounding, not mass.
+    kept = np.flatnonzero(masses > 1e-15)
+    # What arrives is known exactly: no chain of convolutions may turn rounding into loss.
+    masses *= math.prod(part.delivered for part in parts) / float(masses[kept].sum())
+    return _gather(sum(int(part.delays_ps[0]) for part in parts) + kept * step_ps, masses[kept])
 
 
 def mixture(choices: Sequence[tuple[float, DeltaQ]]) -> DeltaQ:

@@ -11,7 +11,7 @@ below all least delays, on average over the sizes: an edge of their lower convex
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -81,17 +81,23 @@ def decompose(by_size: Mapping[int, DeltaQ]) -> Decomposition:
     return Decomposition(intercept, slope, variable)
 
 
+def lower_hull(least: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Those of the points ``(size, delay)``, given by rising size, on which a line below all of them can lie."""
+    hull: list[tuple[int, int]] = []
+    for size, delay in least:
+        while len(hull) > 1 and _falls(hull[-2], hull[-1], (size, delay)):
+            hull.pop()
+        hull.append((size, delay))
+    return hull
+
+
 def _slope(least: list[tuple[int, int]]) -> Fraction:
     """Slope of the highest line below all points ``(size, delay)``, on average over their sizes.
 
     Its height there is a concave function of the slope, so what keeps G and S from falling below zero only cuts
     off the ends.
     """
-    hull: list[tuple[int, int]] = []
-    for size, delay in least:
-        while len(hull) > 1 and _falls(hull[-2], hull[-1], (size, delay)):
-            hull.pop()
-        hull.append((size, delay))
+    hull = lower_hull(least)
     middle = Fraction(sum(size for size, _ in least), len(least))
     edge = next(position for position in range(1, len(hull)) if hull[position][0] >= middle)
     (low, lower), (high, upper) = hull[edge - 1 : edge + 1]

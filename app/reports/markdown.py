@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from app.deltaq.objective import BoundVerdict
 from app.findings import Finding, Severity
 from app.reports.checks import Check, gap_text, of_devices
+from app.reports.delay_origin import DelayOrigin, not_recorded, run_origins
 from app.reports.evidence import interval, observed
 from app.reports.facts import run_facts
 from app.reports.model import RunReport
@@ -56,14 +57,15 @@ def run_markdown(report: RunReport, *, longest: int = LONGEST) -> str:
     head = [f"## QoS run: {prose(report.intent)} on {prose(report.network)}", ""]
     head += [f"**{prose(status)}**{verdict}. {_counts(report.findings)}. Run `{report.id}`.", ""]
     head += [*(f"- {name}: {prose(text)}" for name, text in run_facts(report)), ""]
-    head += [*_stage_lines(report), *_verdict_table(report), *_finding_table(report.findings)]
-    boxes = []
+    head += [*_stage_lines(report), *_verdict_table(report), *_unrecorded(report), *_finding_table(report.findings)]
+    sections = []
     for device in report.devices:
         title = f"{device.name}: {device.outcome}"
         # Never what a box holds: lines around a change may be secrets, and a comment is read by many.
         parts = [("Entered", "text", device.candidate), ("Undone by", "text", device.inverse)]
-        boxes.append(_details(title, [_fenced(*part) for part in parts if part[2].strip()]))
-    return _bounded(head, boxes, longest)
+        sections.append(_details(title, [_fenced(*part) for part in parts if part[2].strip()]))
+    sections += [_details(f"Where the delay arises: {one.heading}", _origin(one)) for one in _last_origins(report)]
+    return _bounded(head, sections, longest, ("section", "sections"))
 
 
 def prose(text: str, longest: int = CELL) -> str:
@@ -161,6 +163,25 @@ def _verdict_table(report: RunReport) -> list[str]:
     return _table(("scenario", "class", "path", "bound", "asked", *sides, "change"), rows)
 
 
+def _unrecorded(report: RunReport) -> list[str]:
+    sides = not_recorded((report.before, report.after))
+    return [f"Where the delay arises was not recorded {' and '.join(sides)} the push.", ""] if sides else []
+
+
+def _last_origins(report: RunReport) -> list[DelayOrigin]:
+    """Where the delay arises, of each class and path as it was measured last."""
+    return list({(one.scenario, one.traffic_class, one.path): one for one in run_origins(report)}.values())
+
+
+def _origin(one: DelayOrigin) -> list[str]:
+    headings = ("hop", "G, ms", "S, ms", "V mean, ms", f"V {one.quantile}, ms", "loss")
+    hops = _table(headings, ((prose(hop.place), *hop.cells) for hop in one.hops))
+    checks = _table(
+        ("whole path", "p50, ms", "p95, ms", "p99, ms", "loss"), ((c.name, *c.cells) for c in one.checks)
+    )
+    return [f"{prose(one.summary)}.\n", *hops, *checks, f"{prose(one.agreement)}\n", f"{prose(one.ends)}\n"]
+
+
 def _seen(side: BoundVerdict | None) -> str:
     if side is None:
         return "–"
@@ -200,8 +221,10 @@ def _fenced(title: str, language: str, text: str) -> str:
     return f"{title}:\n\n{fence}{language}\n{text.rstrip()}\n{fence}\n"
 
 
-def _bounded(head: Sequence[str], sections: Sequence[str], longest: int) -> str:
-    """Head and as many sections as there is room for, in their order; what has no room is counted."""
+def _bounded(
+    head: Sequence[str], sections: Sequence[str], longest: int, named: tuple[str, str] = ("box", "boxes")
+) -> str:
+    """Head and as many sections as there is room for, in their order; what has no room is counted as ``named``."""
     text = "\n".join(head)
     reserve = 200
     if len(text) > longest - reserve:
@@ -214,6 +237,6 @@ def _bounded(head: Sequence[str], sections: Sequence[str], longest: int) -> str:
         else:
             left_out += 1
     if left_out:
-        boxes = f"{left_out} box" if left_out == 1 else f"{left_out} boxes"
-        text += f"\n… {boxes} left out: this would be too long for a comment. The command line shows all.\n"
+        counted = f"{left_out} {named[left_out != 1]}"
+        text += f"\n… {counted} left out: this would be too long for a comment. The command line shows all.\n"
     return text.rstrip("\n") + "\n"

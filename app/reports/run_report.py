@@ -15,6 +15,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from app.findings import Finding, Severity
 from app.reports.balance import accounts, in_words, side_texts, who_paid
+from app.reports.delay_origin import not_recorded, run_origins
 from app.reports.evidence import interval, observed
 from app.reports.facts import run_facts
 from app.reports.figures import class_figures
@@ -65,6 +66,9 @@ def render_run_report(report: RunReport) -> str:
         in_words=in_words,
         findings=_by_severity(report.findings),
         figures=class_figures(report),
+        origins=run_origins(report),
+        unrecorded=not_recorded((report.before, report.predicted, report.after)),
+        last_side="after" if report.after else "predicted" if report.predicted else "before",
     )
     return page.lstrip()
 

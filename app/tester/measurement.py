@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, model_validator
 
@@ -18,12 +18,16 @@ from app.deltaq.distribution import LOST, DeltaQ
 from app.deltaq.objective import Evidence
 from app.deltaq.sample import Sample, Stream
 from app.errors import TesterError
+from app.tester.path_delay import PathDelay
 
 QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "p99.9": 0.999}
 """The quantiles that every flow and summary carries."""
 
 MOST_DELAY_PS = 3_600 * 10**12
 """An hour: no packet of a network takes longer."""
+
+MOST_PATHS = 1000
+"""Classes and paths of a scenario of which it is told where their delay arises."""
 
 PS_PER_MS = 1_000_000_000
 """Picoseconds in a millisecond."""
@@ -177,7 +181,7 @@ class ScenarioResult(BaseModel):
 
     ``seconds`` is how long each was measured, ``warm_up_seconds`` what went before and was left out; ``None`` where
     the tester did not say. Flows that nobody judges may stand once for all replications: counts added up, rates
-    averaged.
+    averaged. ``path_delays`` says where the delay of the classes that are judged arises; ``None``: not recorded.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -187,6 +191,7 @@ class ScenarioResult(BaseModel):
     replications: PositiveInt = 1
     seconds: float | None = Field(default=None, gt=0)
     warm_up_seconds: float | None = Field(default=None, ge=0)
+    path_delays: Annotated[tuple[PathDelay, ...], Field(max_length=MOST_PATHS)] | None = None
     flows: tuple[FlowResult, ...]
 
     @model_validator(mode="after")

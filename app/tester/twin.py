@@ -18,7 +18,9 @@ from app.inventory.models import Network, Station, TrafficFlow, TrafficScenario
 from app.plan.model import Efficiency, InterfacePlan, Plan
 from app.platforms.base import platform
 from app.tester.expectation import Expectation, expectations
+from app.tester.hops import JudgedPath, path_delays
 from app.tester.measurement import FlowResult, Measurement, ScenarioResult, When, joined
+from app.tester.path_delay import PathDelay
 from app.tester.ports import framing_name, port
 from app.tester.replications import (
     MOST_FELT,
@@ -116,11 +118,13 @@ class TwinTester:
                 held, timing = None, timing.anew()
             numbers = range(held.replications if held else 0, REPLICATIONS[look - 1])
             job = self._job(intent, scenario, judged, timing)
-            flows, reference = self._flow_results(job, timing, numbers)
+            flows, answers = self._flow_results(job, timing, numbers)
             felt = 0.0 if held else most_felt(flows)
             if felt > MOST_FELT:
                 timing = timing.longer(felt)
-                flows, reference = self._flow_results(job, timing, numbers)
+                flows, answers = self._flow_results(job, timing, numbers)
+            reference = answers[0]["delay_reference"]
+            every = [*(held.flows if held else ()), *flows]
             results.append(
                 ScenarioResult(
                     name=scenario.name,
@@ -128,7 +132,8 @@ class TwinTester:
                     replications=REPLICATIONS[look - 1],
                     seconds=timing.seconds,
                     warm_up_seconds=timing.warm_up,
-                    flows=joined([*(held.flows if held else ()), *flows]),
+                    path_delays=self._path_delays(intent, scenario, every, answers, held),
+                    flows=joined(every),
                 )
             )
         return Measurement(
@@ -176,8 +181,27 @@ class TwinTester:
         classes = {flow.name: flow_class(intent, flow, self.network) for flow in scenario.flows}
         return _Job(scenario, judged, described, classes, expected)
 
-    def _flow_results(self, job: _Job, timing: Timing, numbers: range) -> tuple[list[FlowResult], str]:
-        """What every flow saw in these replications, and from which bit to which delays are."""
+    def _path_delays(
+        self,
+        intent: Intent,
+        scenario: TrafficScenario,
+        flows: list[FlowResult],
+        answers: list[Json],
+        held: ScenarioResult | None,
+    ) -> tuple[PathDelay, ...] | None:
+        """Where the delay arises; not recorded where it was not ``held`` of the replications before these."""
+        if held is not None and held.path_delays is None:
+            return None
+        judged = dict.fromkeys(
+            JudgedPath(name, intent.within(name), f"{check.from_}→{check.to}")
+            for check in intent.verify
+            if (check.from_, check.to) in scenario.between
+            for name in check.classes
+        )
+        return path_delays(judged, flows, answers, held.path_delays or () if held else ())
+
+    def _flow_results(self, job: _Job, timing: Timing, numbers: range) -> tuple[list[FlowResult], list[Json]]:
+        """What every flow saw in these replications, and the twin's own answers."""
         documents = [
             json.dumps(
                 self.scenario(job.scenario, timing.seconds, job.judged, warm_up=timing.warm_up, replication=number)
@@ -194,7 +218,7 @@ class TwinTester:
             for number, answer in zip(numbers, answers, strict=True)
             for entry in answer["flows"]
         ]
-        return results, answers[0]["delay_reference"]
+        return results, answers
 
     def scenario(
         self,
@@ -311,6 +335,7 @@ class TwinTester:
                 },
                 "source": sending,
                 "samples": samples,
+                "hops": samples and replication is not None,
                 "sample_every": sample_every(flow, seconds * REPLICATIONS[0]),
             }
             if flow.source.kind == "tcp":

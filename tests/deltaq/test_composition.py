@@ -184,3 +184,18 @@ def test_sixteen_hops_take_no_time() -> None:
     # 0.3 s on one slow core; the loop over pairs that it replaces would take hours.
     assert time.perf_counter() - began < 5
     assert path.deltaq.delays_ps.size <= CELLS + len(parts) + 1
+
+
+def test_a_path_on_one_lattice_is_exact_however_long() -> None:
+    """Ten geometric delays in steps of a microsecond make a negative binomial one."""
+    step, hops, part = 10**6, 10, 0.3
+    mass = (1 - part) ** np.arange(200) * part
+    hop = DeltaQ(np.arange(200) * step + 7, mass)
+    path = along([hop] * hops)
+    assert path.late_ps == 0
+    beyond = (path.deltaq.delays_ps - 7 * hops) % step
+    assert not beyond.any()
+    for count in (0, 5, 20, 60):
+        exact = math.comb(count + hops - 1, count) * part**hops * (1 - part) ** count
+        at = np.searchsorted(path.deltaq.delays_ps, count * step + 7 * hops)
+        assert path.deltaq.masses[at] == pytest.approx(exact, abs=1e-14)

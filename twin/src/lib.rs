@@ -19,6 +19,7 @@ mod gates;
 #[cfg(test)]
 mod growth;
 mod histogram;
+mod hops;
 mod ip;
 mod many;
 mod measure;

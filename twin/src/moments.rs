@@ -23,6 +23,10 @@ impl Moments {
         self.squares.add(u128::from(value) * u128::from(value));
     }
 
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
     pub fn mean(&self) -> Option<f64> {
         (self.count > 0).then(|| {
             // Whole and part apart: a sum beyond 2^53 would lose the part.

@@ -1,6 +1,7 @@
 //! The result as JSON.
 
 mod dialogue;
+mod hops;
 mod rules;
 mod window;
 
@@ -19,6 +20,7 @@ use crate::scenario::VERSION;
 use crate::sim::Simulation;
 use crate::tables::{Flow, NamedPort};
 use dialogue::{ReturnedReport, TcpReport, TransactionReport};
+use hops::HopsReport;
 use rules::{Outcomes, PolicerReports, RuleReports};
 use window::{FlowWindow, LineReport, QueueWindow, SeriesReport, queue_window};
 
@@ -52,6 +54,7 @@ struct FlowReport<'a> {
     reordered: u64,
     histogram: Vec<(u64, u64)>,
     samples: Option<&'a [Sample]>,
+    hops: Option<HopsReport<'a>>,
     returned: Option<ReturnedReport>,
     tcp: Option<TcpReport>,
     transactions: Option<TransactionReport>,
@@ -193,7 +196,7 @@ pub fn report(simulation: &Simulation) -> Report<'_> {
     }
 }
 
-fn flow_report<'a>(simulation: &Simulation, flow: &'a Flow, measured_ps: u64) -> FlowReport<'a> {
+fn flow_report<'a>(simulation: &'a Simulation, flow: &'a Flow, measured_ps: u64) -> FlowReport<'a> {
     let meter = &flow.meter;
     let rate = |bytes: u64| bytes as f64 * 8.0 * 1e12 / measured_ps as f64;
     FlowReport {
@@ -215,6 +218,7 @@ fn flow_report<'a>(simulation: &Simulation, flow: &'a Flow, measured_ps: u64) ->
         reordered: meter.reordered,
         histogram: meter.histogram.buckets(),
         samples: meter.samples.as_deref(),
+        hops: (flow.hops.as_deref()).map(|hops| HopsReport::new(simulation, hops)),
         returned: dialogue::returned(flow),
         tcp: dialogue::tcp(flow),
         transactions: dialogue::transactions(flow),

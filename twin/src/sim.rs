@@ -4,6 +4,7 @@ mod dialogue;
 mod endings;
 mod forwarding;
 mod fragments;
+mod hops;
 mod queueing;
 
 use crate::error::{RunError, ScenarioError};
@@ -11,6 +12,7 @@ use crate::event::{Event, EventQueue};
 use crate::first_bit::FirstBits;
 use crate::forward::Forwarder;
 use crate::gates::{GateId, Gates, Side};
+use crate::hops::Journeys;
 use crate::observe::Observer;
 use crate::packet::{FlowId, Packet, PacketId, Role, Slab};
 use crate::port::Action;
@@ -47,6 +49,8 @@ pub struct Simulation {
     packets: Slab,
     /// Present if delays count from the first bit.
     pub first_bits: Option<FirstBits>,
+    /// Present if a flow asks what its hops add.
+    journeys: Option<Journeys>,
     reassembly: Reassembly,
     forwarding: Forwarding,
     events: EventQueue,
@@ -66,6 +70,7 @@ pub struct Simulation {
 
 impl Simulation {
     pub fn new(seed: u64, reference: DelayReference, tables: Tables) -> Self {
+        let asked = tables.flows.iter().any(|flow| flow.hops.is_some());
         Self {
             seed,
             window: tables.observer.window,
@@ -78,6 +83,7 @@ impl Simulation {
             observer: Box::new(tables.observer),
             packets: Slab::default(),
             first_bits: (reference == DelayReference::FirstBit).then(FirstBits::default),
+            journeys: asked.then(Journeys::default),
             reassembly: Reassembly::default(),
             forwarding: Forwarding::default(),
             events: EventQueue::default(),
@@ -357,11 +363,17 @@ impl Simulation {
         {
             next = self.judge(id, gate);
         }
+        if let Some(journeys) = &mut self.journeys {
+            journeys.received(id);
+        }
         match (next, forwarder) {
             (Next::Step(_) | Next::Gate(_), Some(forwarder)) => {
                 self.forward(forwarder, input, id, next);
             }
-            _ => self.follow(id, next),
+            _ => {
+                self.passed(id, next);
+                self.follow(id, next);
+            }
         }
     }
 }

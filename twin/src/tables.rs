@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::forward::Forwarder;
 use crate::gates::Gates;
+use crate::hops::FlowHops;
 use crate::measure::{Meter, Sizes};
 use crate::observe::Observer;
 use crate::pool::Pool;
@@ -62,6 +63,8 @@ pub struct Flow {
     pub back: Option<Next>,
     pub sizes: Sizes,
     pub meter: Meter,
+    /// Present if asked for.
+    pub hops: Option<Box<FlowHops>>,
     /// Packets on the way back, counted as `meter` counts the others.
     pub returned: Returned,
 }

@@ -16,6 +16,7 @@ from app.api.routes.run_artifacts import run_report_pdf
 from app.api.run_models import report_document, without_secrets
 from app.reports.balance import accounts, side_texts, who_paid
 from app.reports.bundle import Entry, zipped
+from app.reports.delay_origin import not_recorded, run_origins
 from app.reports.figures import class_figures
 from app.reports.junit import run_junit
 from app.reports.markdown import run_markdown
@@ -38,6 +39,8 @@ def figures(caller: Caller, page: ThePage, backend: TheBackend, run_id: str) -> 
         accounts=accounts(report.before, report.after),
         balances=who_paid(report.before, report.after),
         side_texts=side_texts,
+        origins=run_origins(report),
+        unrecorded=not_recorded((report.before, report.predicted, report.after)),
     )
 
 

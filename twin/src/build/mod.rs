@@ -14,9 +14,10 @@ use std::collections::HashSet;
 use crate::classify::Header;
 use crate::error::ScenarioError;
 use crate::gates::Gates;
+use crate::hops::FlowHops;
 use crate::measure::{Meter, Sizes};
 use crate::rng::Stream;
-use crate::scenario::{FlowSpec, Scenario, VERSION};
+use crate::scenario::{DelayReference, FlowSpec, Scenario, VERSION};
 use crate::sim::{Returned, Simulation};
 use crate::source::{self, Groups, Source};
 use crate::step::Next;
@@ -162,6 +163,12 @@ fn flow(
             "use 1 to report every packet",
         ));
     }
+    if spec.hops && scenario.delay_reference != DelayReference::Arrival {
+        let at = format!("{path}.hops");
+        let problem = "hops last from arrival to arrival, and delays count from the first bit";
+        let mend = "set delay_reference: arrival";
+        return Err(ScenarioError::new(at, problem, mend));
+    }
     let mut stream = Stream::new(seed, &format!("flow {}", spec.name));
     let there = network.route(&spec.path, &format!("{path}.path"))?;
     let context = source::Context {
@@ -210,6 +217,7 @@ fn flow(
         returned: Returned::default(),
         sizes: Sizes::NONE,
         meter: Meter::new(if spec.samples { spec.sample_every } else { 0 }),
+        hops: (spec.hops).then(|| Box::new(FlowHops::new(&there.ports))),
     })
 }
 

@@ -151,6 +151,9 @@ pub struct FlowSpec {
     /// With `samples`: one packet in this many, beginning with the first.
     #[serde(default = "every_packet")]
     pub sample_every: u64,
+    /// Report what each hop of the way adds to the delay.
+    #[serde(default)]
+    pub hops: bool,
 }
 
 fn drains() -> bool {

@@ -9,8 +9,13 @@ impl Simulation {
     pub(super) fn lose(&mut self, id: PacketId) {
         let packet = self.packets.remove(id);
         match packet.role {
-            Role::Fragment(cut) => self.fragment_lost(cut),
-            _ => self.lost(&packet),
+            Role::Fragment(cut) => self.fragment_lost(cut, id),
+            _ => {
+                if let Some(at) = self.loss_place(id) {
+                    self.lost_on_hop(&packet, at);
+                }
+                self.lost(&packet);
+            }
         }
     }
 
@@ -35,8 +40,11 @@ impl Simulation {
         let packet = self.packets.remove(id);
         let times = self.first_bits.as_ref().map(|bits| bits.of(id));
         match packet.role {
-            Role::Fragment(cut) => self.fragment_received(cut, &packet, times),
-            _ => self.received(&packet, times, None),
+            Role::Fragment(cut) => self.fragment_received(cut, (id, &packet), times),
+            _ => {
+                self.delivered_by_hops(&packet, id);
+                self.received(&packet, times, None);
+            }
         }
     }
 

@@ -41,6 +41,7 @@ impl Simulation {
     /// The engine is done with a packet.
     pub(super) fn forwarded(&mut self, id: PacketId) {
         let next = self.forwarding.next[id as usize];
+        self.passed(id, next);
         self.follow(id, next);
     }
 }

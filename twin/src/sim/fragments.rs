@@ -2,6 +2,7 @@
 
 use super::Simulation;
 use crate::first_bit::Times;
+use crate::hops::LossPlace;
 use crate::ip::fragment_sizes;
 use crate::packet::{Packet, PacketId, Role};
 use crate::step::Next;
@@ -17,6 +18,8 @@ struct Cut {
     layers: (u32, u32),
     /// A fragment is lost, and with it the packet.
     lost: bool,
+    /// Where the first one was, where hops are told.
+    lost_at: Option<LossPlace>,
 }
 
 /// The packets that travel in fragments.
@@ -68,6 +71,7 @@ impl Simulation {
                 times: None,
                 layers: (0, 0),
                 lost: false,
+                lost_at: None,
             }),
         };
         for ip_bytes in fragment_sizes(packet.ip_bytes, mtu) {
@@ -80,19 +84,30 @@ impl Simulation {
             if let (Some(bits), Some(times)) = (&mut self.first_bits, times) {
                 bits.created(part, times);
             }
+            if let Some(journeys) = &mut self.journeys {
+                journeys.cut(id, part);
+            }
             self.follow(part, next);
         }
     }
 
     #[cold]
-    pub(super) fn fragment_lost(&mut self, cut: u32) {
-        self.reassembly.cuts[cut as usize].lost = true;
-        self.settle(cut);
+    pub(super) fn fragment_lost(&mut self, cut: u32, id: PacketId) {
+        let at = self.loss_place(id);
+        let record = &mut self.reassembly.cuts[cut as usize];
+        record.lost = true;
+        record.lost_at = record.lost_at.or(at);
+        self.settle(cut, id);
     }
 
     /// A fragment is at its destination.
     #[cold]
-    pub(super) fn fragment_received(&mut self, cut: u32, part: &Packet, times: Option<Times>) {
+    pub(super) fn fragment_received(
+        &mut self,
+        cut: u32,
+        (id, part): (PacketId, &Packet),
+        times: Option<Times>,
+    ) {
         let step = &self.steps[part.step as usize];
         let port = &self.ports[step.port].port;
         let bytes = port.bytes(part.ip_bytes, 0, step.queue);
@@ -103,14 +118,23 @@ impl Simulation {
             (Some(others), Some(own)) => Some(others.with(own)),
             (others, own) => others.or(own),
         };
-        self.settle(cut);
+        self.settle(cut, id);
     }
 
-    /// The packet is lost or received once all of its fragments are.
-    fn settle(&mut self, cut: u32) {
+    /// The packet is lost or received once all of its fragments are; `id` was the last of them,
+    /// whose way is that of the packet.
+    fn settle(&mut self, cut: u32, id: PacketId) {
         match self.reassembly.settle(cut) {
-            Some(cut) if cut.lost => self.lost(&cut.whole),
-            Some(cut) => self.received(&cut.whole, cut.times, Some(cut.layers)),
+            Some(cut) if cut.lost => {
+                if let Some(at) = cut.lost_at {
+                    self.lost_on_hop(&cut.whole, at);
+                }
+                self.lost(&cut.whole);
+            }
+            Some(cut) => {
+                self.delivered_by_hops(&cut.whole, id);
+                self.received(&cut.whole, cut.times, Some(cut.layers));
+            }
             None => {}
         }
     }

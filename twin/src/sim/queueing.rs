@@ -2,6 +2,7 @@
 
 use super::Simulation;
 use crate::first_bit::Times;
+use crate::hops::FIRST_HOP;
 use crate::packet::{Packet, PacketId, Role, StepId};
 use crate::queue::Item;
 use crate::sched::Offer;
@@ -15,6 +16,9 @@ impl Simulation {
         if let Some(first_bits) = &mut self.first_bits {
             first_bits.created(id, Times::default());
         }
+        if let Some(journeys) = &mut self.journeys {
+            journeys.created(id, self.now_ps);
+        }
         id
     }
 
@@ -24,7 +28,10 @@ impl Simulation {
         packet.step = step_id;
         let offer = self.offer(self.packets.vacant(), step_id, packet.ip_bytes, true);
         match offer {
-            Offer::Refused => return self.lost(&packet),
+            Offer::Refused => {
+                self.lost_on_hop(&packet, FIRST_HOP);
+                return self.lost(&packet);
+            }
             Offer::Marked => packet.ce = true,
             Offer::Kept | Offer::Displaced(_) => {}
         }

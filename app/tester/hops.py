@@ -1,0 +1,153 @@
+"""From what the twin tells of a flow's hops to where the delay of classes arises (:mod:`app.tester.path_delay`)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from app.deltaq.gsv import lower_hull
+from app.tester.measurement import FlowResult, quantiles_ps, summarise
+from app.tester.path_delay import MOST_SIZES, HopDelay, PathDelay, compose, condensed, hop_deltaq
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedPath:
+    """A class that is judged, those that divide it, and the path."""
+
+    traffic_class: str
+    within: frozenset[str]
+    path: str
+
+    def takes(self, flow: FlowResult) -> bool:
+        """Whether the packets of a flow belong to it."""
+        return flow.path == self.path and flow.traffic_class in self.within
+
+
+@dataclass(slots=True)
+class _Sum:
+    """A hop, added up over flows and replications; sums are over the packets delivered."""
+
+    node: str
+    port: str
+    lost: int = 0
+    lost_input: int = 0
+    fixed_ps: int | None = None
+    serialisation_ps: float = 0.0
+    longest_ps: int = 0
+    waiting_ps: float = 0.0
+    waiting: Counter[int] = field(default_factory=Counter)
+
+    def add(self, step: Mapping[str, Any], delivered: int) -> None:
+        """Add what the twin says of it for a flow."""
+        self.lost += step["lost"]
+        self.lost_input += step["lost_input"]
+        if delivered:
+            self.fixed_ps = step["fixed_ps"]
+            self.serialisation_ps += step["serialisation_ps"]["mean"] * delivered
+            self.longest_ps = max(self.longest_ps, step["serialisation_ps"]["max"])
+            self.waiting_ps += step["waiting_ps"]["mean"] * delivered
+            self.waiting.update(dict(step["waiting_histogram"]))
+
+    def add_earlier(self, hop: HopDelay, delivered: int) -> None:
+        """Add what was measured before."""
+        self.lost += hop.lost
+        self.lost_input += hop.lost_input
+        if delivered:
+            self.fixed_ps = hop.fixed_ps
+            self.serialisation_ps += (hop.serialisation_ps or 0) * delivered
+            self.longest_ps = max(self.longest_ps, hop.longest_serialisation_ps or 0)
+            self.waiting_ps += (hop.waiting_ps or 0) * delivered
+            self.waiting.update(dict(hop.waiting))
+
+    def hop(self, to: str, delivered: int) -> HopDelay:
+        """What it comes to."""
+        places = {"node": self.node, "port": self.port, "to": to, "lost": self.lost, "lost_input": self.lost_input}
+        if not delivered:
+            return HopDelay(**places)
+        return HopDelay(
+            **places,
+            fixed_ps=self.fixed_ps,
+            serialisation_ps=round(self.serialisation_ps / delivered),
+            longest_serialisation_ps=self.longest_ps,
+            waiting_ps=round(self.waiting_ps / delivered),
+            waiting=condensed(sorted(self.waiting.items())),
+        )
+
+
+def path_delays(
+    judged: Iterable[JudgedPath],
+    flows: Sequence[FlowResult],
+    answers: Sequence[Json],
+    earlier: Collection[PathDelay],
+) -> tuple[PathDelay, ...]:
+    """Where the delay of every class that is judged arises.
+
+    ``flows`` are all of the scenario, ``answers`` what the twin said in the replications that are new, and
+    ``earlier`` what this gave of those before them. A class of which nothing was sent has none.
+    """
+    found = []
+    for one in judged:
+        own = [flow for flow in flows if one.takes(flow)]
+        names = {flow.name for flow in own}
+        told = [
+            entry for answer in answers for entry in answer["flows"] if entry["name"] in names and entry["hops"]
+        ]
+        before = next((e for e in earlier if (e.traffic_class, e.path) == (one.traffic_class, one.path)), None)
+        if told:
+            found.append(_path_delay(one, own, told, before))
+    return tuple(found)
+
+
+def _path_delay(
+    one: JudgedPath, flows: Sequence[FlowResult], told: Sequence[Json], before: PathDelay | None
+) -> PathDelay:
+    hops = [_Sum(step["node"], step["port"]) for step in told[0]["hops"]["steps"]]
+    unloaded: Counter[int] = Counter()
+    least: dict[int, int] = {}
+    sent, delivered = 0, 0
+    if before is not None:
+        sent, delivered = before.sent, before.delivered
+        unloaded.update(dict(before.unloaded))
+        least.update(dict(before.least_by_size))
+        for total, hop in zip(hops, before.hops, strict=True):
+            total.add_earlier(hop, before.delivered)
+    for entry in told:
+        sent += entry["sent"]
+        delivered += entry["delivered"]
+        for total, step in zip(hops, entry["hops"]["steps"], strict=True):
+            total.add(step, entry["delivered"])
+        for size, count, delay, empty in entry["hops"]["sizes"]:
+            unloaded[round(empty)] += count
+            least[size] = min(delay, least.get(size, delay))
+    measured = summarise(flows)
+    ends = [hop.node for hop in hops[1:]] + [one.path.rpartition("→")[2]]
+    empty_way = sorted(unloaded.items())
+    arriving, waiting = sent, []
+    for total in hops:
+        lost = total.lost + total.lost_input
+        waiting.append(hop_deltaq(sorted(total.waiting.items()), arriving, lost))
+        arriving -= lost
+    return PathDelay(
+        traffic_class=one.traffic_class,
+        path=one.path,
+        sent=sent,
+        delivered=delivered,
+        mean_ps=measured.mean_delay_ps,
+        hops=tuple(total.hop(to, delivered) for total, to in zip(hops, ends, strict=True)),
+        unloaded=condensed(empty_way),
+        least_by_size=_fewer(lower_hull(sorted(least.items()))),
+        composed_ps=quantiles_ps(compose(empty_way, waiting)) if sent else {},
+        measured_ps=measured.quantiles_ps,
+    )
+
+
+def _fewer(points: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """At most so many as are kept, those at the ends among them."""
+    if len(points) <= MOST_SIZES:
+        return tuple(points)
+    last = len(points) - 1
+    return tuple(points[round(number * last / (MOST_SIZES - 1))] for number in range(MOST_SIZES))
