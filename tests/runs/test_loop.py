@@ -558,13 +558,13 @@ def test_under_four_eyes_nobody_keeps_what_they_asked_for(site: Site) -> None:
     site.go(run)
     listed = site.desk.candidate(run.id)
     assert listed is not None
-    site.desk.approve(run.id, "grace", listed.id)
+    site.desk.approve(run.id, "hedy", listed.id)
     with site.beside(run):
         site.waits(run, keeping.ASKS)
         asked = site.desk.question(run.id) or ""
         with pytest.raises(NotAllowed):
             site.desk.approve(run.id, "ada", asked)
-        site.desk.approve(run.id, "grace", asked)
+        site.desk.approve(run.id, "hedy", asked)
     assert site.desk.run(run.id).status is RunStatus.KEPT
 
 
