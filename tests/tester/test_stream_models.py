@@ -13,8 +13,10 @@ import qosforge_twin
 from app.inventory.models import TrafficFlow
 from app.plan.model import Discipline, Queue, Scheduler, Share, ShareUnit
 from app.tester.delay_bounds import delay_bounds
+from app.tester.encapsulation import PS, Carried
 from app.tester.expectation import expectations, expected_throughput
-from app.tester.streams import PS, Carried, Line, Meter, Passage, Stream, _meters, load
+from app.tester.stages import Line, Meter, Passage, Stream
+from app.tester.streams import load, meters
 
 RATE = 1_000_000
 
@@ -43,7 +45,7 @@ def stream(
         ip_bytes=size,
         steady=not math.isinf(offered),
         weight=weight,
-        stages=tuple(s if isinstance(s, Meter) else Passage(*s, packet, packet, packet) for s in stages),
+        stages=tuple(s if isinstance(s, Meter) else Passage(*s, (packet,)) for s in stages),
     )
 
 
@@ -213,14 +215,14 @@ def test_a_recording_offers_what_it_holds_of_the_time_measured() -> None:
     )
     source = {"times_ps": [0, 10**12, 3 * 10**12], "ip_bytes": [100, 300, 1500]}
 
-    assert load(flow, source, 2 * 10**12) == (8 * 400 / 2, (200, 300, 100))
+    assert load(flow, source, 2 * 10**12) == (8 * 400 / 2, [200, 100, 300, 1500])
 
 
 def test_a_video_offers_its_frames_and_their_headers() -> None:
     source = {"kind": "video", "frames_per_second": 10, "frame_bytes": 2400, "ip_bytes": 1000}
     flow = TrafficFlow.model_validate({"name": "v", "from": "a", "to": "b", "dst_port": 1, "source": source})
 
-    assert load(flow, {}, 10**12) == (10 * (2400 + 3 * 40) * 8, (840, 1000, 40))
+    assert load(flow, {}, 10**12) == (10 * (2400 + 3 * 40) * 8, [840, *range(41, 840), *range(841, 1001)])
 
 
 def test_every_policer_that_drops_is_a_meter() -> None:
@@ -253,9 +255,7 @@ def test_every_policer_that_drops_is_a_meter() -> None:
     }
     report = json.loads(qosforge_twin.run(json.dumps(document), 1))["ports"][0]
 
-    found = _meters(port, report, "egress", ("a", "out"), Carried(100, 100, 800))
-
-    assert [(m.place, m.rate, m.burst) for m in found if isinstance(m, Meter)] == [
+    assert meters(port, report, "egress", ("a", "out")) == [
         (("a", "out", "egress list", 0), 96_000, 5_000),
         (("a", "out", "egress", 0), 64_000, 1_500),
         (("a", "out", "queue", 0), 90_000, 700),
