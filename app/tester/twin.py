@@ -31,7 +31,7 @@ from app.tester.replications import (
 )
 from app.tester.streams import streams
 from app.tester.traces import Trace, read_traces
-from app.tester.traffic import flow_classes, flow_names, sample_every, scenario_of
+from app.tester.traffic import TCP_HEADERS, flow_classes, flow_names, sample_every, scenario_of
 
 Json = dict[str, Any]
 
@@ -41,7 +41,9 @@ PS = 10**12
 PHASE_SECONDS = 0.5
 """Flows begin at a random moment within this time, so that they are not in step."""
 RECEIVE_WINDOW_BYTES = 17_520
-"""TCP window of the greedy transfers: twelve segments, the default of hosts of the campus paper's time."""
+"""TCP window of the greedy transfers: twelve segments of 1460 bytes, the default of hosts of the campus paper's
+time. Where segments are larger it holds twelve of those."""
+_WINDOW_SEGMENTS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,7 +336,9 @@ def _source(flow: TrafficFlow) -> Json:
     common: Json = {"start_ps": round(flow.start * PS), "phase_ps": round(PHASE_SECONDS * PS)}
     match source.kind:
         case "tcp":
-            return {"kind": "tcp", "receive_window_bytes": RECEIVE_WINDOW_BYTES, **common}
+            mss = source.ip_bytes - TCP_HEADERS
+            window = max(RECEIVE_WINDOW_BYTES, _WINDOW_SEGMENTS * mss)
+            return {"kind": "tcp", "mss": mss, "receive_window_bytes": window, **common}
         case "trace":
             return {**_recorded(flow).source(), "start_ps": common["start_ps"]}
         case "video":

@@ -141,6 +141,24 @@ def test_flows_of_one_description_may_be_of_different_classes() -> None:
     }
 
 
+@pytest.mark.parametrize("size", [200, 4000])
+def test_segments_are_as_large_as_the_traffic_says(size: int) -> None:
+    network, plans = row([MB // 4])
+
+    found = run(
+        network,
+        plans,
+        [
+            flow("call", {"kind": "cbr", "rate": 80_000, "ip_bytes": 200}),
+            flow("bulk", {"kind": "tcp", "ip_bytes": size}),
+        ],
+    )
+
+    assert not found.late()
+    assert found.packet_bytes["bulk"] == size
+    assert found.bounds["call"] is not None
+
+
 def test_a_policer_behind_header_compression_lets_more_ip_bits_pass(tmp_path: Path) -> None:
     policed = Egress(
         policy="POLICED",
