@@ -13,7 +13,7 @@ from app.tester.line_traffic import Traffic, offered, together
 from app.tester.stages import Line, Meter, Passage, Stream, with_acknowledgements
 
 _LEAST_ROUNDS = 12
-_GRAIN = 2**20
+_GRAIN = 2**10
 """Bursts are rounded up to this part of a bit: exact fractions would grow with every round."""
 
 _Port = tuple[str, str]
@@ -139,9 +139,8 @@ def _leaving(passage: Passage, stream: Stream, entering: TokenBucket | None, del
     In any time a line ends frames of that time and one that began before.
     """
     line, extremes = passage.line, passage.extremes
-    frame = max(Fraction(part.wire_bits) for packet in passage.packets for part in packet.parts)
     each = (1 / extremes.cheapest if passage.ip_bits is None else passage.ip_bits) / stream.count
-    full = TokenBucket(frame * each, line.rate * each)
+    full = TokenBucket(extremes.longest * each, line.rate * each)
     if entering is None or delay is None or entering.rate > full.rate:
         return full
     return _within(entering, delay + _jitter(line))

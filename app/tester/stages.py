@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -13,6 +13,9 @@ from app.plan.model import Scheduler
 from app.tester.encapsulation import Carried
 
 Json = dict[str, Any]
+_Number = float | Fraction
+_NEAR = 1 - 1e-9
+"""Quotients of floats that are not as near as this to the largest are not it."""
 
 Place = tuple[str, str, str, int]
 """Where a policer is: node, port, what it belongs to there, and which of those."""
@@ -48,12 +51,20 @@ class Line:
         the shaper's rate, on which each frame takes what the slower of the two needs.
         """
         if self.shaped is None:
-            return Fraction(packet.wire_bits)
+            wire = packet.wire_bits
+            return wire if isinstance(wire, Fraction) else Fraction(wire)
         ratio = Fraction(self.shaped, self.rate)
         return sum(
             (max(8 * Fraction(part.frame_bytes), ratio * Fraction(part.wire_bits)) for part in packet.parts),
             Fraction(0),
         )
+
+
+def largest_ratio(above: Sequence[_Number], below: Sequence[_Number]) -> Fraction:
+    """The largest quotient of pairs, exactly; floats choose which are reckoned, as fractions are slow."""
+    rough = [float(a) / float(b) for a, b in zip(above, below, strict=True)]
+    least = max(rough) * _NEAR
+    return max(Fraction(a) / Fraction(b) for a, b, r in zip(above, below, rough, strict=True) if r >= least)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +73,14 @@ class Extremes:
 
     ``dearest`` is the line time (bits) of an IP bit of the packet that needs most for each, all its IP fragments
     together, ``cheapest`` the bits on the wire of that which needs least. The rest is of what waits in queues, an
-    IP fragment counting for itself: line times of the ``largest`` and ``smallest``, bytes of the smallest and
-    largest ``frames``, most (``ratio``) and least (``lean``) line time of a frame bit.
+    IP fragment counting for itself: bits on the wire of the ``longest``, line times of the ``largest`` and
+    ``smallest``, bytes of the smallest and largest ``frames``, most (``ratio``) and least (``lean``) line time of a
+    frame bit.
     """
 
     dearest: Fraction
     cheapest: Fraction
+    longest: Fraction
     largest: Fraction
     smallest: Fraction
     ratio: Fraction
@@ -75,24 +88,23 @@ class Extremes:
     frames: tuple[Fraction, Fraction]
 
     @classmethod
-    def of(cls, line: Line, packets: Iterable[Carried]) -> Extremes:
+    def of(cls, line: Line, packets: Sequence[Carried]) -> Extremes:
         """Of all packets that may come, none of which stands for another: cells and fragments make cost jump."""
-        costs, wires, times, frames, ratios = [], [], [], [], []
-        for packet in packets:
-            costs.append(line.time_of(packet) / (8 * packet.ip_bytes))
-            wires.append(Fraction(packet.wire_bits) / (8 * packet.ip_bytes))
-            for part in packet.parts:
-                times.append(line.time_of(part))
-                frames.append(Fraction(part.frame_bytes))
-                ratios.append(times[-1] / (8 * frames[-1]))
+        # Packets share most of their fragments.
+        parts = list({id(part): part for packet in packets for part in packet.parts}.values())
+        times = [line.time_of(part) for part in parts]
+        bits = [8 * packet.ip_bytes for packet in packets]
+        frames = [8 * part.frame_bytes for part in parts]
+        alone = [1] * len(parts)
         return cls(
-            dearest=max(costs),
-            cheapest=min(wires),
-            largest=max(times),
-            smallest=min(times),
-            ratio=max(ratios),
-            lean=min(ratios),
-            frames=(min(frames), max(frames)),
+            dearest=largest_ratio([line.time_of(packet) for packet in packets], bits),
+            cheapest=1 / largest_ratio(bits, [packet.wire_bits for packet in packets]),
+            longest=largest_ratio([part.wire_bits for part in parts], alone),
+            largest=largest_ratio(times, alone),
+            smallest=1 / largest_ratio(alone, times),
+            ratio=largest_ratio(times, frames),
+            lean=1 / largest_ratio(frames, times),
+            frames=(Fraction(min(frames)) / 8, Fraction(max(frames)) / 8),
         )
 
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from app.tester.encapsulation import Carried, Encapsulation, Part
-from app.tester.stages import Line, Meter, Passage, Place, Stage
+from app.tester.stages import Line, Meter, Passage, Place, Stage, largest_ratio
 
 Json = dict[str, Any]
 _Carry = Callable[[Part], Carried]
@@ -69,10 +69,7 @@ class Way:
         Of whole packets, those that it is made of. Of fragments, whose packets may have lost the others, as many as
         make the dearest packet take the line time that they take, on any line that follows.
         """
-        most = max(
-            8 * size / sum(map(step.bits, parts), Fraction(0))
-            for size, parts in zip(self._sizes, step.parts, strict=True)
-        )
+        most = largest_ratio([8 * size for size in self._sizes], [sum(map(step.bits, own)) for own in step.parts])
         if all(len(parts) == 1 for parts in self._parts):
             return most
         pieces: dict[Part, tuple[Part, ...]] = {part: (part,) for parts in step.parts for part in parts}
@@ -84,9 +81,8 @@ class Way:
                 }
             elif isinstance(later.stage, Passage) and later.carry is not None:
                 line, dearest = later.stage.line, later.stage.extremes.dearest
-                for part, own in pieces.items():
-                    time = sum((line.time_of(later.carry(piece)) for piece in own), Fraction(0))
-                    most = max(most, time / (step.bits(part) * dearest))
+                times = [sum(line.time_of(later.carry(piece)) for piece in own) for own in pieces.values()]
+                most = max(most, largest_ratio(times, [step.bits(part) for part in pieces]) / dearest)
         return most
 
 
