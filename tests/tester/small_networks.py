@@ -26,6 +26,7 @@ from app.tester.streams import streams
 from app.tester.twin import TwinTester
 
 ACCESS = 100_000_000
+_CIRCUITS = {Framing.ATM: Circuit(vpi=1, vci=100), Framing.FRAME_RELAY: Circuit(dlci=100)}
 FORWARD, BACK = "Serial0/0", "Serial0/1"
 
 
@@ -67,11 +68,14 @@ def flow(name: str, source: Mapping[str, Any], **more: Any) -> TrafficFlow:
 
 
 def row(
-    rates: list[int], framing: Framing = Framing.HDLC, ports: Mapping[tuple[str, str], Port] | None = None
+    rates: list[int],
+    framing: Framing | list[Framing] = Framing.HDLC,
+    ports: Mapping[tuple[str, str], Port] | None = None,
 ) -> tuple[Network, dict[str, Plan]]:
-    """Routers ``r0``, ``r1``, … joined by lines of these rates, with stations ``west``, ``west2``, ``east`` and
-    ``east2`` at the ends."""
+    """Routers ``r0``, ``r1``, … joined by lines of these rates (and framings, all alike or one each), with stations
+    ``west``, ``west2``, ``east`` and ``east2`` at the ends."""
     last = len(rates)
+    framings = framing if isinstance(framing, list) else [framing] * last
     stations = [
         ("west", "r0", "FastEthernet0/0", "192.0.2.1"),
         ("west2", "r0", "FastEthernet0/1", "192.0.2.2"),
@@ -82,17 +86,17 @@ def row(
     devices, plans = [], {}
     for number in range(last + 1):
         name = f"r{number}"
-        lines = [(FORWARD, rates[number])] if number < last else []
-        lines += [(BACK, rates[number - 1])] if number else []
+        lines = [(FORWARD, rates[number], framings[number])] if number < last else []
+        lines += [(BACK, rates[number - 1], framings[number - 1])] if number else []
         interfaces = [
             Interface(
                 name=port,
                 rate=rate,
                 role="middle",
-                encapsulation=framing,
-                circuit=Circuit(vpi=1, vci=100) if framing is Framing.ATM else None,
+                encapsulation=framed,
+                circuit=_CIRCUITS.get(framed),
             )
-            for port, rate in lines
+            for port, rate, framed in lines
         ]
         interfaces += [
             Interface(name=port, rate=ACCESS, role="access") for _, at, port, _ in stations if at == name
@@ -121,8 +125,8 @@ def row(
         name="row",
         devices=tuple(devices),
         links=tuple(
-            Link(a=(f"r{n}", FORWARD), b=(f"r{n + 1}", BACK), rate=rate, framing=framing)
-            for n, rate in enumerate(rates)
+            Link(a=(f"r{n}", FORWARD), b=(f"r{n + 1}", BACK), rate=rate, framing=framed)
+            for n, (rate, framed) in enumerate(zip(rates, framings, strict=True))
         ),
         stations=tuple(
             Station(name=name, address=address, attach=(at, port), rate=ACCESS)
