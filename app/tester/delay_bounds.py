@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 
-from app.plan.bounds import TokenBucket
+from app.plan.bounds import NOTHING, TokenBucket
 from app.tester.encapsulation import PS
 from app.tester.line_delay import largest_delay
 from app.tester.line_traffic import Traffic, offered, together
-from app.tester.stages import Line, Meter, Passage, Stream, with_acknowledgements
+from app.tester.stages import Line, Meter, Passage, Stream
 
 _LEAST_ROUNDS = 12
 _GRAIN = 2**10
@@ -28,7 +29,7 @@ def delay_bounds(streams: Sequence[Stream]) -> dict[str, Fraction | None]:
     queue in order of arrival whose class has a guarantee by what it holds when it is full; the lesser counts.
     Class-based queuing bounds nobody, nor does a priority queue that takes whatever comes those behind it.
     """
-    every, answers = with_acknowledgements(streams)
+    every, ways, answers = _traffic(streams)
     # What a stream sends into each of its stages, in IP bits, and how long it stays at most in each line.
     curves: list[list[TokenBucket | None]] = [[_source(stream), *[None] * len(stream.stages)] for stream in every]
     delays: list[list[Fraction | None]] = [[None] * len(stream.stages) for stream in every]
@@ -40,8 +41,8 @@ def delay_bounds(streams: Sequence[Stream]) -> dict[str, Fraction | None]:
         lines.load(_arriving(every, before))
         for number, stream in enumerate(every):
             if number in answers:
-                data = answers[number]
-                curves[number][0] = _answering(every[data], stream, before[data][-1])
+                received = [before[data][-1] for data in answers[number]]
+                curves[number][0] = _answering(every[answers[number][0]], stream, received)
             for at, stage in enumerate(stream.stages):
                 entering = before[number][at]
                 if isinstance(stage, Meter):
@@ -53,7 +54,31 @@ def delay_bounds(streams: Sequence[Stream]) -> dict[str, Fraction | None]:
                 curves[number][at + 1] = _leaving(stage, stream, entering, delay)
         if curves == before:
             break
-    return {stream.name: _total(stream, found) for stream, found in zip(streams, delays, strict=False)}
+    found: dict[str, Fraction | None] = {}
+    for stream, own in zip(streams, ways, strict=True):
+        totals = [total for number in own if (total := _total(every[number], delays[number])) is not None]
+        found[stream.name] = max(totals) if len(totals) == len(own) else None
+    return found
+
+
+def _traffic(streams: Sequence[Stream]) -> tuple[list[Stream], list[list[int]], dict[int, list[int]]]:
+    """All that loads lines, a stream for every way that packets may take: any of them may carry all.
+
+    Then the places of each stream's ways, and by the place of acknowledgements those of the ways of their data.
+    """
+    every: list[Stream] = []
+
+    def add(stream: Stream) -> list[int]:
+        first = len(every)
+        every.extend(replace(stream, stages=stages) for stages in (stream.stages, *stream.otherwise))
+        return list(range(first, len(every)))
+
+    ways = [add(stream) for stream in streams]
+    answers: dict[int, list[int]] = {}
+    for stream, own in zip(streams, ways, strict=True):
+        if stream.acknowledgements is not None:
+            answers |= dict.fromkeys(add(stream.acknowledgements), own)
+    return every, ways, answers
 
 
 class _Lines:
@@ -109,17 +134,19 @@ def _source(stream: Stream) -> TokenBucket | None:
     return TokenBucket.of(bits, Fraction(bits * PS, max(period - 1, 1)))
 
 
-def _answering(data: Stream, answers: Stream, received: TokenBucket | None) -> TokenBucket | None:
-    """The acknowledgements of a flow, ``received`` being the curve of its data at the receiver.
+def _answering(data: Stream, answers: Stream, received: Sequence[TokenBucket | None]) -> TokenBucket | None:
+    """The acknowledgements of a flow, ``received`` being the curves of its data at the receiver, by every way.
 
     One for each segment at most (RFC 5681, section 4.2): at once, or for the last one only when the timer of the
     delayed acknowledgement ends. So there are no more in any time than segments in it and one from before. Of
     another one the first fragments may have come before; fragments of one flow stay in order.
     """
-    if received is None:
+    known = [curve for curve in received if curve is not None]
+    if len(known) < len(received):
         return None
+    total = sum(known, NOTHING)
     bits = Fraction(answers.ip_bytes, data.ip_bytes)
-    return TokenBucket(received.burst * bits + 2 * 8 * answers.ip_bytes, received.rate * bits)
+    return TokenBucket(total.burst * bits + 2 * 8 * answers.ip_bytes, total.rate * bits)
 
 
 def _within(entering: TokenBucket, delay: Fraction) -> TokenBucket:

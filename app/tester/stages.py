@@ -164,9 +164,9 @@ class Stream:
 
     Greedy ones (TCP) offer infinitely much and take what they are left. ``steady``: packets of one size in equal
     distances, by a clock that is up to ``fast_ppm`` millionths fast. ``weight`` is each flow's in flow-based fair
-    queueing: its IP precedence and one. ``stages`` are what it passes, in order. ``flows`` are the names of its
-    flows in the twin's scenario, ``acknowledgements`` what comes back for its packets, which offers as much as
-    those make it.
+    queueing: its IP precedence and one. ``stages`` are what it passes, in order, and ``otherwise`` what those of
+    its packets pass instead that policers give other marks. ``flows`` are the names of its flows in the twin's
+    scenario, ``acknowledgements`` what comes back for its packets, which offers as much as those make it.
     """
 
     name: str
@@ -179,6 +179,7 @@ class Stream:
     fast_ppm: int = 0
     flows: tuple[str, ...] = ()
     acknowledgements: Stream | None = None
+    otherwise: tuple[tuple[Stage, ...], ...] = ()
 
     @property
     def greedy(self) -> bool:

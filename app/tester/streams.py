@@ -7,12 +7,13 @@ expectation is of the very configuration that is measured. What a packet is on a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from app.inventory.models import Network, TrafficFlow, TrafficScenario
 from app.plan.model import InterfacePlan, Plan
 from app.tester.encapsulation import PS, Encapsulation
+from app.tester.policers import acting, limit, met, other_actions
 from app.tester.replications import CLOCK_PPM
 from app.tester.schedulers import held
 from app.tester.stages import Line, Place, Stage, Stream
@@ -58,6 +59,7 @@ def _stream(flow: TrafficFlow, name: str, entries: Sequence[Json], duration_ps: 
     offered, sizes = load(flow, entry["source"], duration_ps)
     back = None
     if "return_path" in entry:
+        first, *others = lines.ways(entry["return_path"], _reversed(entry["packet"]), [TCP_HEADERS])
         back = Stream(
             name=f"{name} acknowledgements",
             count=count,
@@ -65,8 +67,10 @@ def _stream(flow: TrafficFlow, name: str, entries: Sequence[Json], duration_ps: 
             ip_bytes=TCP_HEADERS,
             steady=False,
             weight=weight,
-            stages=lines.stages(entry["return_path"], _reversed(entry["packet"]), [TCP_HEADERS]),
+            stages=first,
+            otherwise=tuple(others),
         )
+    first, *others = lines.ways(entry["path"], entry["packet"], sizes)
     return Stream(
         name=name,
         count=count,
@@ -74,7 +78,8 @@ def _stream(flow: TrafficFlow, name: str, entries: Sequence[Json], duration_ps: 
         ip_bytes=sizes[0],
         steady=flow.source.kind == "cbr",
         weight=weight,
-        stages=lines.stages(entry["path"], entry["packet"], sizes),
+        stages=first,
+        otherwise=tuple(others),
         fast_ppm=CLOCK_PPM,
         flows=tuple(each["name"] for each in entries),
         acknowledgements=back,
@@ -134,21 +139,54 @@ class _Lines:
             groups.setdefault(tuple(low <= port <= high for low, high in self._ranges), []).append(entry)
         return list(groups.values())
 
-    def stages(self, path: Sequence[Sequence[str]], packet: Json, sizes: Sequence[int]) -> tuple[Stage, ...]:
-        """What packets of these sizes, the usual one first, pass on a way."""
+    def ways(
+        self, path: Sequence[Sequence[str]], packet: Json, sizes: Sequence[int]
+    ) -> Iterator[tuple[Stage, ...]]:
+        """What packets of these sizes, the usual one first, pass on a path: those that conform to every policer,
+        then those that get other marks where they do not, which other rules and queues may take.
+        """
         hops = [tuple(hop) for hop in path]
-        reports = self._probe(hops, packet, sizes[0])
-        if len(sizes) > 1 and not _passed(reports[hops[-1]]):
-            # What the usual packet is too large for may pass smaller ones.
-            reports = self._probe(hops, packet, min(sizes))
+        seen: list[object] = []
+        waiting: list[dict[Place, Json | str]] = [{}]
+        while waiting:
+            actions = waiting.pop(0)
+            reports = self._probe(hops, packet, sizes[0], actions)
+            if len(sizes) > 1 and not _passed(reports[hops[-1]]):
+                # What the usual packet is too large for may pass smaller ones.
+                reports = self._probe(hops, packet, min(sizes), actions)
+            last = list(actions)[-1] if actions else None
+            for place, police in self._met(hops, reports):
+                # Those before the last one that was changed have been tried with it.
+                if last == place:
+                    last = None
+                elif last is None and place not in actions:
+                    waiting += [{**actions, place: action} for action in other_actions(police)]
+            queues = [[bool(queue["packets_out"]) for queue in reports[at]["queues"]] for at in hops]
+            route = ([place for place, _ in self._met(hops, reports)], queues)
+            if route not in seen:
+                seen.append(route)
+                yield self._stages(hops, reports, packet, sizes)
+
+    def _met(self, hops: Sequence[_At], reports: Mapping[_At, Json]) -> Iterator[tuple[Place, Json]]:
+        """The policers on a path in the order of the packets."""
+        for at in hops:
+            yield from met(self._ports[at], reports[at], "egress", at)
+            far = self._ends[at]
+            if far in reports:
+                yield from met(self._ports[far], reports[far], "ingress", far)
+
+    def _stages(
+        self, hops: Sequence[_At], reports: Mapping[_At, Json], packet: Json, sizes: Sequence[int]
+    ) -> tuple[Stage, ...]:
         rtp = str(packet.get("application") or "").startswith("rtp-")
         way = Way(sizes)
         for at in hops:
             report = reports[at]
             carries = Encapsulation.of(self._links[at], self._ports[at].get("egress") or {}, rtp=rtp)
             way.cut(carries)
-            for place, rate, burst in meters(self._ports[at], report, "egress", at):
-                way.police(place, rate, burst, carries.policed_bytes)
+            for place, police in met(self._ports[at], report, "egress", at):
+                if (passes := limit(police)) is not None:
+                    way.police(place, *passes, carries.policed_bytes)
             if not _passed(report):
                 way.police((at[0], at[1], "nothing passes", 0), 0, 0, carries.policed_bytes)
                 break
@@ -156,18 +194,22 @@ class _Lines:
             way.pass_line(self._lines[at], queue, carries)
             far = self._ends[at]
             if far in reports:
-                for place, rate, burst in meters(self._ports[far], reports[far], "ingress", far):
-                    way.police(place, rate, burst, carries.received_bytes)
+                for place, police in met(self._ports[far], reports[far], "ingress", far):
+                    if (passes := limit(police)) is not None:
+                        way.police(place, *passes, carries.received_bytes)
         return way.stages()
 
-    def _probe(self, hops: Sequence[_At], packet: Json, size: int) -> dict[_At, Json]:
-        """The ports' reports of a few packets of one size that go a way alone."""
+    def _probe(
+        self, hops: Sequence[_At], packet: Json, size: int, actions: Mapping[Place, Json | str]
+    ) -> dict[_At, Json]:
+        """The ports' reports of a few packets of one size that go a way alone, where policers act so."""
         source = {"kind": "cbr", "rate_bps": max(1, 8 * size // _PROBE_SECONDS), "ip_bytes": size}
         alone = {"name": "probe", "path": [list(hop) for hop in hops], "packet": packet, "source": source}
         duration = _PROBES * _PROBE_SECONDS * PS
-        answer = self._run(
-            {**self._document, "duration_ps": duration, "warmup_ps": 0, "cool_down_ps": 0, "flows": [alone]}
-        )
+        document = self._document | {"duration_ps": duration, "warmup_ps": 0, "cool_down_ps": 0, "flows": [alone]}
+        if actions:
+            document["nodes"] = acting(document["nodes"], actions)
+        answer = self._run(document)
         return {(each["node"], each["port"]): each for each in answer["ports"]}
 
 
@@ -226,43 +268,3 @@ def _lines(
                 tagged=link.get("tagged", False),
             )
     return lines
-
-
-def meters(port: Json, report: Json, side: str, at: _At) -> list[tuple[Place, int, int]]:
-    """The policers that take what they drop from packets, as probes were found to meet them: rates and bursts."""
-    described = port.get(side) or {}
-    met: list[tuple[str, int, Json]] = []
-    for number, listed in enumerate(described.get("police", ())):
-        if any(report["policers"][side][number].values()):
-            met.append((f"{side} list", number, listed["police"]))
-    rules = described.get("rules", [])
-    hit = next((i for i, entry in enumerate(report["rules"][side]) if entry["packets"]), None)
-    if hit is not None:
-        rule = rules[hit] if hit < len(rules) else described.get("otherwise") or {}
-        met.append((side, hit, rule.get("police") or {}))
-    if side == "egress":
-        for number, (queue, seen) in enumerate(zip(described.get("queues", ()), report["queues"], strict=False)):
-            if seen["packets_in"]:
-                met.append(("queue", number, queue.get("police") or {}))
-    found: list[tuple[Place, int, int]] = []
-    for place, number, police in met:
-        if (limit := _limit(police)) is not None:
-            found.append(((at[0], at[1], place, number), *limit))
-    return found
-
-
-def _limit(police: Json) -> tuple[int, int] | None:
-    """Rate and burst that a policer lets through; None if it drops nothing for good."""
-    exceed = police.get("exceed", "drop")
-    if not police or police.get("violate", exceed) != "drop":
-        return None
-    rate, burst = police["rate_bps"], police["burst_bytes"]
-    match police.get("kind", "token_bucket"):
-        case "car":
-            borrowed = police.get("extended_burst_bytes", 0)
-            return (rate, burst + (borrowed if borrowed > burst else 0)) if exceed == "drop" else None
-        case "srtcm" if exceed != "drop":
-            return rate, burst + police["excess_burst_bytes"]
-        case "trtcm" if exceed != "drop":
-            return police["peak_bps"], police["peak_burst_bytes"]
-    return (rate, burst) if exceed == "drop" else None

@@ -10,6 +10,7 @@ from app.inventory.models import Framing
 from app.plan.model import (
     DROP,
     TRANSMIT,
+    Action,
     Discipline,
     Efficiency,
     Egress,
@@ -217,6 +218,25 @@ def test_what_is_small_passes_where_the_usual_packet_does_not(tmp_path: Path) ->
     )
 
     assert not found.late()
+
+
+def test_what_a_policer_marks_otherwise_waits_in_another_queue() -> None:
+    """What exceeds 100 kb/s loses its mark, and with the default class's own load is more than that has."""
+    bucket = Policer(rate=100_000, burst=3000, conform=TRANSMIT, exceed=Action(set_dscp=8))
+    marked = Term(protocol=17, destination_ports=(PortRange(first=6000, last=6000),))
+    ports = {
+        ("r0", "FastEthernet0/0"): Port(
+            ingress=Ingress(policers=(InterfacePolicer(any_of=(marked,), police=bucket),))
+        ),
+        ("r0", FORWARD): Port(egress=two_classes(Term(dscp=(46,)))),
+    }
+    network, plans = row([MB], ports=ports)
+    source = {"kind": "cbr", "rate": 500_000, "ip_bytes": 1000}
+
+    found = run(network, plans, [flow("marked", source, dscp=46, dst_port=6000), flow("other", source)])
+
+    assert not found.late()
+    assert found.bounds["other"] is not None
 
 
 def test_a_path_of_many_lines_has_the_bound_of_what_is_sent_on_all_of_them() -> None:

@@ -10,6 +10,8 @@ import pytest
 
 from app.inventory.models import Framing, TrafficFlow
 from app.plan.model import (
+    DROP,
+    Action,
     Discipline,
     Efficiency,
     Egress,
@@ -84,7 +86,8 @@ def scheduler(random: Random) -> Scheduler | None:
 
 
 def bucket(random: Random) -> Policer:
-    return Policer(rate=random.choice([64_000, 300_000]), burst=random.choice([1000, 3000, 15_000]))
+    rate, burst = random.choice([64_000, 300_000]), random.choice([1000, 3000, 15_000])
+    return Policer(rate=rate, burst=burst, exceed=random.choice([DROP, DROP, Action(set_dscp=10)]))
 
 
 def port(random: Random, framing: Framing, compressed: bool) -> Port:
@@ -181,10 +184,10 @@ def scenario(seed: int, folder: Path) -> Run:
     return run(network, plans, flows(random, folder), seconds=SECONDS, seed=seed)
 
 
-@pytest.mark.parametrize("block", range(4))
+@pytest.mark.parametrize("block", range(2))
 def test_no_packet_of_a_random_scenario_is_later_than_its_bound(block: int, tmp_path: Path) -> None:
     bounds, near = [], 0.0
-    for seed in range(10 * block, 10 * block + 10):
+    for seed in range(20 * block, 20 * block + 20):
         found = scenario(seed, tmp_path)
         assert not found.late(), seed
         bounds += list(found.bounds.values())
