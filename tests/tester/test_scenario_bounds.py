@@ -231,9 +231,9 @@ def test_what_a_policer_marks_otherwise_waits_in_another_queue() -> None:
         ("r0", FORWARD): Port(egress=two_classes(Term(dscp=(46,)))),
     }
     network, plans = row([MB], ports=ports)
-    source = {"kind": "cbr", "rate": 500_000, "ip_bytes": 1000}
+    much, less = ({"kind": "cbr", "rate": rate, "ip_bytes": 1000} for rate in (600_000, 480_000))
 
-    found = run(network, plans, [flow("marked", source, dscp=46, dst_port=6000), flow("other", source)])
+    found = run(network, plans, [flow("marked", much, dscp=46, dst_port=6000), flow("other", less)])
 
     assert not found.late()
     assert found.bounds["other"] is not None
