@@ -150,6 +150,14 @@ def test_bounds_of_two_lines_add_up_with_what_lies_between() -> None:
     assert float(found["s"] or 0) == pytest.approx(0.008 + 0.001 + 0.005 + (8000 + 1600) / RATE, rel=1e-6)
 
 
+def test_a_clock_that_is_fast_may_overload_a_line_that_is_nearly_full() -> None:
+    unlimited = line("a", limits=0)
+    nearly = stream("s", RATE * (1 - 3e-5), (unlimited, 0))
+
+    assert delay_bounds([nearly])["s"] is not None
+    assert delay_bounds([replace(nearly, fast_ppm=50)])["s"] is None
+
+
 def test_a_random_latency_counts_in_full_and_brings_packets_together() -> None:
     first, second, third = line("a"), line("b", jitter_ps=10**10), line("c")
     fixed = delay_bounds([stream("s", 100_000, (first, 0), (line("b"), 0), (third, 0))])["s"]
