@@ -11,6 +11,9 @@ from app.intent.applications import load_catalogue
 from app.intent.yaml_source import Document, Path_
 from app.inventory.models import Interface, Link, Network, Port, TrafficFlow, TrafficScenario
 
+_TCP_HEADERS = 40
+"""Bytes of a segment before its data (RFC 791, RFC 9293)."""
+
 
 def inconsistencies(network: Network, links: Document, traffic: Document | None) -> Iterator[InputError]:
     """Every problem between the parts of a network; the documents say where the parts stand."""
@@ -105,6 +108,9 @@ def _flow(flow: TrafficFlow, stations: list[str], document: Document, path: Path
     place = document.place((*path, "source"))
     if source.kind == "tcp" and flow.protocol != "tcp":
         yield InputError(f"flow {flow.name}: a tcp source cannot be {flow.protocol}", place, "write protocol: tcp")
+    if source.kind == "tcp" and source.ip_bytes <= _TCP_HEADERS:
+        message = f"flow {flow.name}: segments of {source.ip_bytes} bytes have no data"
+        yield InputError(message, place, f"give ip_bytes above {_TCP_HEADERS}, the headers of IP and TCP")
     needs = {
         "cbr": ("rate",),
         "poisson": ("rate",),

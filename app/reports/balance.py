@@ -24,8 +24,8 @@ LEAST_PART = 0.005
 class Side(BaseModel):
     """What a class was to get and got on one side of a push: IP bits per second, milliseconds.
 
-    ``expected_bps`` is the fluid model's, ``bound_ms`` what no packet that arrives exceeds; ``None`` where there is
-    none. ``ratio`` is observed ÷ expected.
+    ``expected_bps`` is the fluid model's, ``bound_ms`` what no packet that arrives exceeds if the scenario's flows
+    are all the traffic; ``None`` where there is none. ``ratio`` is observed ÷ expected.
     """
 
     model_config = _DOCUMENT

@@ -10,18 +10,21 @@ from app.plan.fluid import FluidClass, in_proportion, throughput
 from app.plan.model import Discipline, Scheduler
 from app.plan.shares import Load, Path, leaf_paths, scheduler_tree
 from app.tester.delay_bounds import delay_bounds
+from app.tester.encapsulation import PS
 from app.tester.schedulers import leaves
-from app.tester.streams import PS, Line, Meter, Passage, Stage, Stream
+from app.tester.stages import Line, Meter, Passage, Stage, Stream, with_acknowledgements
 
 ROUNDS = 40
 _SETTLED = 1e-6
 """Part of a rate that no stream changes by once the rates agree with each other."""
+_SEGMENTS_ANSWERED = 2
+"""Segments that one acknowledgement is for, where none is lost (RFC 1122, section 4.2.3.2)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
     """What is expected of one flow: IP bits per second offered (None: all it can) and carried, and picoseconds that
-    none of its packets exceeds (None: no bound is known)."""
+    none of its packets that arrive exceeds, if the streams are all the traffic (None: no bound is known)."""
 
     offered_bps: int | None
     expected_bps: int
@@ -56,17 +59,24 @@ def expected_throughput(streams: Sequence[Stream]) -> dict[str, float]:
     """IP bits per second that reach the destination, of one flow of each stream, by the stream's name.
 
     Every line and policer divides what comes in; streams of constant load carry what the stage before let through,
-    greedy ones what all their stages grant them beside the others. Rates are found by rounds until they agree.
-    Acknowledgements, windows and losses of TCP are not modelled: a greedy stream gets all that it is left.
+    greedy ones what all their stages grant them beside the others, and one acknowledgement comes back for every two
+    of their packets. Rates are found by rounds until they agree. Windows and losses of TCP are not modelled: a
+    greedy stream gets all that it is left.
     """
-    places = _places(streams)
+    every, answers = with_acknowledgements(streams)
+    places = _places(every)
     # What each stage lets through, of all flows of a stream together, in IP bits per second.
-    carried = [[stream.offered * stream.count] * len(stream.stages) for stream in streams]
+    carried = [[stream.offered * stream.count] * len(stream.stages) for stream in every]
     for _ in range(ROUNDS):
         before = [list(stages) for stages in carried]
+        sent = [stream.offered * stream.count for stream in every]
+        for number, data in answers.items():
+            received = min(before[data], default=0.0)
+            part = every[number].ip_bytes / every[data].ip_bytes / _SEGMENTS_ANSWERED
+            sent[number] = 0.0 if math.isinf(received) else received * part
         for stage, visits in places:
-            demands = [_demand(streams, before, visit) for visit in visits]
-            for visit, granted in zip(visits, _granted(stage, streams, visits, demands), strict=True):
+            demands = [_demand(every, sent, before, visit) for visit in visits]
+            for visit, granted in zip(visits, _granted(stage, every, visits, demands), strict=True):
                 carried[visit.stream][visit.stage] = granted
         if all(
             math.isclose(new, old, rel_tol=_SETTLED)
@@ -76,7 +86,7 @@ def expected_throughput(streams: Sequence[Stream]) -> dict[str, float]:
             break
     return {
         stream.name: min(stages, default=stream.offered) / stream.count
-        for stream, stages in zip(streams, carried, strict=True)
+        for stream, stages in zip(streams, carried, strict=False)
     }
 
 
@@ -90,17 +100,19 @@ def _places(streams: Sequence[Stream]) -> list[tuple[Stage, list[_Visit]]]:
                 bits, queue = 8 * stage.frame_bytes, 0
             else:
                 key = (stage.line.node, stage.line.port)
-                bits, queue = stage.usual.wire_bits, stage.queue
+                bits, queue = float(stage.usual.wire_bits), stage.queue
             visit = _Visit(number, position, queue, bits / (8 * stream.ip_bytes))
             found.setdefault(key, (stage, []))[1].append(visit)
     return list(found.values())
 
 
-def _demand(streams: Sequence[Stream], carried: Sequence[Sequence[float]], visit: _Visit) -> float:
+def _demand(
+    streams: Sequence[Stream], sent: Sequence[float], carried: Sequence[Sequence[float]], visit: _Visit
+) -> float:
     """What a stream wants of a stage, in IP bits per second."""
     stream, stages = streams[visit.stream], carried[visit.stream]
     if not stream.greedy:
-        return stages[visit.stage - 1] if visit.stage else stream.offered * stream.count
+        return stages[visit.stage - 1] if visit.stage else sent[visit.stream]
     return min((rate for at, rate in enumerate(stages) if at != visit.stage), default=math.inf)
 
 
@@ -122,11 +134,17 @@ def _divided(
     costs = [visit.cost for visit in visits]
     wanted = [demand * cost for demand, cost in zip(demands, costs, strict=True)]
     if isinstance(stage, Meter):
+        wanted = [bits if _passes(streams, visit) else 0.0 for bits, visit in zip(wanted, visits, strict=True)]
         given = in_proportion(stage.rate, wanted)
     else:
         found = _shared(stage.line, streams, visits, wanted)
         given = [found[_name(visit)] for visit in visits]
     return [part / cost for part, cost in zip(given, costs, strict=True)]
+
+
+def _passes(streams: Sequence[Stream], visit: _Visit) -> bool:
+    stage = _stage(streams, visit)
+    return not isinstance(stage, Meter) or stage.passes
 
 
 def _shared(
@@ -167,7 +185,7 @@ def _line_time(members: Sequence[tuple[Stage, float]]) -> float:
         if isinstance(stage, Passage):
             asked = most if math.isinf(rate) else rate
             times += asked
-            frames += asked * 8 * stage.usual.frame_bytes / stage.usual.wire_bits
+            frames += asked * 8 * float(stage.usual.frame_bytes) / float(stage.usual.wire_bits)
     return times / frames if frames else 1.0
 
 
@@ -196,10 +214,15 @@ def _name(visit: _Visit) -> str:
 
 
 def _mean_packet(members: Sequence[tuple[Stream, Stage]]) -> float:
-    """Mean frame bytes of a queue's packets; a greedy stream counts as much as the largest load of the others."""
+    """Mean frame bytes of what waits in a queue; a greedy stream counts as much as the largest load of the
+    others.
+    """
     known = [stream.offered * stream.count / stream.ip_bytes for stream, _ in members if not stream.greedy]
     most = max(known, default=1.0) or 1.0
-    rates = [most if s.greedy else s.offered * s.count / s.ip_bytes for s, _ in members]
-    sizes = [stage.usual.frame_bytes if isinstance(stage, Passage) else 0.0 for _, stage in members]
-    total = math.fsum(rates)
-    return math.fsum(size * rate for size, rate in zip(sizes, rates, strict=True)) / total if total else 1.0
+    packets = frames = 0.0
+    for stream, stage in members:
+        rate = most if stream.greedy else stream.offered * stream.count / stream.ip_bytes
+        if isinstance(stage, Passage):
+            packets += rate * len(stage.usual.parts)
+            frames += rate * float(stage.usual.frame_bytes)
+    return frames / packets if packets else 1.0

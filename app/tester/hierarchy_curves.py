@@ -11,7 +11,7 @@ from app.plan.shaping_bounds import guaranteed_by_rate
 from app.tester.line_traffic import Traffic, together
 from app.tester.priority_curves import admitted
 from app.tester.queue_curves import Curves, behind_own_bucket, bucket_of, leaves_bucket
-from app.tester.streams import Line
+from app.tester.stages import Line
 
 Json = dict[str, Any]
 

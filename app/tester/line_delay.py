@@ -12,7 +12,7 @@ from app.tester.line_traffic import Traffic, whole_line
 from app.tester.priority_curves import behind_first, first_served, rest_of
 from app.tester.queue_curves import Curves, shaped_queue
 from app.tester.share_curves import shaped_share, weighted
-from app.tester.streams import Line
+from app.tester.stages import Line
 
 _SUSPENDING = frozenset({"cbq", "dcbq", "dcbqe"})
 

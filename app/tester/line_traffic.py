@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from app.plan.bounds import RateLatency, TokenBucket
-from app.tester.streams import PS, Carried, Line, Passage, Stream
+from app.tester.encapsulation import PS
+from app.tester.stages import Line, Passage, Stream
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +31,6 @@ class Traffic:
         return self.ratio / self.lean
 
 
-def line_time(packet: Carried, line: Line) -> Fraction:
-    """Bits of line time of a packet. A shaped port sends no faster than its bucket fills: then it is a line of the
-    shaper's rate, on which a packet takes what the slower of the two needs.
-    """
-    wire, frame = Fraction(packet.wire_bits), 8 * Fraction(packet.frame_bytes)
-    return wire if line.shaped is None else max(frame, wire * line.shaped / line.rate)
-
-
 def whole_line(line: Line, smallest: Fraction) -> RateLatency:
     """The line as a server of packets of so many bits at least, whose times the twin rounds up to picoseconds."""
     rate = line.rate if line.shaped is None else line.shaped
@@ -46,16 +39,12 @@ def whole_line(line: Line, smallest: Fraction) -> RateLatency:
 
 def offered(passage: Passage, stream: Stream, curve: TokenBucket | None) -> Traffic:
     """What a stream brings to a queue, ``curve`` being that of one of its flows in IP bits."""
-    largest, smallest = line_time(passage.largest, passage.line), line_time(passage.smallest, passage.line)
-    cost = smallest / (8 * passage.smallest.ip_bytes)
+    extremes = passage.extremes
     arrivals = None
     if curve is not None:
-        arrivals = TokenBucket(curve.burst * cost * stream.count, curve.rate * cost * stream.count)
-    frames = Fraction(passage.smallest.frame_bytes), Fraction(passage.largest.frame_bytes)
-    ratio = smallest / (8 * frames[0])
-    # Cells are filled unevenly: only packets of one size are known to take more than their bits.
-    lean = ratio if frames[0] == frames[1] else min(Fraction(1), ratio)
-    return Traffic(arrivals, largest, smallest, ratio, lean, frames)
+        cost = extremes.dearest * stream.count
+        arrivals = TokenBucket(curve.burst * cost, curve.rate * cost)
+    return Traffic(arrivals, extremes.largest, extremes.smallest, extremes.ratio, extremes.lean, extremes.frames)
 
 
 def together(one: Traffic, other: Traffic) -> Traffic:

@@ -67,7 +67,9 @@ class _Statistics(BaseModel):
     throughput_bps: NonNegativeInt = 0
     offered_bps: NonNegativeInt | None = Field(default=None, description="IP bits; None for what sends all it can")
     expected_bps: NonNegativeInt | None = Field(default=None, description="throughput by the fluid model")
-    delay_bound_ps: NonNegativeInt | None = Field(default=None, description="no packet that arrives is later")
+    delay_bound_ps: NonNegativeInt | None = Field(
+        default=None, description="no packet that arrives is later if the scenario's flows are all the traffic"
+    )
     quantiles_ps: dict[str, NonNegativeInt | None] = Field(default_factory=dict)
 
     @model_validator(mode="after")

@@ -20,7 +20,7 @@ from app.plan.bounds import (
 )
 from app.tester.line_traffic import Traffic
 from app.tester.queue_curves import Curves, leaves_bucket
-from app.tester.streams import Line
+from app.tester.stages import Line
 
 Json = dict[str, Any]
 

@@ -8,8 +8,9 @@ from fractions import Fraction
 
 from app.plan.bounds import Number, RateLatency, TokenBucket, held_back
 from app.plan.shaping_bounds import behind_bucket, bucket_departures, bucket_server
+from app.tester.encapsulation import PS
 from app.tester.line_traffic import Traffic
-from app.tester.streams import PS, Line
+from app.tester.stages import Line
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,9 +16,10 @@ from app.plan.bounds import (
     weighted_round_robin,
 )
 from app.plan.shaping_bounds import blocks_round_robin
+from app.tester.encapsulation import PS
 from app.tester.line_traffic import Traffic
 from app.tester.queue_curves import Curves, behind_own_bucket, leaves_bucket
-from app.tester.streams import PS, Line
+from app.tester.stages import Line
 
 Json = dict[str, Any]
 

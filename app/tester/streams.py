@@ -1,112 +1,32 @@
-"""Streams and the lines they pass: what the models of expected traffic are made from.
+"""What each flow of a scenario puts on every line of its way, and its acknowledgements on theirs.
 
-Which rules and queues take a stream, and what its packets are on every line, is asked of the twin itself, which
-carries a few packets of each alone: so an expectation is of the very configuration that is measured.
+Which rules and queues take a stream is asked of the twin itself, which carries a few packets of each alone: so an
+expectation is of the very configuration that is measured. What a packet is on a line is reckoned for each size.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from app.inventory.models import Network, TrafficFlow, TrafficScenario
-from app.plan.model import InterfacePlan, Plan, Scheduler
+from app.plan.model import InterfacePlan, Plan
+from app.tester.encapsulation import PS, Encapsulation
+from app.tester.policers import acting, limit, met, other_actions
+from app.tester.replications import CLOCK_PPM
 from app.tester.schedulers import held
-from app.tester.traffic import RTP_HEADERS, packets_of_frame
+from app.tester.stages import Line, Place, Stage, Stream
+from app.tester.traffic import RTP_HEADERS, TCP_HEADERS, flow_names, packets_of_frame
+from app.tester.ways import Way
 
 Json = dict[str, Any]
+_At = tuple[str, ...]
 
-PS = 10**12
 _PROBES = 5
 _PROBE_SECONDS = 20
 """Time from one probing packet to the next: any line has sent it by then, so that nothing waits or is dropped."""
-_ACK_BYTES = 40
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """An egress port and its link. ``believed`` is the rate (b/s) that the box takes its shares of, ``ring`` the
-    frames its hardware holds, ``limits`` the packets that each queue takes; ``delay_ps`` is the link's and
-    ``latency_ps`` that of the node before it, with up to ``jitter_ps`` at random besides. Without a scheduler it is
-    one queue in order of arrival; ``discipline`` is what the twin makes of it; ``fair`` are the queues that packets
-    do not leave in order of arrival, ``tagged`` frames have an 802.1Q tag. ``shaped`` are the frame bits per second
-    that the port sends at most.
-    """
-
-    node: str
-    port: str
-    rate: int
-    believed: int
-    ring: int
-    limits: tuple[int | None, ...]
-    delay_ps: int
-    latency_ps: int
-    scheduler: Scheduler | None = None
-    discipline: Json = field(default_factory=lambda: {"kind": "fifo"})
-    fair: frozenset[int] = frozenset()
-    tagged: bool = False
-    shaped: int | None = None
-    jitter_ps: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Carried:
-    """What an IP packet is on a line: frame bytes, which shares and policers count, and bits of line time."""
-
-    ip_bytes: int
-    frame_bytes: float
-    wire_bits: float
-
-
-@dataclass(frozen=True, slots=True)
-class Meter:
-    """A policer that drops: ``rate`` in bits per second and ``burst`` in bytes of frames, which a stream's usual
-    packet makes ``frame_bytes`` of. Streams that share it have the same ``place``.
-    """
-
-    place: tuple[str, str, str, int]
-    rate: int
-    burst: int
-    frame_bytes: float
-
-
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """A queue of a line that a stream passes, and what its usual, largest and smallest packets are there."""
-
-    line: Line
-    queue: int
-    usual: Carried
-    largest: Carried
-    smallest: Carried
-
-
-Stage = Meter | Passage
-
-
-@dataclass(frozen=True, slots=True)
-class Stream:
-    """``count`` flows that are described as one; each offers ``offered`` IP bits per second.
-
-    Greedy ones (TCP) offer infinitely much and take what they are left. ``steady``: packets of one size in equal
-    distances. ``weight`` is each flow's in flow-based fair queueing: its IP precedence and one. ``stages`` are what
-    it passes, in order.
-    """
-
-    name: str
-    count: int
-    offered: float
-    ip_bytes: int
-    steady: bool
-    weight: int
-    stages: tuple[Stage, ...]
-
-    @property
-    def greedy(self) -> bool:
-        """Whether it sends whatever it is left."""
-        return math.isinf(self.offered)
+_PORT_RANGES = frozenset({"src_ports", "dst_ports", "any_port"})
 
 
 def streams(
@@ -118,94 +38,206 @@ def streams(
 ) -> tuple[Stream, ...]:
     """The streams of a scenario, as ``document``, the twin's form of it, routes them through what boxes hold.
 
+    Flows that are described as one are one stream if every rule takes them alike, else as many as rules tell apart.
     ``run`` gives the twin's answer to a document.
     """
-    lines = _lines(network, plans, document)
-    ports: dict[tuple[str, ...], Json] = {
-        (node["name"], port["name"]): port for node in document["nodes"] for port in node["ports"]
-    }
-    ends = {tuple(a): tuple(b) for link in document["links"] for a, b in _ways(link)}
+    lines = _Lines(network, plans, document, run)
     documents = {entry["name"]: entry for entry in document["flows"]}
     found = []
     for flow in scenario.flows:
-        entry = documents[flow.name if flow.count == 1 else f"{flow.name}-1"]
-        offered, sizes = load(flow, entry["source"], document["duration_ps"])
-        # Answers by size; the first is of the usual packet.
-        probes = {size: _probe(document, entry, size, run) for size in sizes}
-        reports = probes[sizes[0]]
-        stages: list[Stage] = []
-        for hop in map(tuple, entry["path"]):
-            line = lines[hop]
-            usual = _carried(sizes[0], reports[hop], line)
-            if usual is None:
-                stages.append(Meter((*hop, "nothing passes", 0), 0, 0, sizes[0]))
-                break
-            largest, smallest = (_like(size, probes[size][hop], line, usual) for size in sizes[1:])
-            stages += _meters(ports[hop], reports[hop], "egress", hop, usual)
-            queues = [i for i, queue in enumerate(reports[hop]["queues"]) if queue["packets_in"]]
-            stages.append(Passage(line, queues[0] if queues else 0, usual, largest, smallest))
-            far = ends[hop]
-            if far in reports:
-                stages += _meters(ports[far], reports[far], "ingress", far, usual)
-        steady = flow.source.kind == "cbr" and len(set(sizes)) == 1
-        found.append(Stream(flow.name, flow.count, offered, sizes[0], steady, (flow.dscp >> 3) + 1, tuple(stages)))
+        groups = lines.told_apart([documents[name] for name in flow_names(flow)])
+        for entries in groups:
+            # No flow has such a name.
+            name = flow.name if len(groups) == 1 else f"{flow.name} {entries[0]['packet']['src_port']}"
+            found.append(_stream(flow, name, entries, document["duration_ps"], lines))
     return tuple(found)
 
 
-def _probe(document: Json, entry: Json, size: int, run: Callable[[Json], Json]) -> dict[tuple[str, ...], Json]:
-    """The ports' reports of a few packets of one size that go a flow's way alone."""
-    source = {"kind": "cbr", "rate_bps": max(1, 8 * size // _PROBE_SECONDS), "ip_bytes": size}
-    alone = {key: entry[key] for key in ("name", "path", "packet")} | {"source": source}
-    duration = _PROBES * _PROBE_SECONDS * PS
-    answer = run({**document, "duration_ps": duration, "warmup_ps": 0, "flows": [alone]})
-    return {(each["node"], each["port"]): each for each in answer["ports"]}
+def _stream(flow: TrafficFlow, name: str, entries: Sequence[Json], duration_ps: int, lines: _Lines) -> Stream:
+    """The stream of flows that every rule takes alike."""
+    entry, count, weight = entries[0], len(entries), (flow.dscp >> 3) + 1
+    offered, sizes = load(flow, entry["source"], duration_ps)
+    back = None
+    if "return_path" in entry:
+        first, *others = lines.ways(entry["return_path"], _reversed(entry["packet"]), [TCP_HEADERS])
+        back = Stream(
+            name=f"{name} acknowledgements",
+            count=count,
+            offered=0.0,
+            ip_bytes=TCP_HEADERS,
+            steady=False,
+            weight=weight,
+            stages=first,
+            otherwise=tuple(others),
+        )
+    first, *others = lines.ways(entry["path"], entry["packet"], sizes)
+    return Stream(
+        name=name,
+        count=count,
+        offered=offered,
+        ip_bytes=sizes[0],
+        steady=flow.source.kind == "cbr",
+        weight=weight,
+        stages=first,
+        otherwise=tuple(others),
+        fast_ppm=CLOCK_PPM,
+        flows=tuple(each["name"] for each in entries),
+        acknowledgements=back,
+    )
 
 
-def _carried(size: int, report: Json, line: Line) -> Carried | None:
-    """What packets of a size were found to be on a line; None where none came through."""
-    packets = sum(queue["packets_out"] for queue in report["queues"])
-    if packets == 0:
-        return None
-    frames = sum(queue["bytes_out"] for queue in report["queues"])
-    return Carried(size, frames / packets, report["busy_ps"] / packets * line.rate / PS)
+def _reversed(packet: Json) -> Json:
+    """A packet of the way back: addresses and ports are swapped, marks are the flow's own."""
+    swapped = {"src": "dst", "dst": "src", "src_port": "dst_port", "dst_port": "src_port"}
+    return {swapped.get(key, key): value for key, value in packet.items()}
 
 
-def _like(size: int, report: Json, line: Line, usual: Carried) -> Carried:
-    """The same where the usual packets come through; what is dropped counts as so many of those as hold it."""
-    found = _carried(size, report, line)
-    if found is not None:
-        return found
-    packets = math.ceil(size / usual.ip_bytes)
-    return Carried(size, packets * usual.frame_bytes, packets * usual.wire_bits)
-
-
-def load(flow: TrafficFlow, source: Json, duration_ps: int) -> tuple[float, tuple[int, int, int]]:
-    """What one flow offers, IP bits per second, and the bytes of its usual, largest and smallest packets."""
+def load(flow: TrafficFlow, source: Json, duration_ps: int) -> tuple[float, list[int]]:
+    """What one flow offers, IP bits per second, and the bytes of its packets: the usual ones, then all others."""
     described = flow.source
     size = described.ip_bytes
     match described.kind:
         case "tcp":
-            return math.inf, (size, size, _ACK_BYTES)
+            return math.inf, [size]
         case "video":
             frame = described.frame_bytes or 0
             packets = packets_of_frame(described)
             usual = frame / packets + RTP_HEADERS
             offered = (described.frames_per_second or 0) * packets * usual * 8
-            return offered, (round(usual), size, RTP_HEADERS)
+            return offered, _sizes(round(usual), range(RTP_HEADERS + 1, size + 1))
         case "trace":
             sent = [b for at, b in zip(source["times_ps"], source["ip_bytes"], strict=True) if at <= duration_ps]
             usual = round(sum(sent) / max(len(sent), 1)) or size
-            return 8 * sum(sent) * PS / duration_ps, (usual, max(sent, default=size), min(sent, default=size))
-    return float(described.rate or 0), (size, size, size)
+            return 8 * sum(sent) * PS / duration_ps, _sizes(usual, source["ip_bytes"])
+    return float(described.rate or 0), [size]
 
 
-def _ways(link: Json) -> tuple[tuple[list[str], list[str]], tuple[list[str], list[str]]]:
-    return (link["a"], link["b"]), (link["b"], link["a"])
+def _sizes(usual: int, others: Iterable[int]) -> list[int]:
+    return [usual, *sorted(set(others) - {usual})]
 
 
-def _lines(network: Network, plans: Mapping[str, Plan], document: Json) -> dict[tuple[str, ...], Line]:
-    links = {tuple(near): link for link in document["links"] for near, _ in _ways(link)}
-    lines: dict[tuple[str, ...], Line] = {}
+class _Lines:
+    """The lines of a network that a document describes, and what the twin does with packets on them."""
+
+    def __init__(
+        self, network: Network, plans: Mapping[str, Plan], document: Json, run: Callable[[Json], Json]
+    ) -> None:
+        self._document, self._run = document, run
+        self._ports: dict[_At, Json] = {
+            (node["name"], port["name"]): port for node in document["nodes"] for port in node["ports"]
+        }
+        self._links: dict[_At, Json] = {near: link for link in document["links"] for near, _ in _ways(link)}
+        self._ends = {near: far for link in document["links"] for near, far in _ways(link)}
+        self._lines = _lines(network, plans, document, self._links)
+        self._ranges = sorted(_port_ranges(document["nodes"]))
+
+    def told_apart(self, entries: Sequence[Json]) -> list[list[Json]]:
+        """Flows that differ in their ports, by the rules' port ranges that they are in."""
+        groups: dict[tuple[bool, ...], list[Json]] = {}
+        for entry in entries:
+            port = entry["packet"]["src_port"]
+            groups.setdefault(tuple(low <= port <= high for low, high in self._ranges), []).append(entry)
+        return list(groups.values())
+
+    def ways(
+        self, path: Sequence[Sequence[str]], packet: Json, sizes: Sequence[int]
+    ) -> Iterator[tuple[Stage, ...]]:
+        """What packets of these sizes, the usual one first, pass on a path: those that conform to every policer,
+        then those that get other marks where they do not, which other rules and queues may take.
+        """
+        hops = [tuple(hop) for hop in path]
+        seen: list[object] = []
+        waiting: list[dict[Place, Json | str]] = [{}]
+        while waiting:
+            actions = waiting.pop(0)
+            reports = self._probe(hops, packet, sizes[0], actions)
+            if len(sizes) > 1 and not _passed(reports[hops[-1]]):
+                # What the usual packet is too large for may pass smaller ones.
+                reports = self._probe(hops, packet, min(sizes), actions)
+            last = list(actions)[-1] if actions else None
+            for place, police in self._met(hops, reports):
+                # Those before the last one that was changed have been tried with it.
+                if last == place:
+                    last = None
+                elif last is None and place not in actions:
+                    waiting += [{**actions, place: action} for action in other_actions(police)]
+            queues = [[bool(queue["packets_out"]) for queue in reports[at]["queues"]] for at in hops]
+            route = ([place for place, _ in self._met(hops, reports)], queues)
+            if route not in seen:
+                seen.append(route)
+                yield self._stages(hops, reports, packet, sizes)
+
+    def _met(self, hops: Sequence[_At], reports: Mapping[_At, Json]) -> Iterator[tuple[Place, Json]]:
+        """The policers on a path in the order of the packets."""
+        for at in hops:
+            yield from met(self._ports[at], reports[at], "egress", at)
+            far = self._ends[at]
+            if far in reports:
+                yield from met(self._ports[far], reports[far], "ingress", far)
+
+    def _stages(
+        self, hops: Sequence[_At], reports: Mapping[_At, Json], packet: Json, sizes: Sequence[int]
+    ) -> tuple[Stage, ...]:
+        rtp = str(packet.get("application") or "").startswith("rtp-")
+        way = Way(sizes)
+        for at in hops:
+            report = reports[at]
+            carries = Encapsulation.of(self._links[at], self._ports[at].get("egress") or {}, rtp=rtp)
+            way.cut(carries)
+            for place, police in met(self._ports[at], report, "egress", at):
+                if (passes := limit(police)) is not None:
+                    way.police(place, *passes, carries.policed_bytes)
+            if not _passed(report):
+                way.police((at[0], at[1], "nothing passes", 0), 0, 0, carries.policed_bytes)
+                break
+            queue = next(number for number, seen in enumerate(report["queues"]) if seen["packets_out"])
+            way.pass_line(self._lines[at], queue, carries)
+            far = self._ends[at]
+            if far in reports:
+                for place, police in met(self._ports[far], reports[far], "ingress", far):
+                    if (passes := limit(police)) is not None:
+                        way.police(place, *passes, carries.received_bytes)
+        return way.stages()
+
+    def _probe(
+        self, hops: Sequence[_At], packet: Json, size: int, actions: Mapping[Place, Json | str]
+    ) -> dict[_At, Json]:
+        """The ports' reports of a few packets of one size that go a way alone, where policers act so."""
+        source = {"kind": "cbr", "rate_bps": max(1, 8 * size // _PROBE_SECONDS), "ip_bytes": size}
+        alone = {"name": "probe", "path": [list(hop) for hop in hops], "packet": packet, "source": source}
+        duration = _PROBES * _PROBE_SECONDS * PS
+        document = self._document | {"duration_ps": duration, "warmup_ps": 0, "cool_down_ps": 0, "flows": [alone]}
+        if actions:
+            document["nodes"] = acting(document["nodes"], actions)
+        answer = self._run(document)
+        return {(each["node"], each["port"]): each for each in answer["ports"]}
+
+
+def _passed(report: Json) -> bool:
+    return any(queue["packets_out"] for queue in report["queues"])
+
+
+def _ways(link: Json) -> tuple[tuple[_At, _At], tuple[_At, _At]]:
+    a, b = tuple(link["a"]), tuple(link["b"])
+    return (a, b), (b, a)
+
+
+def _port_ranges(described: object) -> set[tuple[int, int]]:
+    """The ranges of transport ports that rules match by, wherever they stand."""
+    found: set[tuple[int, int]] = set()
+    if isinstance(described, dict):
+        for key, value in described.items():
+            found |= {(low, high) for low, high in value} if key in _PORT_RANGES else _port_ranges(value)
+    elif isinstance(described, list):
+        for value in described:
+            found |= _port_ranges(value)
+    return found
+
+
+def _lines(
+    network: Network, plans: Mapping[str, Plan], document: Json, links: Mapping[_At, Json]
+) -> dict[_At, Line]:
+    lines: dict[_At, Line] = {}
     for node in document["nodes"]:
         plan = plans.get(node["name"])
         for port in node["ports"]:
@@ -236,43 +268,3 @@ def _lines(network: Network, plans: Mapping[str, Plan], document: Json) -> dict[
                 tagged=link.get("tagged", False),
             )
     return lines
-
-
-def _meters(port: Json, report: Json, side: str, at: tuple[str, ...], usual: Carried) -> list[Stage]:
-    """The policers that take what they drop from a stream, as its packets were found to meet them."""
-    described = port.get(side) or {}
-    met: list[tuple[str, int, Json]] = []
-    for number, listed in enumerate(described.get("police", ())):
-        if any(report["policers"][side][number].values()):
-            met.append((f"{side} list", number, listed["police"]))
-    rules = described.get("rules", [])
-    hit = next((i for i, entry in enumerate(report["rules"][side]) if entry["packets"]), None)
-    if hit is not None:
-        rule = rules[hit] if hit < len(rules) else described.get("otherwise") or {}
-        met.append((side, hit, rule.get("police") or {}))
-    if side == "egress":
-        for number, (queue, seen) in enumerate(zip(described.get("queues", ()), report["queues"], strict=False)):
-            if seen["packets_in"]:
-                met.append(("queue", number, queue.get("police") or {}))
-    found: list[Stage] = []
-    for place, number, police in met:
-        if (passed := _passed(police)) is not None:
-            found.append(Meter((at[0], at[1], place, number), *passed, usual.frame_bytes))
-    return found
-
-
-def _passed(police: Json) -> tuple[int, int] | None:
-    """Rate and burst that a policer lets through; None if it drops nothing for good."""
-    exceed = police.get("exceed", "drop")
-    if not police or police.get("violate", exceed) != "drop":
-        return None
-    rate, burst = police["rate_bps"], police["burst_bytes"]
-    match police.get("kind", "token_bucket"):
-        case "car":
-            borrowed = police.get("extended_burst_bytes", 0)
-            return (rate, burst + (borrowed if borrowed > burst else 0)) if exceed == "drop" else None
-        case "srtcm" if exceed != "drop":
-            return rate, burst + police["excess_burst_bytes"]
-        case "trtcm" if exceed != "drop":
-            return police["peak_bps"], police["peak_burst_bytes"]
-    return (rate, burst) if exceed == "drop" else None

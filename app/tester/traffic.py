@@ -15,17 +15,32 @@ MOST_SAMPLES = 20_000
 RTP_HEADERS = 40
 """Bytes of every packet of video that are IP, UDP and RTP."""
 
+TCP_HEADERS = 40
+"""Bytes of every TCP segment that are IP and TCP, and all of an acknowledgement."""
+
 _PROTOCOLS = {"tcp": 6, "udp": 17}
 _NOT_TOLD = frozenset({"vlan", "source_mac", "destination_mac", "input_interface"})
 
 
+def flow_names(flow: TrafficFlow) -> list[str]:
+    """The names of the flows that are described as one."""
+    return [flow.name] if flow.count == 1 else [f"{flow.name}-{number + 1}" for number in range(flow.count)]
+
+
 def flow_class(intent: Intent, flow: TrafficFlow, network: Network) -> str:
-    """The class that the intent gives a flow, seen as it leaves its station.
+    """The class that the intent gives a flow, the first of those that are described as one, as it leaves its
+    station.
 
     Where the class is divided it is the innermost one that is named; what no child matches stays its parent's.
     A description of traffic tells no VLAN, MAC address or input interface: what matches by them takes no flow.
     """
     return _first(intent.classes, flow, network) or RESERVED_CLASS
+
+
+def flow_classes(intent: Intent, flow: TrafficFlow, network: Network) -> list[str]:
+    """The class of each of the flows that are described as one: their source ports differ, so that it may."""
+    each = (flow.model_copy(update={"src_port": flow.src_port + number}) for number in range(flow.count))
+    return [flow_class(intent, one, network) for one in each]
 
 
 def _first(classes: Sequence[TrafficClass], flow: TrafficFlow, network: Network) -> str | None:

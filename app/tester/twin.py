@@ -33,7 +33,7 @@ from app.tester.replications import (
 )
 from app.tester.streams import streams
 from app.tester.traces import Trace, read_traces
-from app.tester.traffic import flow_class, sample_every, scenario_of
+from app.tester.traffic import TCP_HEADERS, flow_classes, flow_names, sample_every, scenario_of
 
 Json = dict[str, Any]
 
@@ -43,12 +43,15 @@ PS = 10**12
 PHASE_SECONDS = 0.5
 """Flows begin at a random moment within this time, so that they are not in step."""
 RECEIVE_WINDOW_BYTES = 17_520
-"""TCP window of the greedy transfers: twelve segments, the default of hosts of the campus paper's time."""
+"""TCP window of the greedy transfers: twelve segments of 1460 bytes, the default of hosts of the campus paper's
+time. Where segments are larger it holds twelve of those."""
+_WINDOW_SEGMENTS = 12
 
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """A scenario to be run: who is judged, and what is known of its flows beforehand, by name."""
+    """A scenario to be run: who is judged, and what is known of its flows beforehand, by their names in the twin's
+    scenario."""
 
     scenario: TrafficScenario
     judged: set[tuple[str, str]]
@@ -59,7 +62,7 @@ class _Job:
     def result(self, entry: Json, timing: Timing, replication: int) -> FlowResult:
         """What the twin says of one flow in one replication."""
         flow = self.described[entry["name"]]
-        expected = self.expected[flow.name]
+        expected = self.expected[entry["name"]]
         delay = entry["delay_ps"]
         pace = entry["interarrival_ps"]
         heard = entry["delivered"] > 0
@@ -67,7 +70,7 @@ class _Job:
         return FlowResult(
             name=entry["name"],
             replication=replication,
-            traffic_class=self.classes[flow.name],
+            traffic_class=self.classes[entry["name"]],
             kind=flow.application or "other",
             path=f"{flow.from_}→{flow.to}",
             sent=entry["sent"],
@@ -171,14 +174,14 @@ class TwinTester:
         return answer
 
     def _job(self, intent: Intent, scenario: TrafficScenario, judged: set[tuple[str, str]], timing: Timing) -> _Job:
-        expected = expectations(
-            streams(self.network, self.plans, scenario, self.scenario(scenario, timing.seconds, judged), self._run)
-        )
-        described = {}
+        document = self.scenario(scenario, timing.seconds, judged)
+        known = streams(self.network, self.plans, scenario, document, self._run)
+        by_stream = expectations(known)
+        expected = {name: by_stream[stream.name] for stream in known for name in stream.flows}
+        described, classes = {}, {}
         for flow in scenario.flows:
-            for number in range(flow.count):
-                described[flow.name if flow.count == 1 else f"{flow.name}-{number + 1}"] = flow
-        classes = {flow.name: flow_class(intent, flow, self.network) for flow in scenario.flows}
+            for name, taken in zip(flow_names(flow), flow_classes(intent, flow, self.network), strict=True):
+                described[name], classes[name] = flow, taken
         return _Job(scenario, judged, described, classes, expected)
 
     def _path_delays(
@@ -315,8 +318,7 @@ class TwinTester:
         source, target = self.network.station(flow.from_), self.network.station(flow.to)
         path = self.path(source, target)
         documents = []
-        for number in range(flow.count):
-            name = flow.name if flow.count == 1 else f"{flow.name}-{number + 1}"
+        for number, name in enumerate(flow_names(flow)):
             sending = _source(flow)
             if replication is not None:
                 sending |= _by_own_clock(sending, clock_of(self.seed, replication, name))
@@ -359,7 +361,9 @@ def _source(flow: TrafficFlow) -> Json:
     common: Json = {"start_ps": round(flow.start * PS), "phase_ps": round(PHASE_SECONDS * PS)}
     match source.kind:
         case "tcp":
-            return {"kind": "tcp", "receive_window_bytes": RECEIVE_WINDOW_BYTES, **common}
+            mss = source.ip_bytes - TCP_HEADERS
+            window = max(RECEIVE_WINDOW_BYTES, _WINDOW_SEGMENTS * mss)
+            return {"kind": "tcp", "mss": mss, "receive_window_bytes": window, **common}
         case "trace":
             return {**_recorded(flow).source(), "start_ps": common["start_ps"]}
         case "video":

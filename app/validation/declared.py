@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from app.findings import Finding, Severity
 from app.inventory.models import Link, Port, TrafficFlow, TrafficScenario
 from app.plan.asked import asked_shares
 from app.plan.request import ClassRequest
-from app.tester.traffic import flow_class
+from app.tester.traffic import flow_classes
 from app.units import format_rate
 from app.validation.framing import frame_bytes
 from app.validation.known import Known
@@ -53,7 +53,7 @@ def _offered(known: Known, scenario: TrafficScenario) -> dict[tuple[Port, str], 
     network, intent = known.compilation.network, known.compilation.intent.intent
     total: dict[tuple[Port, str], float] = defaultdict(float)
     for flow in scenario.flows:
-        name = flow_class(intent, flow, network)
+        classes = Counter(flow_classes(intent, flow, network))
         try:
             path = network.path(flow.from_, flow.to)
         except (KeyError, ValueError):
@@ -61,7 +61,8 @@ def _offered(known: Known, scenario: TrafficScenario) -> dict[tuple[Port, str], 
         for port in path:
             end = network.neighbour(port)
             if end is not None and known.schedules(port):
-                total[port, name] += _rate(known, flow, end[0], port) * flow.count
+                for name, count in classes.items():
+                    total[port, name] += _rate(known, flow, end[0], port) * count
     return total
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from app.findings import Finding, Severity
 from app.intent.models import Verify
 from app.inventory.models import Network, TrafficFlow
-from app.tester.traffic import flow_class, scenario_of
+from app.tester.traffic import flow_classes, scenario_of
 from app.units import format_seconds
 from app.validation.framing import HEADERS, frame_bytes
 from app.validation.known import Known
@@ -61,7 +61,8 @@ def _check(known: Known, position: int, check: Verify) -> Iterator[Finding]:
             message = f"scenario {scenario.name} has no flow of the class from {check.from_} to {check.to}"
             yield finding("verify-no-traffic", Severity.ERROR, message, mend, name)
     for name in check.beside:
-        if not any(flow_class(intent, flow, network) in intent.within(name) for flow in scenario.flows):
+        taken = {each for flow in scenario.flows for each in flow_classes(intent, flow, network)}
+        if taken.isdisjoint(intent.within(name)):
             message = f"scenario {scenario.name} has no flow of the class to run beside"
             yield finding("verify-no-traffic", Severity.WARNING, message, mend, name)
     for name in check.classes:
@@ -70,15 +71,19 @@ def _check(known: Known, position: int, check: Verify) -> Iterator[Finding]:
 
 
 def judged_flows(known: Known, check: Verify, name: str) -> list[TrafficFlow]:
-    """Flows of a class, and of those that divide it, that the verdict of a check rests on."""
+    """Flows of a class, and of those that divide it, that the verdict of a check rests on; of those described as
+    one as many as are of the class."""
     intent = known.compilation.intent.intent
-    scenario = scenario_of(known.compilation.network, check)
-    return [
-        flow
-        for flow in (scenario.flows if scenario else ())
-        if (flow.from_, flow.to) == (check.from_, check.to)
-        and flow_class(intent, flow, known.compilation.network) in intent.within(name)
-    ]
+    network = known.compilation.network
+    scenario = scenario_of(network, check)
+    found = []
+    for flow in scenario.flows if scenario else ():
+        if (flow.from_, flow.to) == (check.from_, check.to):
+            within = intent.within(name)
+            count = sum(each in within for each in flow_classes(intent, flow, network))
+            if count:
+                found.append(flow.model_copy(update={"count": count}))
+    return found
 
 
 def _below_minimum(known: Known, check: Verify, name: str) -> Finding | None:

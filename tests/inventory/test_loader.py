@@ -149,6 +149,15 @@ CASES: dict[str, tuple[Change, str, str]] = {
         "a tcp source cannot be udp",
         "protocol: tcp",
     ),
+    "segments without data": (
+        (
+            "traffic.yaml",
+            "count: 2,\n         source: {kind: tcp}",
+            "count: 2,\n         source: {kind: tcp, ip_bytes: 40}",
+        ),
+        "segments of 40 bytes have no data",
+        "ip_bytes above 40",
+    ),
     "cbr without a rate": (("traffic.yaml", "{kind: cbr, rate: 80 kb/s,", "{kind: cbr,"), "needs rate", "add rate"),
     "video without frames": (
         ("traffic.yaml", "frames_per_second: 15, frame_bytes: 3200,", "frame_bytes: 3200,"),

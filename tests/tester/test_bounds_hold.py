@@ -10,7 +10,8 @@ import pytest
 import qosforge_twin
 
 from app.tester.delay_bounds import delay_bounds
-from app.tester.streams import PS, Carried, Line, Passage, Stream
+from app.tester.encapsulation import PS, Carried
+from app.tester.stages import Line, Passage, Stream
 
 Json = dict[str, Any]
 
@@ -46,7 +47,7 @@ def tightness(random: Random, discipline: Json, limits: list[int]) -> list[float
         bps = random.choice([50_000, 100_000, 300_000, 800_000])
         packet = Carried(size, size, 8 * size)
         access = Line(f"host{n}", "nic", ACCESS, ACCESS, 1, (1000,), 0, 0)
-        passages = (Passage(access, 0, packet, packet, packet), Passage(out, queue, packet, packet, packet))
+        passages = (Passage(access, 0, (packet,)), Passage(out, queue, (packet,)))
         streams.append(Stream(f"flow{n}", 1, float(bps), size, True, 1, passages))
         source = {"kind": "cbr", "rate_bps": bps, "ip_bytes": size, "phase_ps": 10**10}
         path = [[f"host{n}", "nic"], ["box", "out"]]

@@ -16,7 +16,8 @@ from app.plan.model import DROP, TRANSMIT, Ingress, InterfacePlan, InterfacePoli
 from app.platforms.base import platform
 from app.tester.delay_bounds import delay_bounds
 from app.tester.expectation import expected_throughput
-from app.tester.streams import Passage, Stream, streams
+from app.tester.stages import Passage, Stream
+from app.tester.streams import streams
 from app.tester.twin import PS, Json, TwinTester
 
 ROOT = Path(__file__).parents[2]

@@ -13,8 +13,10 @@ from app.inventory.loader import load_network
 from app.plan.model import Discipline, Egress, Plan, Queue, Rule, Scheduler, Share, ShareUnit, Term
 from app.platforms.base import platform
 from app.tester.delay_bounds import delay_bounds
+from app.tester.encapsulation import PS
 from app.tester.expectation import expected_throughput
-from app.tester.streams import PS, Passage, streams
+from app.tester.stages import Passage
+from app.tester.streams import streams
 from app.tester.twin import TwinTester
 
 ROOT = Path(__file__).parents[2]
@@ -102,7 +104,6 @@ def test_streams_get_what_is_expected_of_them(made: Callable[[Egress], Egress]) 
     answer = tester._run(document)
     found = streams(network, plans, scenario, document, tester._run)
 
-    # What goes the other way has its acknowledgements here, which the fluid does not model.
     passing = [
         stream
         for stream in found

@@ -13,8 +13,11 @@ import qosforge_twin
 from app.inventory.models import TrafficFlow
 from app.plan.model import Discipline, Queue, Scheduler, Share, ShareUnit
 from app.tester.delay_bounds import delay_bounds
+from app.tester.encapsulation import PS, Carried
 from app.tester.expectation import expectations, expected_throughput
-from app.tester.streams import PS, Carried, Line, Meter, Passage, Stream, _meters, load
+from app.tester.policers import limit, met
+from app.tester.stages import Line, Meter, Passage, Stream
+from app.tester.streams import load
 
 RATE = 1_000_000
 
@@ -43,7 +46,7 @@ def stream(
         ip_bytes=size,
         steady=not math.isinf(offered),
         weight=weight,
-        stages=tuple(s if isinstance(s, Meter) else Passage(*s, packet, packet, packet) for s in stages),
+        stages=tuple(s if isinstance(s, Meter) else Passage(*s, (packet,)) for s in stages),
     )
 
 
@@ -147,6 +150,14 @@ def test_bounds_of_two_lines_add_up_with_what_lies_between() -> None:
     assert float(found["s"] or 0) == pytest.approx(0.008 + 0.001 + 0.005 + (8000 + 1600) / RATE, rel=1e-6)
 
 
+def test_a_clock_that_is_fast_may_overload_a_line_that_is_nearly_full() -> None:
+    unlimited = line("a", limits=0)
+    nearly = stream("s", RATE * (1 - 3e-5), (unlimited, 0))
+
+    assert delay_bounds([nearly])["s"] is not None
+    assert delay_bounds([replace(nearly, fast_ppm=50)])["s"] is None
+
+
 def test_a_random_latency_counts_in_full_and_brings_packets_together() -> None:
     first, second, third = line("a"), line("b", jitter_ps=10**10), line("c")
     fixed = delay_bounds([stream("s", 100_000, (first, 0), (line("b"), 0), (third, 0))])["s"]
@@ -213,14 +224,14 @@ def test_a_recording_offers_what_it_holds_of_the_time_measured() -> None:
     )
     source = {"times_ps": [0, 10**12, 3 * 10**12], "ip_bytes": [100, 300, 1500]}
 
-    assert load(flow, source, 2 * 10**12) == (8 * 400 / 2, (200, 300, 100))
+    assert load(flow, source, 2 * 10**12) == (8 * 400 / 2, [200, 100, 300, 1500])
 
 
 def test_a_video_offers_its_frames_and_their_headers() -> None:
     source = {"kind": "video", "frames_per_second": 10, "frame_bytes": 2400, "ip_bytes": 1000}
     flow = TrafficFlow.model_validate({"name": "v", "from": "a", "to": "b", "dst_port": 1, "source": source})
 
-    assert load(flow, {}, 10**12) == (10 * (2400 + 3 * 40) * 8, (840, 1000, 40))
+    assert load(flow, {}, 10**12) == (10 * (2400 + 3 * 40) * 8, [840, *range(41, 840), *range(841, 1001)])
 
 
 def test_every_policer_that_drops_is_a_meter() -> None:
@@ -253,9 +264,9 @@ def test_every_policer_that_drops_is_a_meter() -> None:
     }
     report = json.loads(qosforge_twin.run(json.dumps(document), 1))["ports"][0]
 
-    found = _meters(port, report, "egress", ("a", "out"), Carried(100, 100, 800))
+    found = [(place, limit(police)) for place, police in met(port, report, "egress", ("a", "out"))]
 
-    assert [(m.place, m.rate, m.burst) for m in found if isinstance(m, Meter)] == [
+    assert [(place, *passes) for place, passes in found if passes is not None] == [
         (("a", "out", "egress list", 0), 96_000, 5_000),
         (("a", "out", "egress", 0), 64_000, 1_500),
         (("a", "out", "queue", 0), 90_000, 700),

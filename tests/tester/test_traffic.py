@@ -11,7 +11,7 @@ import pytest
 from app.intent.loader import parse_intent
 from app.inventory.loader import load_network
 from app.inventory.models import Source, TrafficFlow
-from app.tester.traffic import flow_class
+from app.tester.traffic import flow_class, flow_classes
 
 ROOT = Path(__file__).resolve().parents[2]
 NETWORK = load_network(ROOT / "inventories" / "campus")
@@ -62,3 +62,17 @@ def test_every_field_decides(right: dict[str, Any], wrong: dict[str, Any]) -> No
 def test_what_traffic_does_not_tell_takes_no_flow(untold: dict[str, Any]) -> None:
     assert not taken({"any": [{"dscp": "ef", **untold}]})
     assert taken({"any": [{"dscp": "ef"}], "none": [untold]})
+
+
+def test_flows_described_as_one_have_the_classes_of_their_own_ports() -> None:
+    document = {
+        "version": 1,
+        "intent": "made",
+        "classes": [{"name": "gold", "match": {"any": [{"protocol": 17, "source_port": "19000-20001"}]}}],
+        "apply": [{"role": "edge", "interfaces": "wan", "direction": "output"}],
+    }
+    intent = parse_intent(json.dumps(document), "made.yaml").intent
+
+    found = flow_classes(intent, FLOW.model_copy(update={"count": 4}), NETWORK)
+
+    assert found == ["gold", "gold", "default", "default"]

@@ -12,7 +12,8 @@ import pytest
 import qosforge_twin
 
 from app.tester.delay_bounds import delay_bounds
-from app.tester.streams import PS, Carried, Line, Passage, Stream
+from app.tester.encapsulation import PS, Carried
+from app.tester.stages import Line, Passage, Stream
 
 Json = dict[str, Any]
 RATE = 10_000_000
@@ -159,7 +160,7 @@ def modelled(scheduler: Json, flows: list[Json], kinds: list[tuple[int, bool]], 
         carried = Carried(size, frame, 8 * (frame + 20 if ethernet else frame))
         queue = 0 if scheduler["kind"] == "wfq" else number
         offered = flow["source"]["rate_bps"] if steady else math.inf
-        stage = Passage(line, queue, carried, carried, carried)
+        stage = Passage(line, queue, (carried,))
         found.append(Stream(flow["name"], 1, offered, size, steady, 1, (stage,)))
     return delay_bounds(found)
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 
 from app.findings import Finding, Severity
+from app.inventory.models import Network
 from app.validation.declared import check_declared
 from app.validation.known import Known
-from tests.validation.support import INTENT, compiled
+from tests.validation.support import INTENT, NETWORK, compiled
 
 
-def found(intent: str) -> list[Finding]:
-    return list(check_declared(Known(compiled(intent), {})))
+def found(intent: str, network: Network = NETWORK) -> list[Finding]:
+    return list(check_declared(Known(compiled(intent, network), {})))
 
 
 def test_calls_above_the_cap_of_a_slow_link_are_told_with_both_rates() -> None:
@@ -22,6 +23,21 @@ def test_calls_above_the_cap_of_a_slow_link_are_told_with_both_rates() -> None:
     assert (finding.device, finding.interface, finding.traffic_class) == ("r2", "Multilink1", "voice")
     assert (finding.asked, finding.will_be) == ("67.6 kb/s", "at most 51.2 kb/s")
     assert finding.line == 4
+
+
+def test_only_those_calls_count_whose_ports_are_of_the_class() -> None:
+    """Four calls from ports 20000 on, of which the class takes the first three."""
+    (scenario,) = NETWORK.traffic
+    call, page = scenario.flows
+    four = scenario.model_copy(update={"flows": (call.model_copy(update={"count": 4}), page)})
+    first = INTENT.replace(
+        "{any: [{application: [rtp-audio]}, {dscp: [ef, af41]}]}",
+        "{any: [{protocol: 17, source_port: 20000-20002}]}",
+    )
+
+    (finding,) = found(first, NETWORK.model_copy(update={"traffic": (four,)}))
+
+    assert finding.asked == "202.8 kb/s"
 
 
 @pytest.mark.parametrize("priority", ["{percent: 30}", "{rate: 90 kb/s}", "true"])
