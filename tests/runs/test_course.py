@@ -45,7 +45,11 @@ class Steps:
     """Records the steps; an answer that is an error is raised."""
 
     def __init__(self, **answers: object) -> None:
-        self.answers = {**ANSWERS, "compare": None, **{name.replace("_", "-"): answer for name, answer in answers.items()}}
+        self.answers = {
+            **ANSWERS,
+            "compare": None,
+            **{name.replace("_", "-"): answer for name, answer in answers.items()},
+        }
         self.done: list[str] = []
         self.told: list[tuple[str, tuple[object, ...]]] = []
 
@@ -87,7 +91,15 @@ def test_a_good_run_is_kept_and_gives_the_boxes_back_first() -> None:
     assert steps.done == [
         *("begin", "lock", "read", "checkpoint-prepare", "prepare", "gate"),
         *("checkpoint-measure-before", "measure-before", "push", "counters"),
-        *("checkpoint-measure-after", "measure-after", "checkpoint-keep", "compare", "keep", "release", "status-kept"),
+        *(
+            "checkpoint-measure-after",
+            "measure-after",
+            "checkpoint-keep",
+            "compare",
+            "keep",
+            "release",
+            "status-kept",
+        ),
     ]
 
 
