@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from app.plan.fluid import FluidClass, in_proportion, throughput
+from app.plan.fluid import FluidClass, in_proportion, policed, throughput
 from app.plan.model import Discipline, Scheduler
-from app.plan.shares import Load, Path, leaf_paths, scheduler_tree
+from app.plan.shares import Load, Path, leaf_paths, oversize_name, path_name, scheduler_tree
 from app.tester.delay_bounds import delay_bounds
-from app.tester.schedulers import leaves
+from app.tester.schedulers import leaves, priority_bursts
 from app.tester.streams import PS, Line, Meter, Passage, Stage, Stream
 
 ROUNDS = 40
@@ -18,25 +18,36 @@ _SETTLED = 1e-6
 """Part of a rate that no stream changes by once the rates agree with each other."""
 
 
+Place = tuple[str, str, int]
+"""A policed priority queue: node, port and the queue's number there."""
+
+
 @dataclass(frozen=True, slots=True)
 class Expectation:
     """What is expected of one flow: IP bits per second offered (None: all it can) and carried, and picoseconds that
-    none of its packets exceeds (None: no bound is known)."""
+    none of its packets exceeds (None: no bound is known).
+
+    It carries ``expected_bps``, or from that to ``expected_most_bps`` where a priority class offers more than its
+    cap: see `throughput_ranges`.
+    """
 
     offered_bps: int | None
     expected_bps: int
+    expected_most_bps: int | None
     delay_bound_ps: int | None
 
 
 def expectations(streams: Sequence[Stream]) -> dict[str, Expectation]:
     """What is expected of a flow of every stream, by the stream's name."""
-    carried, bounds = expected_throughput(streams), delay_bounds(streams)
+    carried, bounds = throughput_ranges(streams), delay_bounds(streams)
     found = {}
     for stream in streams:
         bound = bounds[stream.name]
+        least, most = carried[stream.name]
         found[stream.name] = Expectation(
             None if stream.greedy else round(stream.offered),
-            round(carried[stream.name]),
+            round(least),
+            None if round(most) == round(least) else round(most),
             None if bound is None else math.ceil(bound * PS),
         )
     return found
@@ -52,32 +63,100 @@ class _Visit:
     cost: float
 
 
+def throughput_ranges(streams: Sequence[Stream]) -> dict[str, tuple[float, float]]:
+    """The least and the most IP bits per second that reach the destination, of one flow of each stream, by name.
+
+    They are one number but where a priority class offers more than its policer lets through under congestion. The
+    policer drops what arrives while the hardware is full: the class gets its cap for sure and at most what nobody
+    else takes. Whom that helps or harms on later lines is found by letting each such class exceed alone, all but
+    each, and all.
+    """
+    held = _settled(streams, ())
+    short = _short(streams, held)
+    if not short:
+        return {name: (rate, rate) for name, rate in _delivered(streams, held).items()}
+    policers = _policers(streams)
+    free = _settled(streams, policers)
+    worlds = [held, free]
+    if len(policers) > 1:
+        for place in dict.fromkeys((*short, *_short(streams, free))):
+            worlds.append(_settled(streams, (place,)))
+            worlds.append(_settled(streams, [other for other in policers if other != place]))
+    found = [_delivered(streams, world) for world in worlds]
+    return {
+        stream.name: (min(each[stream.name] for each in found), max(each[stream.name] for each in found))
+        for stream in streams
+    }
+
+
 def expected_throughput(streams: Sequence[Stream]) -> dict[str, float]:
-    """IP bits per second that reach the destination, of one flow of each stream, by the stream's name.
+    """IP bits per second that reach the destination, of one flow of each stream, by the stream's name: the least
+    of `throughput_ranges` for priority classes, which exceed their caps nowhere.
 
     Every line and policer divides what comes in; streams of constant load carry what the stage before let through,
     greedy ones what all their stages grant them beside the others. Rates are found by rounds until they agree.
     Acknowledgements, windows and losses of TCP are not modelled: a greedy stream gets all that it is left.
     """
+    return _delivered(streams, _settled(streams, ()))
+
+
+def _delivered(streams: Sequence[Stream], carried: Sequence[Sequence[float]]) -> dict[str, float]:
+    return {
+        stream.name: min(stages, default=stream.offered) / stream.count
+        for stream, stages in zip(streams, carried, strict=True)
+    }
+
+
+def _settled(streams: Sequence[Stream], exceeding: Collection[Place]) -> list[list[float]]:
+    """What each stage lets through, of all flows of a stream together, in IP bits per second.
+
+    Only priority queues that are ``exceeding`` send more than their policers let through under congestion.
+    """
     places = _places(streams)
-    # What each stage lets through, of all flows of a stream together, in IP bits per second.
     carried = [[stream.offered * stream.count] * len(stream.stages) for stream in streams]
     for _ in range(ROUNDS):
         before = [list(stages) for stages in carried]
         for stage, visits in places:
             demands = [_demand(streams, before, visit) for visit in visits]
-            for visit, granted in zip(visits, _granted(stage, streams, visits, demands), strict=True):
-                carried[visit.stream][visit.stage] = granted
+            granted = _granted(stage, streams, visits, demands, exceeding)
+            for visit, part in zip(visits, granted, strict=True):
+                carried[visit.stream][visit.stage] = part
         if all(
-            math.isclose(new, old, rel_tol=_SETTLED)
+            _agree(new, old)
             for stages, earlier in zip(carried, before, strict=True)
             for new, old in zip(stages, earlier, strict=True)
         ):
             break
-    return {
-        stream.name: min(stages, default=stream.offered) / stream.count
-        for stream, stages in zip(streams, carried, strict=True)
-    }
+    return carried
+
+
+def _agree(one: float, other: float) -> bool:
+    return math.isclose(one, other, rel_tol=_SETTLED)
+
+
+def _policers(streams: Sequence[Stream]) -> list[Place]:
+    """The policed priority queues that streams pass."""
+    passed = (stage for stream in streams for stage in stream.stages if isinstance(stage, Passage))
+    return list(dict.fromkeys(_place(s) for s in passed if s.queue in priority_bursts(s.line.discipline)))
+
+
+def _place(stage: Passage) -> Place:
+    return stage.line.node, stage.line.port, stage.queue
+
+
+def _short(streams: Sequence[Stream], carried: Sequence[Sequence[float]]) -> list[Place]:
+    """The policed priority queues that let less through than comes to them."""
+    policers = set(_policers(streams))
+    found: dict[Place, None] = {}
+    for stage, visits in _places(streams):
+        if isinstance(stage, Meter):
+            continue
+        for visit in visits:
+            place = (stage.line.node, stage.line.port, visit.queue)
+            let_through, comes = carried[visit.stream][visit.stage], _demand(streams, carried, visit)
+            if place in policers and let_through < comes and not _agree(let_through, comes):
+                found[place] = None
+    return list(found)
 
 
 def _places(streams: Sequence[Stream]) -> list[tuple[Stage, list[_Visit]]]:
@@ -105,44 +184,69 @@ def _demand(streams: Sequence[Stream], carried: Sequence[Sequence[float]], visit
 
 
 def _granted(
-    stage: Stage, streams: Sequence[Stream], visits: Sequence[_Visit], demands: Sequence[float]
+    stage: Stage,
+    streams: Sequence[Stream],
+    visits: Sequence[_Visit],
+    demands: Sequence[float],
+    exceeding: Collection[Place],
 ) -> list[float]:
-    granted = _divided(stage, streams, visits, demands)
+    granted = _divided(stage, streams, visits, demands, exceeding)
     for position, visit in enumerate(visits):
         if streams[visit.stream].greedy and not math.isinf(demands[position]):
             # What it could have here: what holds it elsewhere may hold it less in the next round.
             wishes = [*demands[:position], math.inf, *demands[position + 1 :]]
-            granted[position] = _divided(stage, streams, visits, wishes)[position]
+            granted[position] = _divided(stage, streams, visits, wishes, exceeding)[position]
     return granted
 
 
 def _divided(
-    stage: Stage, streams: Sequence[Stream], visits: Sequence[_Visit], demands: Sequence[float]
+    stage: Stage,
+    streams: Sequence[Stream],
+    visits: Sequence[_Visit],
+    demands: Sequence[float],
+    exceeding: Collection[Place],
 ) -> list[float]:
     costs = [visit.cost for visit in visits]
     wanted = [demand * cost for demand, cost in zip(demands, costs, strict=True)]
     if isinstance(stage, Meter):
         given = in_proportion(stage.rate, wanted)
     else:
-        found = _shared(stage.line, streams, visits, wanted)
+        found = _shared(stage.line, streams, visits, wanted, exceeding)
         given = [found[_name(visit)] for visit in visits]
     return [part / cost for part, cost in zip(given, costs, strict=True)]
 
 
 def _shared(
-    line: Line, streams: Sequence[Stream], visits: Sequence[_Visit], wanted: Sequence[float]
+    line: Line,
+    streams: Sequence[Stream],
+    visits: Sequence[_Visit],
+    wanted: Sequence[float],
+    exceeding: Collection[Place],
 ) -> dict[str, float]:
     # What a port sends at most of its rate is in the line's shaper.
     scheduler = (line.scheduler or _ONE_QUEUE).model_copy(update={"limit_percent": None})
     paths = leaf_paths(scheduler) or ((0,),)
     fair = {path for path, queue in zip(paths, leaves(scheduler), strict=False) if queue.fair}
+    free = {number for node, port, number in exceeding if (node, port) == (line.node, line.port)}
+    bursts = priority_bursts(line.discipline)
     load: dict[Path, Load] = {}
+    oversize: dict[Path, tuple[FluidClass, ...]] = {}
     sizes: dict[Path, float] = {}
     inside: dict[Path, list[int]] = {}
+    held: set[str] = set()
     for path, members in _by_queue(paths, visits).items():
-        load[path] = tuple(
-            _class(streams[visits[i].stream], visits[i], wanted[i], alike=path in fair) for i in members
-        )
+        number = paths.index(path)
+        burst, exceeds = bursts.get(number, math.inf), number in free
+        if number in bursts and not exceeds:
+            held |= {path_name(path), oversize_name(path)}
+        conforming: list[FluidClass] = []
+        apart: list[FluidClass] = []
+        for i in members:
+            stream = streams[visits[i].stream]
+            conforms = _needed_burst(stream, _stage(streams, visits[i]), least=exceeds) <= burst
+            entry = _class(stream, visits[i], wanted[i], alike=path in fair)
+            (conforming if conforms else apart).append(entry)
+        load[path], oversize[path] = tuple(conforming), tuple(apart)
         sizes[path] = _mean_packet([(streams[visits[i].stream], _stage(streams, visits[i])) for i in members])
         for depth in range(len(path) + 1):
             inside.setdefault(path[:depth], []).extend(members)
@@ -150,9 +254,19 @@ def _shared(
         path: _line_time([(_stage(streams, visits[i]), wanted[i]) for i in members])
         for path, members in inside.items()
     }
-    tree = scheduler_tree(scheduler, line.believed, load, packet_bytes=sizes, lengths=lengths)
+    tree = scheduler_tree(scheduler, line.believed, load, packet_bytes=sizes, lengths=lengths, oversize=oversize)
     capacity = line.rate if line.shaped is None else min(line.rate, line.shaped * lengths[()])
-    return throughput(replace(tree, name="line"), capacity)
+    return throughput(policed(replace(tree, name="line"), held), capacity)
+
+
+def _needed_burst(stream: Stream, stage: Stage, *, least: bool) -> float:
+    """Frame bytes that a policer's bucket must hold for any packet of a stream to conform; for all of them unless
+    the ``least`` is asked for."""
+    if not isinstance(stage, Passage):
+        return 0.0
+    # Data is what a greedy stream carries: its smallest packets are acknowledgements.
+    smallest = stage.usual if stream.greedy else stage.smallest
+    return (smallest if least else stage.largest).frame_bytes
 
 
 def _stage(streams: Sequence[Stream], visit: _Visit) -> Stage:
