@@ -26,6 +26,16 @@ def test_there_is_a_picture_of_throughput_and_one_of_loss() -> None:
     assert "background: before –; after –." in loss
 
 
+def test_an_expectation_with_two_ends_is_drawn_and_told_with_both() -> None:
+    wide = ClassBars("voice", (Bar("after", 500.0, 200.0, 0.0, expected_most_kbps=700.0),))
+    narrow = ClassBars("voice", (Bar("after", 500.0, 200.0, 0.0),))
+
+    assert "voice: after 500, expected 200–700." in class_bars((wide,), title="WAN")[0]
+    assert [cell.text for cell in bars_table((wide,)).rows[0].cells][1] == "200–700"
+    drawn = [class_bars((one,), title="WAN")[0].count("<path") for one in (wide, narrow)]
+    assert drawn[0] > drawn[1]
+
+
 def test_sides_differ_in_more_than_colour_and_bring_no_style() -> None:
     for svg in class_bars((VOICE,), title="WAN"):
         assert "style" not in svg

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Literal
 
 from app.compiler.reach import concerns, framed
+from app.compiler.remarks import Claim, claims, remaining_marks, remark_findings
 from app.compiler.scoping import agreed, in_scope, require_few_selections, unknown_names, unrecognised
 from app.findings import Finding, Severity
 from app.intent.fragments import fragment_size
@@ -15,9 +15,7 @@ from app.intent.models import (
     VOICE_VLAN,
     LinkEfficiencyRule,
     MatchTerm,
-    Police,
     PortShape,
-    Remark,
     TrafficClass,
     every_class,
 )
@@ -39,7 +37,7 @@ def resolve(loaded: LoadedIntent, network: Network) -> tuple[tuple[DeviceRequest
         InputError: its scopes select too much on this network.
     """
     require_few_selections(loaded, network)
-    findings: list[Finding] = list(unknown_names(loaded, network))
+    findings: list[Finding] = [*unknown_names(loaded, network), *remark_findings(loaded)]
     requests = []
     for device in network.devices:
         interfaces = tuple(
@@ -75,7 +73,7 @@ def _alike(loaded: LoadedIntent, voice: tuple[int, ...]) -> DeviceRequest:
         role=Role.CORE,
         intent=loaded.intent.intent,
         tolerance=loaded.intent.tolerance,
-        classes=_classes(loaded, loaded.intent.classes, voice),
+        classes=_classes(loaded, loaded.intent.classes, voice, tuple(claims(loaded.intent.classes))),
         interfaces=(),
         applications=dict(loaded.catalogue),
     )
@@ -123,7 +121,11 @@ def _no_voice_vlan(loaded: LoadedIntent, device: Device) -> Finding:
 
 
 def _classes(
-    loaded: LoadedIntent, classes: Sequence[TrafficClass], voice: tuple[int, ...], base: Path_ = ("classes",)
+    loaded: LoadedIntent,
+    classes: Sequence[TrafficClass],
+    voice: tuple[int, ...],
+    claimed: Sequence[Claim],
+    base: Path_ = ("classes",),
 ) -> tuple[ClassRequest, ...]:
     """The classes of one level, which stands at ``base``, ``default`` last, with what they are divided into."""
     written = [(entry, (*base, at)) for at, entry in enumerate(classes)]
@@ -137,21 +139,14 @@ def _classes(
             none_of=tuple(_terms(entry.match.none, voice)) if entry.match else (),
             mark=entry.mark,
             treatment=entry.treatment.model_copy(update={"children": ()}),
-            remarked=_written(entry.treatment.police, "remark"),
-            remarked_precedences=_written(entry.treatment.police, "precedence"),
-            children=_classes(loaded, entry.treatment.children, voice, (*path, "treatment", "children"))
+            remarked=remaining_marks(entry.treatment.police, path, claimed).dscps,
+            remarked_precedences=remaining_marks(entry.treatment.police, path, claimed).precedences,
+            children=_classes(loaded, entry.treatment.children, voice, claimed, (*path, "treatment", "children"))
             if entry.treatment.children
             else (),
         )
         for entry, path in (*named, *(rest or [(TrafficClass(name=RESERVED_CLASS), ())]))
     )
-
-
-def _written(police: Police | None, field: Literal["remark", "precedence"]) -> tuple[int, ...]:
-    """The marks that a policer writes instead of the class's own."""
-    actions = (police.conform, police.exceed, police.violate) if police else ()
-    marks = [getattr(action, field) for action in actions if isinstance(action, Remark)]
-    return tuple(dict.fromkeys(mark for mark in marks if mark is not None))
 
 
 def _terms(alternatives: Iterable[MatchTerm], voice: tuple[int, ...]) -> Iterable[Term]:

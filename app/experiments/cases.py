@@ -40,8 +40,8 @@ class Case:
     """One set-up at one load, run ``trials`` times with different seeds.
 
     It counts for all of ``scenarios``. ``document`` is the twin's scenario; None where nothing is simulated.
-    ``values`` are metrics, by subject, that are computed and not simulated; ``repeats`` are such, one for each
-    repetition, where they were measured by other means than the twin (their median stands for all).
+    ``values`` are metrics, by subject, that are computed and not read from rows; ``repeats`` are such, one for each
+    repetition (their median stands for all).
     """
 
     scenarios: tuple[str, ...]

@@ -9,8 +9,8 @@ come within a few packets of it over any long time. Rates are of one unit throug
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 
@@ -33,8 +33,9 @@ class FluidClass:
 
     ``offered`` is the load of a leaf (infinite: always backlogged); that of a class with ``children`` is theirs.
     ``priority`` is its place in a strict order before all weighted classes (1 first; equal ones in order of
-    arrival); of that, ``conforming`` is served first at most, and what exceeds it gets only what nobody else takes
-    (a priority that is policed under congestion). ``ceiling`` is what it gets at most (bounded, shaped, policed).
+    arrival); of that, ``conforming`` is served first at most (a priority that is policed under congestion). What
+    exceeds it gets at most what nobody else takes, and need not get any of it: see `policed`. ``ceiling`` is what
+    it gets at most (bounded, shaped, policed).
     ``weight`` 0 is served after those that have one. ``level`` orders excess under ``Division.LEVEL`` (1 first).
     """
 
@@ -58,6 +59,9 @@ class FluidClass:
 def throughput(root: FluidClass, capacity: float) -> dict[str, float]:
     """Throughput of ``root`` and of every class below it on a link of ``capacity``, by name.
 
+    What a priority class offers beyond what conforms takes all that nobody else does: the most that it can get.
+    `policed` gives the tree in which it gets the least.
+
     Raises:
         ValueError: a name comes twice, or a number is not one a rate or a weight can be; names the class.
     """
@@ -65,6 +69,18 @@ def throughput(root: FluidClass, capacity: float) -> dict[str, float]:
     found: dict[str, float] = {}
     _descend(root, min(capacity, root.demand), found)
     return found
+
+
+def policed(root: FluidClass, held: Container[str]) -> FluidClass:
+    """The tree in which the priority classes named ``held`` get no more than what of them conforms.
+
+    A policer under congestion drops what arrives while the hardware is full, and the line may be idle a moment
+    later: how much of the excess passes depends on when packets arrive, which no fluid knows. What a class gets
+    lies between the tree with it held and the one without.
+    """
+    children = tuple(policed(child, held) for child in root.children)
+    ceiling = min(root.ceiling, root.conforming) if root.name in held else root.ceiling
+    return replace(root, children=children, ceiling=ceiling)
 
 
 def _descend(node: FluidClass, given: float, found: dict[str, float]) -> None:
@@ -75,7 +91,7 @@ def _descend(node: FluidClass, given: float, found: dict[str, float]) -> None:
 
 
 def _divide(node: FluidClass, capacity: float) -> list[float]:
-    """What every child gets of ``capacity``: strict classes, weighted ones, then what strict ones exceed by."""
+    """What every child gets of ``capacity``: strict classes, weighted ones, then the excess of strict ones."""
     children = node.children
     given = [0.0] * len(children)
     demands = [child.demand for child in children]

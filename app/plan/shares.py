@@ -19,6 +19,9 @@ Those with a priority share it in order of arrival, those without by weight what
 where the queue is fair among flows.
 """
 
+PRIORITY_BURST_SECONDS = 0.2
+"""Burst that a policed priority queue may send where it states none: 200 ms of its rate (IOS QoS guide)."""
+
 _BY_FLOW = frozenset({Discipline.FIFO, Discipline.FLOW_WFQ})
 
 
@@ -54,6 +57,7 @@ def scheduler_tree(
     bounds: Mapping[int, float] | None = None,
     packet_bytes: Mapping[Path, float] | None = None,
     lengths: Mapping[Path, float] | None = None,
+    oversize: Mapping[Path, tuple[FluidClass, ...]] | None = None,
     unit: float = 1.0,
 ) -> FluidClass:
     """The link-sharing tree of a scheduler on ``rate`` bits per second, with every innermost queue's load.
@@ -91,23 +95,27 @@ def scheduler_tree(
                 path=place,
                 packet_bytes=packet_bytes,
                 lengths=lengths,
+                oversize=oversize,
                 unit=unit,
             )
             if inside
             else _leaf(place, load.get(place, 0.0), fair=queue.fair or scheduler.discipline is Discipline.FLOW_WFQ)
         )
-        children.append(
-            FluidClass(
-                name=path_name(place),
-                offered=below.offered,
-                weight=weight,
-                priority=_place(scheduler, position),
-                conforming=guaranteed if queue.priority and queue.capped else math.inf,
-                ceiling=min(ceiling, below.ceiling),
-                children=below.children,
-                division=below.division,
-            )
+        served = FluidClass(
+            name=path_name(place),
+            offered=below.offered,
+            weight=weight,
+            priority=_place(scheduler, position),
+            conforming=guaranteed if queue.priority and queue.capped else math.inf,
+            ceiling=min(ceiling, below.ceiling),
+            children=below.children,
+            division=below.division,
         )
+        children.append(served)
+        if too_large := (oversize or {}).get(place):
+            children.append(
+                replace(served, name=oversize_name(place), offered=0.0, conforming=0.0, children=too_large)
+            )
     ceiling = math.inf if scheduler.limit_percent is None else limit * whole
     return FluidClass(path_name(path), ceiling=ceiling, children=tuple(children))
 
@@ -115,6 +123,16 @@ def scheduler_tree(
 def path_name(path: Path) -> str:
     """The name that a queue has in the tree; of the whole scheduler, ``link``."""
     return "queue " + ".".join(map(str, path)) if path else "link"
+
+
+def oversize_name(path: Path) -> str:
+    """The name in the tree of what of a queue its policer's bucket cannot hold."""
+    return f"{path_name(path)} above its burst"
+
+
+def priority_burst(queue: Queue, rate: int) -> int:
+    """Bytes that the policer of a priority queue of ``rate`` b/s lets through at once."""
+    return queue.burst or max(1, round(rate * PRIORITY_BURST_SECONDS / 8))
 
 
 def _leaf(path: Path, load: Load, *, fair: bool) -> FluidClass:

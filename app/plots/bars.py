@@ -27,12 +27,21 @@ _EXPECTED: dict[str, Any] = {"color": INK, "linewidth": 2.0}
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """What a class got on one side of a push: kb/s, and a share lost; ``None`` where it is not known."""
+    """What a class got on one side of a push: kb/s, and a share lost; ``None`` where it is not known.
+
+    What was expected is one number, or from that to ``expected_most_kbps``.
+    """
 
     when: When
     observed_kbps: float
     expected_kbps: float | None = None
     loss: float | None = None
+    expected_most_kbps: float | None = None
+
+    @property
+    def expected_ends(self) -> tuple[float, ...]:
+        """What was expected: nothing known, a number, or the least and the most."""
+        return tuple(end for end in (self.expected_kbps, self.expected_most_kbps) if end is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +56,13 @@ class ClassBars:
 
 @dataclass(frozen=True, slots=True)
 class _Quantity:
-    """What one picture is of: its axis, its bars, and where a bar's line stands with the name of that."""
+    """What one picture is of: its axis, its bars, and where a bar's lines stand with the name of that."""
 
     title: str
     axis: str
     line: str
     value: Callable[[Bar], float | None]
-    wanted: Callable[[ClassBars, Bar], float | None]
+    wanted: Callable[[ClassBars, Bar], tuple[float, ...]]
 
 
 _QUANTITIES = (
@@ -62,14 +71,14 @@ _QUANTITIES = (
         "throughput (kb/s)",
         "expected",
         lambda bar: bar.observed_kbps,
-        lambda _, bar: bar.expected_kbps,
+        lambda _, bar: bar.expected_ends,
     ),
     _Quantity(
         "loss",
         "packets lost (%)",
         "allowed at most",
         lambda bar: None if bar.loss is None else bar.loss * 100,
-        lambda of, _: None if of.allowed_loss is None else of.allowed_loss * 100,
+        lambda of, _: () if of.allowed_loss is None else (of.allowed_loss * 100,),
     ),
 )
 
@@ -95,7 +104,7 @@ def bars_table(classes: Sequence[ClassBars]) -> Table:
             f"{one.name}, {bar.when}",
             (
                 Cell(_number(one.offered_kbps)),
-                Cell(_number(bar.expected_kbps)),
+                Cell(_numbers(bar.expected_ends)),
                 Cell(_number(bar.observed_kbps)),
                 Cell(
                     "–" if bar.loss is None else percent(bar.loss),
@@ -149,8 +158,8 @@ def _picture(classes: Sequence[ClassBars], quantity: _Quantity) -> str:
         return svg(figure)
 
 
-def _bar(axes: Axes, at: float, bar: Bar, value: float | None, wanted: float | None) -> None:
-    """One bar and the line of what was expected of it; nothing where it is not known."""
+def _bar(axes: Axes, at: float, bar: Bar, value: float | None, wanted: tuple[float, ...]) -> None:
+    """One bar and the line of what was expected of it, or its two ends joined; nothing where it is not known."""
     if value is not None:
         axes.barh(
             [at + _BAR / 2],
@@ -161,8 +170,10 @@ def _bar(axes: Axes, at: float, bar: Bar, value: float | None, wanted: float | N
             linewidth=0.5,
             hatch=_HATCHES[bar.when],
         )
-    if wanted is not None:
-        axes.plot([wanted, wanted], [at, at + _BAR], solid_capstyle="butt", clip_on=False, zorder=3, **_EXPECTED)
+    for end in wanted:
+        axes.plot([end, end], [at, at + _BAR], solid_capstyle="butt", clip_on=False, zorder=3, **_EXPECTED)
+    if len(wanted) > 1:
+        axes.plot(wanted, [at + _BAR / 2] * 2, solid_capstyle="butt", clip_on=False, zorder=3, **_EXPECTED)
 
 
 def _keys(classes: Sequence[ClassBars], quantity: _Quantity) -> list[Line2D | Patch]:
@@ -178,7 +189,7 @@ def _keys(classes: Sequence[ClassBars], quantity: _Quantity) -> list[Line2D | Pa
         for when in _HATCHES
         if when in sides
     ]
-    if any(quantity.wanted(one, bar) is not None for one in classes for bar in one.bars):
+    if any(quantity.wanted(one, bar) for one in classes for bar in one.bars):
         mark: dict[str, Any] = {
             "linestyle": "none",
             "marker": "|",
@@ -193,7 +204,7 @@ def _keys(classes: Sequence[ClassBars], quantity: _Quantity) -> list[Line2D | Pa
 def _reach(classes: Sequence[ClassBars], quantity: _Quantity) -> float:
     """The right end of the axis: all that is drawn, and 1 where that is nothing."""
     ends = [
-        read for one in classes for bar in one.bars for read in (quantity.value(bar), quantity.wanted(one, bar))
+        read for one in classes for bar in one.bars for read in (quantity.value(bar), *quantity.wanted(one, bar))
     ]
     return max((end for end in ends if end is not None), default=0.0) * 1.05 or 1.0
 
@@ -205,10 +216,14 @@ def _describe(classes: Sequence[ClassBars], quantity: _Quantity) -> str:
         told = []
         for bar in one.bars:
             wanted = quantity.wanted(one, bar)
-            line = "" if wanted is None else f", {quantity.line} {_number(wanted)}"
+            line = f", {quantity.line} {_numbers(wanted)}" if wanted else ""
             told.append(f"{bar.when} {_number(quantity.value(bar))}{line}")
         parts.append(f"{one.name}: {'; '.join(told)}.")
     return f"{quantity.axis}. {' '.join(parts)}"
+
+
+def _numbers(ends: tuple[float, ...]) -> str:
+    return "–".join(map(_number, ends)) or "–"
 
 
 def _number(value: float | None) -> str:

@@ -25,12 +25,15 @@ class Side(BaseModel):
     """What a class was to get and got on one side of a push: IP bits per second, milliseconds.
 
     ``expected_bps`` is the fluid model's, ``bound_ms`` what no packet that arrives exceeds if the scenario's flows
-    are all the traffic; ``None`` where there is none. ``ratio`` is observed ÷ expected.
+    are all the traffic; ``None`` where there is none. Where the model knows no single number, ``expected_bps`` is
+    the least and ``expected_most_bps`` the most. ``ratio`` is observed ÷ the nearest number that is expected: 1
+    between the least and the most.
     """
 
     model_config = _DOCUMENT
 
     expected_bps: int | None
+    expected_most_bps: int | None = None
     observed_bps: int
     ratio: Quantity
     mean_ms: float | None
@@ -138,21 +141,26 @@ def who_paid(before: Measurement | None, after: Measurement | None) -> tuple[Bal
 
 
 SIDE_HEADINGS = ("expected kb/s", "observed kb/s", "ratio", "max delay ms", "bound ms")
-"""What `side_texts` gives; the ratio is observed ÷ expected."""
+"""What `side_texts` gives; of an expectation from least to most, both."""
 
 
 def side_texts(side: Side | None) -> tuple[str, ...]:
     """A side's figures for people: "–" for what there is none of."""
     if side is None:
         return ("–",) * len(SIDE_HEADINGS)
-    expected = None if side.expected_bps is None else side.expected_bps / 1e3
     return (
-        format_quantity(Quantity.of(expected), 1),
+        _expected_text(side),
         format_quantity(Quantity.of(side.observed_bps / 1e3), 1),
         format_quantity(side.ratio, 2),
         format_quantity(Quantity.of(side.max_ms), 1),
         format_quantity(Quantity.of(side.bound_ms), 1),
     )
+
+
+def _expected_text(side: Side) -> str:
+    """What was expected in kb/s; "20.0–70.0" where only its limits are known."""
+    ends = [side.expected_bps] if side.expected_most_bps is None else [side.expected_bps, side.expected_most_bps]
+    return "–".join(format_quantity(Quantity.of(None if end is None else end / 1e3), 1) for end in ends)
 
 
 def in_words(balance: Balance) -> str:
@@ -223,15 +231,19 @@ def _side(summary: ClassSummary | None) -> Side | None:
         return None
     return Side(
         expected_bps=summary.expected_bps,
+        expected_most_bps=summary.expected_most_bps,
         observed_bps=summary.throughput_bps,
-        ratio=_ratio(summary.throughput_bps, summary.expected_bps),
+        ratio=_ratio(summary),
         mean_ms=summary.mean_delay_ms,
         max_ms=to_ms(summary.max_delay_ps),
         bound_ms=to_ms(summary.delay_bound_ps),
     )
 
 
-def _ratio(observed: int, expected: int | None) -> Quantity:
+def _ratio(summary: ClassSummary) -> Quantity:
+    observed, expected = summary.throughput_bps, summary.expected_bps
+    if expected is not None and summary.expected_most_bps is not None:
+        expected = min(max(observed, expected), summary.expected_most_bps)
     if expected is None or (expected == 0 and observed == 0):
         return Quantity()
     return Quantity.of(observed / expected if expected else math.inf)

@@ -103,7 +103,13 @@ def _bars(
             if (each.scenario, each.traffic_class) == (scenario, name) and each.objective.loss is not None
         ]
         bars = tuple(
-            Bar(when, summary.throughput_bps / 1e3, _in_kbps(summary.expected_bps), summary.loss)
+            Bar(
+                when,
+                summary.throughput_bps / 1e3,
+                _in_kbps(summary.expected_bps),
+                summary.loss,
+                _in_kbps(summary.expected_most_bps),
+            )
             for when, summary in sides
         )
         offered = _in_kbps(sides[-1][1].offered_bps)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from app.plan.fluid import FluidClass, in_proportion, throughput
+from app.plan.fluid import FluidClass, in_proportion, policed, throughput
 from app.plan.model import Discipline, Scheduler
-from app.plan.shares import Load, Path, leaf_paths, scheduler_tree
+from app.plan.shares import Load, Path, leaf_paths, oversize_name, path_name, scheduler_tree
 from app.tester.delay_bounds import delay_bounds
 from app.tester.encapsulation import PS
-from app.tester.schedulers import leaves
+from app.tester.schedulers import leaves, priority_bursts
 from app.tester.stages import Line, Meter, Passage, Stage, Stream, with_acknowledgements
 
 ROUNDS = 40
@@ -21,25 +21,36 @@ _SEGMENTS_ANSWERED = 2
 """Segments that one acknowledgement is for, where none is lost (RFC 1122, section 4.2.3.2)."""
 
 
+Place = tuple[str, str, int]
+"""A policed priority queue: node, port and the queue's number there."""
+
+
 @dataclass(frozen=True, slots=True)
 class Expectation:
     """What is expected of one flow: IP bits per second offered (None: all it can) and carried, and picoseconds that
-    none of its packets that arrive exceeds, if the streams are all the traffic (None: no bound is known)."""
+    none of its packets that arrive exceeds, if the streams are all the traffic (None: no bound is known).
+
+    It carries ``expected_bps``, or from that to ``expected_most_bps`` where a priority class offers more than its
+    cap: see `throughput_ranges`.
+    """
 
     offered_bps: int | None
     expected_bps: int
+    expected_most_bps: int | None
     delay_bound_ps: int | None
 
 
 def expectations(streams: Sequence[Stream]) -> dict[str, Expectation]:
     """What is expected of a flow of every stream, by the stream's name."""
-    carried, bounds = expected_throughput(streams), delay_bounds(streams)
+    carried, bounds = throughput_ranges(streams), delay_bounds(streams)
     found = {}
     for stream in streams:
         bound = bounds[stream.name]
+        least, most = carried[stream.name]
         found[stream.name] = Expectation(
             None if stream.greedy else round(stream.offered),
-            round(carried[stream.name]),
+            round(least),
+            None if round(most) == round(least) else round(most),
             None if bound is None else math.ceil(bound * PS),
         )
     return found
@@ -55,8 +66,36 @@ class _Visit:
     cost: float
 
 
+def throughput_ranges(streams: Sequence[Stream]) -> dict[str, tuple[float, float]]:
+    """The least and the most IP bits per second that reach the destination, of one flow of each stream, by name.
+
+    They are one number but where a priority class offers more than its policer lets through under congestion. The
+    policer drops what arrives while the hardware is full: the class gets its cap for sure and at most what nobody
+    else takes. Whom that helps or harms on later lines is found by letting each such class exceed alone, all but
+    each, and all.
+    """
+    every, answers = with_acknowledgements(streams)
+    held = _settled(every, answers, ())
+    short = _short(every, answers, held)
+    if not short:
+        return {name: (rate, rate) for name, rate in _delivered(streams, held).items()}
+    policers = _policers(every)
+    free = _settled(every, answers, policers)
+    worlds = [held, free]
+    if len(policers) > 1:
+        for place in dict.fromkeys((*short, *_short(every, answers, free))):
+            worlds.append(_settled(every, answers, (place,)))
+            worlds.append(_settled(every, answers, [other for other in policers if other != place]))
+    found = [_delivered(streams, world) for world in worlds]
+    return {
+        stream.name: (min(each[stream.name] for each in found), max(each[stream.name] for each in found))
+        for stream in streams
+    }
+
+
 def expected_throughput(streams: Sequence[Stream]) -> dict[str, float]:
-    """IP bits per second that reach the destination, of one flow of each stream, by the stream's name.
+    """IP bits per second that reach the destination, of one flow of each stream, by the stream's name: the least
+    of `throughput_ranges` for priority classes, which exceed their caps nowhere.
 
     Every line and policer divides what comes in; streams of constant load carry what the stage before let through,
     greedy ones what all their stages grant them beside the others, and one acknowledgement comes back for every two
@@ -64,30 +103,82 @@ def expected_throughput(streams: Sequence[Stream]) -> dict[str, float]:
     greedy stream gets all that it is left.
     """
     every, answers = with_acknowledgements(streams)
-    places = _places(every)
-    # What each stage lets through, of all flows of a stream together, in IP bits per second.
-    carried = [[stream.offered * stream.count] * len(stream.stages) for stream in every]
-    for _ in range(ROUNDS):
-        before = [list(stages) for stages in carried]
-        sent = [stream.offered * stream.count for stream in every]
-        for number, data in answers.items():
-            received = min(before[data], default=0.0)
-            part = every[number].ip_bytes / every[data].ip_bytes / _SEGMENTS_ANSWERED
-            sent[number] = 0.0 if math.isinf(received) else received * part
-        for stage, visits in places:
-            demands = [_demand(every, sent, before, visit) for visit in visits]
-            for visit, granted in zip(visits, _granted(stage, every, visits, demands), strict=True):
-                carried[visit.stream][visit.stage] = granted
-        if all(
-            math.isclose(new, old, rel_tol=_SETTLED)
-            for stages, earlier in zip(carried, before, strict=True)
-            for new, old in zip(stages, earlier, strict=True)
-        ):
-            break
+    return _delivered(streams, _settled(every, answers, ()))
+
+
+def _delivered(streams: Sequence[Stream], carried: Sequence[Sequence[float]]) -> dict[str, float]:
+    """By stream; what acknowledgements carry comes after theirs."""
     return {
         stream.name: min(stages, default=stream.offered) / stream.count
         for stream, stages in zip(streams, carried, strict=False)
     }
+
+
+def _settled(
+    every: Sequence[Stream], answers: Mapping[int, int], exceeding: Collection[Place]
+) -> list[list[float]]:
+    """What each stage lets through, of all flows of a stream together, in IP bits per second.
+
+    ``answers`` has the stream of data that each stream of acknowledgements is for. Only priority queues that are
+    ``exceeding`` send more than their policers let through under congestion.
+    """
+    places = _places(every)
+    carried = [[stream.offered * stream.count] * len(stream.stages) for stream in every]
+    for _ in range(ROUNDS):
+        before = [list(stages) for stages in carried]
+        sent = _sent(every, answers, before)
+        for stage, visits in places:
+            demands = [_demand(every, sent, before, visit) for visit in visits]
+            granted = _granted(stage, every, visits, demands, exceeding)
+            for visit, part in zip(visits, granted, strict=True):
+                carried[visit.stream][visit.stage] = part
+        if all(
+            _agree(new, old)
+            for stages, earlier in zip(carried, before, strict=True)
+            for new, old in zip(stages, earlier, strict=True)
+        ):
+            break
+    return carried
+
+
+def _sent(every: Sequence[Stream], answers: Mapping[int, int], carried: Sequence[Sequence[float]]) -> list[float]:
+    """What every stream offers: of acknowledgements by what of their data arrives."""
+    sent = [stream.offered * stream.count for stream in every]
+    for number, data in answers.items():
+        received = min(carried[data], default=0.0)
+        part = every[number].ip_bytes / every[data].ip_bytes / _SEGMENTS_ANSWERED
+        sent[number] = 0.0 if math.isinf(received) else received * part
+    return sent
+
+
+def _agree(one: float, other: float) -> bool:
+    return math.isclose(one, other, rel_tol=_SETTLED)
+
+
+def _policers(streams: Sequence[Stream]) -> list[Place]:
+    """The policed priority queues that streams pass."""
+    passed = (stage for stream in streams for stage in stream.stages if isinstance(stage, Passage))
+    return list(dict.fromkeys(_place(s) for s in passed if s.queue in priority_bursts(s.line.discipline)))
+
+
+def _place(stage: Passage) -> Place:
+    return stage.line.node, stage.line.port, stage.queue
+
+
+def _short(every: Sequence[Stream], answers: Mapping[int, int], carried: Sequence[Sequence[float]]) -> list[Place]:
+    """The policed priority queues that let less through than comes to them."""
+    policers = set(_policers(every))
+    found: dict[Place, None] = {}
+    sent = _sent(every, answers, carried)
+    for stage, visits in _places(every):
+        if isinstance(stage, Meter):
+            continue
+        for visit in visits:
+            place = (stage.line.node, stage.line.port, visit.queue)
+            let_through, comes = carried[visit.stream][visit.stage], _demand(every, sent, carried, visit)
+            if place in policers and let_through < comes and not _agree(let_through, comes):
+                found[place] = None
+    return list(found)
 
 
 def _places(streams: Sequence[Stream]) -> list[tuple[Stage, list[_Visit]]]:
@@ -117,19 +208,27 @@ def _demand(
 
 
 def _granted(
-    stage: Stage, streams: Sequence[Stream], visits: Sequence[_Visit], demands: Sequence[float]
+    stage: Stage,
+    streams: Sequence[Stream],
+    visits: Sequence[_Visit],
+    demands: Sequence[float],
+    exceeding: Collection[Place],
 ) -> list[float]:
-    granted = _divided(stage, streams, visits, demands)
+    granted = _divided(stage, streams, visits, demands, exceeding)
     for position, visit in enumerate(visits):
         if streams[visit.stream].greedy and not math.isinf(demands[position]):
             # What it could have here: what holds it elsewhere may hold it less in the next round.
             wishes = [*demands[:position], math.inf, *demands[position + 1 :]]
-            granted[position] = _divided(stage, streams, visits, wishes)[position]
+            granted[position] = _divided(stage, streams, visits, wishes, exceeding)[position]
     return granted
 
 
 def _divided(
-    stage: Stage, streams: Sequence[Stream], visits: Sequence[_Visit], demands: Sequence[float]
+    stage: Stage,
+    streams: Sequence[Stream],
+    visits: Sequence[_Visit],
+    demands: Sequence[float],
+    exceeding: Collection[Place],
 ) -> list[float]:
     costs = [visit.cost for visit in visits]
     wanted = [demand * cost for demand, cost in zip(demands, costs, strict=True)]
@@ -137,7 +236,7 @@ def _divided(
         wanted = [bits if _passes(streams, visit) else 0.0 for bits, visit in zip(wanted, visits, strict=True)]
         given = in_proportion(stage.rate, wanted)
     else:
-        found = _shared(stage.line, streams, visits, wanted)
+        found = _shared(stage.line, streams, visits, wanted, exceeding)
         given = [found[_name(visit)] for visit in visits]
     return [part / cost for part, cost in zip(given, costs, strict=True)]
 
@@ -148,19 +247,36 @@ def _passes(streams: Sequence[Stream], visit: _Visit) -> bool:
 
 
 def _shared(
-    line: Line, streams: Sequence[Stream], visits: Sequence[_Visit], wanted: Sequence[float]
+    line: Line,
+    streams: Sequence[Stream],
+    visits: Sequence[_Visit],
+    wanted: Sequence[float],
+    exceeding: Collection[Place],
 ) -> dict[str, float]:
     # What a port sends at most of its rate is in the line's shaper.
     scheduler = (line.scheduler or _ONE_QUEUE).model_copy(update={"limit_percent": None})
     paths = leaf_paths(scheduler) or ((0,),)
     fair = {path for path, queue in zip(paths, leaves(scheduler), strict=False) if queue.fair}
+    free = {number for node, port, number in exceeding if (node, port) == (line.node, line.port)}
+    bursts = priority_bursts(line.discipline)
     load: dict[Path, Load] = {}
+    oversize: dict[Path, tuple[FluidClass, ...]] = {}
     sizes: dict[Path, float] = {}
     inside: dict[Path, list[int]] = {}
+    held: set[str] = set()
     for path, members in _by_queue(paths, visits).items():
-        load[path] = tuple(
-            _class(streams[visits[i].stream], visits[i], wanted[i], alike=path in fair) for i in members
-        )
+        number = paths.index(path)
+        burst, exceeds = bursts.get(number, math.inf), number in free
+        if number in bursts and not exceeds:
+            held |= {path_name(path), oversize_name(path)}
+        conforming: list[FluidClass] = []
+        apart: list[FluidClass] = []
+        for i in members:
+            stream = streams[visits[i].stream]
+            conforms = _needed_burst(_stage(streams, visits[i]), least=exceeds) <= burst
+            entry = _class(stream, visits[i], wanted[i], alike=path in fair)
+            (conforming if conforms else apart).append(entry)
+        load[path], oversize[path] = tuple(conforming), tuple(apart)
         sizes[path] = _mean_packet([(streams[visits[i].stream], _stage(streams, visits[i])) for i in members])
         for depth in range(len(path) + 1):
             inside.setdefault(path[:depth], []).extend(members)
@@ -168,9 +284,18 @@ def _shared(
         path: _line_time([(_stage(streams, visits[i]), wanted[i]) for i in members])
         for path, members in inside.items()
     }
-    tree = scheduler_tree(scheduler, line.believed, load, packet_bytes=sizes, lengths=lengths)
+    tree = scheduler_tree(scheduler, line.believed, load, packet_bytes=sizes, lengths=lengths, oversize=oversize)
     capacity = line.rate if line.shaped is None else min(line.rate, line.shaped * lengths[()])
-    return throughput(replace(tree, name="line"), capacity)
+    return throughput(policed(replace(tree, name="line"), held), capacity)
+
+
+def _needed_burst(stage: Stage, *, least: bool) -> float:
+    """Frame bytes that a policer's bucket must hold for any packet of a stream to conform; for all of them unless
+    the ``least`` is asked for."""
+    if not isinstance(stage, Passage):
+        return 0.0
+    smallest, largest = stage.extremes.frames
+    return float(smallest if least else largest)
 
 
 def _stage(streams: Sequence[Stream], visit: _Visit) -> Stage:

@@ -66,7 +66,10 @@ class _Statistics(BaseModel):
     interarrival_sd_ps: NonNegativeInt | None = None
     throughput_bps: NonNegativeInt = 0
     offered_bps: NonNegativeInt | None = Field(default=None, description="IP bits; None for what sends all it can")
-    expected_bps: NonNegativeInt | None = Field(default=None, description="throughput by the fluid model")
+    expected_bps: NonNegativeInt | None = Field(default=None, description="least throughput by the fluid model")
+    expected_most_bps: NonNegativeInt | None = Field(
+        default=None, description="most throughput by the fluid model, where that is more than the least"
+    )
     delay_bound_ps: NonNegativeInt | None = Field(
         default=None, description="no packet that arrives is later if the scenario's flows are all the traffic"
     )
@@ -381,6 +384,9 @@ def summarise(flows: Sequence[FlowResult]) -> ClassSummary:
         throughput_bps=round(_rate(flows, lambda flow: flow.throughput_bps) or 0),
         offered_bps=_rounded(_rate(flows, lambda flow: flow.offered_bps)),
         expected_bps=_rounded(_rate(flows, lambda flow: flow.expected_bps)),
+        expected_most_bps=_rounded(_rate(flows, _most_expected))
+        if any(flow.expected_most_bps is not None for flow in flows)
+        else None,
         delay_bound_ps=_if_all([flow.delay_bound_ps for flow in flows], max),
         quantiles_ps=_pooled_quantiles(flows),
     )
@@ -395,6 +401,10 @@ def _rate(flows: Sequence[FlowResult], rate: Callable[[FlowResult], int | None])
             return None
         found.setdefault(flow.name, []).append(known)
     return math.fsum(math.fsum(rates) / len(rates) for rates in found.values())
+
+
+def _most_expected(flow: FlowResult) -> int | None:
+    return flow.expected_bps if flow.expected_most_bps is None else flow.expected_most_bps
 
 
 def _rounded(value: float | None) -> int | None:

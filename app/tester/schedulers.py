@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.plan.model import Discipline, Egress, InterfacePlan, Plan, Queue, Scheduler
-from app.plan.shares import expected_shares
+from app.plan.shares import expected_shares, priority_burst
 from app.tester.queues import DEFAULT_LIMIT
 
 Json = dict[str, Any]
 
 FIFO: Json = {"kind": "fifo"}
-PRIORITY_BURST_SECONDS = 0.2
-"""Burst that a policed priority queue may send (IOS QoS guide: 200 ms of its rate)."""
 _SHAPE_SECONDS = 0.025
 _SHAPE_BURST_BYTES = 1000
 """Committed burst of a shaper that states none: 25 ms of its rate, and 8000 bits below 320 kb/s (IOS shaping,
@@ -112,7 +110,7 @@ def _nodes(scheduler: Scheduler, rate: int, first: int) -> list[Json]:
         if queue.priority:
             node["priority"] = queue.level or 1
             if queue.capped and inside is None:
-                node["police"] = {"rate_bps": guaranteed, "burst_bytes": _priority_burst(queue, guaranteed)}
+                node["police"] = {"rate_bps": guaranteed, "burst_bytes": priority_burst(queue, guaranteed)}
         else:
             node["weight"] = guaranteed
         if queue.shape_rate:
@@ -144,8 +142,16 @@ def _guarantees(scheduler: Scheduler, rate: int) -> list[int]:
     ]
 
 
-def _priority_burst(queue: Queue, rate: int) -> int:
-    return queue.burst or max(1, round(rate * PRIORITY_BURST_SECONDS / 8))
+def priority_bursts(discipline: Json) -> dict[int, int]:
+    """Bytes that each policed priority queue of a discipline lets through at once, by the queue's number."""
+    found = {each["queue"]: each["burst_bytes"] for each in discipline.get("priority", ()) if "burst_bytes" in each}
+    waiting = list(discipline.get("children", ()))
+    while waiting:
+        node = waiting.pop()
+        if "police" in node:
+            found[node["queue"]] = node["police"]["burst_bytes"]
+        waiting.extend(node.get("children", ()))
+    return found
 
 
 def _flat(scheduler: Scheduler, rate: int) -> Json:
@@ -172,7 +178,7 @@ def _flat(scheduler: Scheduler, rate: int) -> Json:
                         "queue": i,
                         "rate_bps": guaranteed[i],
                         "level": queues[i].level or 1,
-                        "burst_bytes": _priority_burst(queues[i], guaranteed[i]),
+                        "burst_bytes": priority_burst(queues[i], guaranteed[i]),
                     }
                     for i in strict
                 ],

@@ -84,6 +84,7 @@ class _Job:
             throughput_bps=round(entry["throughput_bps"]),
             offered_bps=expected.offered_bps,
             expected_bps=expected.expected_bps,
+            expected_most_bps=expected.expected_most_bps,
             delay_bound_ps=expected.delay_bound_ps,
             samples=samples,
             sample_every=sample_every(flow, timing.seconds * REPLICATIONS[0]),

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from app.compiler.compile import Compilation
 from app.findings import Finding
+from app.validation.bursts import check_bursts
 from app.validation.declared import check_declared
 from app.validation.evidence import check_evidence
 from app.validation.intents import check_priority_share, check_routing
@@ -25,6 +26,7 @@ def own_checks(compilation: Compilation, running: Mapping[str, str]) -> tuple[Fi
         *check_ends(known),
         *check_marks(known),
         *check_priority_share(known),
+        *check_bursts(known),
         *check_declared(known),
         *check_routing(known),
         *check_verification(known),

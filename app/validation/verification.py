@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from app.findings import Finding, Severity
 from app.intent.models import Verify
-from app.inventory.models import Network, TrafficFlow
+from app.inventory.models import TrafficFlow
 from app.tester.traffic import flow_classes, scenario_of
-from app.units import format_seconds
-from app.validation.framing import HEADERS, frame_bytes
+from app.units import format_seconds, listed
+from app.validation.framing import HEADERS
 from app.validation.known import Known
-from app.validation.paths import links
+from app.validation.minimum import Packet, configured, lone_delay, options
 
 
 def check_verification(known: Known) -> Iterator[Finding]:
@@ -91,23 +91,42 @@ def _below_minimum(known: Known, check: Verify, name: str) -> Finding | None:
     objective = known.compilation.intent.intent.objective_of(check, name)
     if objective is None or not objective.delay:
         return None
-    flows = judged_flows(known, check, name)
-    size = min((smallest(flow) for flow in flows), default=HEADERS)
-    minimum = minimum_delay(known, check.from_, check.to, size)
+    packets = [_smallest_packet(flow) for flow in judged_flows(known, check, name)] or [Packet(HEADERS)]
+    ways = configured(known, check.from_, check.to)
+    minimum, packet = min(((lone_delay(ways, each), each) for each in packets), key=lambda pair: pair[0])
     quantile, bound = min(objective.delay.items(), key=lambda entry: entry[1])
     if bound >= minimum:
         return None
-    asked, least = f"{quantile} of {format_seconds(bound)}", f"at least {format_seconds(minimum)}"
+    pair = f"from {check.from_} to {check.to}"
+    alone = f"take {format_seconds(minimum)} for a packet of {packet.ip_bytes} bytes"
+    lower = [option for option in options(known, ways, packets) if option.seconds < minimum]
+    keeping = next((option for option in lower if option.seconds <= bound), None)
+    if keeping is not None:
+        where = listed(f"{device} {port}" for device, port in keeping.ports)
+        message = (
+            f"as it is configured the links alone {alone} {pair}; with '{keeping.key}' at {where} it is "
+            f"{format_seconds(keeping.seconds)}"
+        )
+        mend = f"add '{keeping.key}' to link_efficiency for {where}, or raise the bound above the minimum"
+    else:
+        best = min(lower, key=lambda option: option.seconds, default=None)
+        even = f", and {format_seconds(best.seconds)} with '{best.key}'" if best is not None else ""
+        message = f"no configuration can keep this objective {pair}: the links alone {alone}{even}"
+        mend = "raise the bound above the minimum, or give the path faster links"
     return Finding(
         code="objective-below-minimum",
         severity=Severity.WARNING,
-        message=f"no configuration can keep this objective from {check.from_} to {check.to}: the links alone "
-        f"take {format_seconds(minimum)} for a packet of {size} bytes",
+        message=message,
         traffic_class=name,
-        asked=asked,
-        will_be=least,
-        mend="raise the bound above the minimum, or give the path faster links",
+        asked=f"{quantile} of {format_seconds(bound)}",
+        will_be=f"at least {format_seconds(minimum)}",
+        mend=mend,
     )
+
+
+def _smallest_packet(flow: TrafficFlow) -> Packet:
+    compressible = flow.application is not None and flow.application.startswith("rtp-")
+    return Packet(smallest(flow), compressible)
 
 
 def smallest(flow: TrafficFlow) -> int:
@@ -118,16 +137,10 @@ def smallest(flow: TrafficFlow) -> int:
 def minimum_delay(known: Known, source: str, target: str, ip_bytes: int) -> float:
     """Seconds that serialisation and propagation of every link between two stations take, nothing else waiting.
 
-    From the first bit sent to the last bit received, stored and forwarded in every device.
+    From the first bit sent to the last bit received of a packet with RTP headers, as the network is configured.
 
     Raises:
         KeyError: a station is unknown.
         ValueError: there is no path.
     """
-    network: Network = known.compilation.network
-    total = 0.0
-    for link, sender in links(network, source, target):
-        plan = known.interface(sender)
-        compressed = plan is not None and plan.efficiency.header_compression
-        total += frame_bytes(link, ip_bytes, compressed=compressed) * 8 / link.rate + link.delay
-    return total
+    return lone_delay(configured(known, source, target), Packet(ip_bytes))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.plan.fluid import Division, FluidClass, max_min, throughput
+from app.plan.fluid import Division, FluidClass, max_min, policed, throughput
 
 SETTINGS = settings(max_examples=150, deadline=None, derandomize=True, database=None)
 RATES = st.integers(0, 1000).map(float)
@@ -119,6 +119,21 @@ def test_a_priority_policed_under_congestion_exceeds_its_cap_on_what_others_leav
     assert llq(500, 2000) == {"link": 1000, "voice": 300, "data": 700}
     assert llq(500, 600) == {"link": 1000, "voice": 400, "data": 600}
     assert llq(500, 100) == {"link": 600, "voice": 500, "data": 100}
+
+
+def test_a_policed_priority_keeps_to_its_cap_whatever_others_leave() -> None:
+    classes = (
+        FluidClass("voice", 500, priority=1, conforming=300),
+        FluidClass("video", 500, priority=1, conforming=100),
+        FluidClass("data", 100),
+    )
+    link = FluidClass("link", children=classes)
+
+    both = throughput(policed(link, {"voice", "video"}), 1000)
+    one = throughput(policed(link, {"video"}), 1000)
+
+    assert both == {"link": 500, "voice": 300, "video": 100, "data": 100}
+    assert one == {"link": 700, "voice": 500, "video": 100, "data": 100}
 
 
 def test_streams_of_one_queue_share_it_as_they_offer() -> None:

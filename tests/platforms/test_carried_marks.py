@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.compiler.compile import CompiledDevice, compile_intent
-from app.findings import Severity
+from app.findings import Finding, Severity
 from app.intent.loader import parse_intent
 from app.inventory.models import Device, Interface, Network, Role
 from app.validation.packets import Packet, queue_of
@@ -45,16 +45,14 @@ def compiled(platform: str, text: str = INTENT, role: Role = Role.MIDDLE) -> Com
     return compile_intent(parse_intent(text, "made.yaml"), network).devices[0]
 
 
-@pytest.mark.parametrize("platform", PORTS)
-def test_a_remarked_packet_stays_in_its_class(platform: str) -> None:
-    device = compiled(platform)
-
+def queues_of(device: CompiledDevice, *dscps: int) -> dict[int, int | None]:
+    """The queue that packets with these DSCPs take where marks are trusted."""
     plan = device.plan
     egress = plan.interfaces[0].egress
     scheduler = egress.scheduler or plan.system.scheduler
     assert scheduler is not None
-    queues = {}
-    for dscp in (18, 20, 24):
+    queues: dict[int, int | None] = {}
+    for dscp in dscps:
         packet = Packet(source="192.0.2.1", destination="192.0.2.2", dscp=dscp)
         if plan.system.queue_on_input:
             to_queue, to_cos = plan.system.dscp_to_queue, plan.system.dscp_to_cos
@@ -65,8 +63,86 @@ def test_a_remarked_packet_stays_in_its_class(platform: str) -> None:
                 source="192.0.2.1", destination="192.0.2.2", dscp=dscp, cos=plan.system.dscp_to_cos[dscp]
             )
         queues[dscp] = queue_of(plan.system, egress, scheduler, packet)
+    return queues
+
+
+@pytest.mark.parametrize("platform", PORTS)
+def test_a_remarked_packet_stays_in_its_class(platform: str) -> None:
+    queues = queues_of(compiled(platform), 18, 20, 24)
+
     assert queues[18] == queues[20] is not None
     assert queues[18] != queues[24]
+
+
+LOOP = INTENT.replace("remark: af22", "remark: cs1").replace(
+    "match: {any: [{dscp: cs3}]}, mark: {dscp: cs3}", "match: {any: [{dscp: cs1}]}"
+)
+"""What exceeds gets the mark that the class behind is told by."""
+
+
+@pytest.mark.parametrize("platform", PORTS)
+@pytest.mark.parametrize("text", [LOOP, LOOP.replace("{dscp: cs1}]}", "{dscp: cs3}]}, mark: {dscp: cs1}")])
+def test_a_mark_that_another_class_is_told_by_is_of_that_class(platform: str, text: str) -> None:
+    queues = queues_of(compiled(platform, text), 18, 8, 0)
+
+    assert len({queues[18], queues[8]}) == 2
+    assert queues[8] != queues[0]
+
+
+@pytest.mark.parametrize("platform", PORTS)
+def test_what_is_remarked_to_nothing_does_not_take_the_default_along(platform: str) -> None:
+    queues = queues_of(compiled(platform, INTENT.replace("remark: af22", "remark: default")), 18, 0, 24)
+
+    assert queues[0] != queues[18]
+
+
+def told(text: str) -> list[Finding]:
+    network = Network(name="none", devices=(), links=(), stations=())
+    return [f for f in compile_intent(parse_intent(text, "made.yaml"), network).findings if f.code == REMARK]
+
+
+REMARK = "remark-of-other-class"
+
+
+def test_where_what_exceeds_goes_is_told_with_both_classes_and_the_mark() -> None:
+    (found,) = told(LOOP)
+
+    assert (found.severity, found.traffic_class, found.line) == (Severity.INFO, "bulk", 5)
+    assert "bulk" in found.message
+    assert "other" in found.message
+    assert "cs1" in found.message
+    assert "no other class is told by" in str(found.mend)
+    assert told(INTENT) == []
+
+
+def test_a_class_told_by_the_mark_and_more_is_warned_of_unless_it_stands_before() -> None:
+    both = LOOP.replace("{dscp: cs1}", "{dscp: cs1, protocol: tcp}")
+    lines = both.splitlines()
+    other = next(line for line in lines if "name: other" in line)
+    at = lines.index("classes:") + 1
+    before = "\n".join([*lines[:at], other, *(line for line in lines[at:] if line != other)])
+
+    (found,) = told(both)
+
+    assert (found.severity, found.traffic_class) == (Severity.WARNING, "bulk")
+    assert "other" in found.message
+    assert "cs1" in found.message
+    assert told(before) == []
+
+
+def test_classes_that_one_divides_are_no_others() -> None:
+    """What the parent remarks to the mark of its child stays in the parent, and a precedence covers its DSCPs."""
+    parent = LOOP.replace(
+        "bandwidth: {remaining_percent: 40}",
+        "bandwidth: {remaining_percent: 40}\n      children: [{name: low, match: {any: [{dscp: cs1}]}, treatment: "
+        "{bandwidth: {percent: 10}}}]",
+    ).replace("{name: other, match: {any: [{dscp: cs1}]}", "{name: other, match: {any: [{dscp: cs3}]}")
+
+    assert told(parent) == []
+    (found,) = told(
+        LOOP.replace("mark: {dscp: af21}", "mark: {precedence: 2}").replace("remark: cs1", "precedence: 1")
+    )
+    assert "precedence 1" in found.message
 
 
 HIDDEN = """

@@ -21,7 +21,12 @@ Figures = tuple[int, int]
 
 
 def measured(
-    when: When, classes: dict[str, Figures], *, expected: int | None = 100_000, bound_ms: int | None = 80
+    when: When,
+    classes: dict[str, Figures],
+    *,
+    expected: int | None = 100_000,
+    most: int | None = None,
+    bound_ms: int | None = 80,
 ) -> Measurement:
     flows = tuple(
         FlowResult(
@@ -36,6 +41,7 @@ def measured(
             throughput_bps=rate // 2,
             offered_bps=150_000 if name != "tcp" else None,
             expected_bps=expected,
+            expected_most_bps=most,
             delay_bound_ps=None if bound_ms is None else bound_ms * MS,
         )
         for name, (rate, delay) in classes.items()
@@ -63,6 +69,32 @@ def test_accounts_pool_the_flows_of_a_class() -> None:
     assert (voice.offered_bps, voice.before.expected_bps, voice.before.observed_bps) == (300_000, 200_000, 200_000)
     assert (voice.before.ratio.number(), voice.after.ratio.number()) == (1.0, 2.0)
     assert side_texts(voice.after) == ("200.0", "400.0", "2.00", "10.0", "80.0")
+
+
+@pytest.mark.parametrize(
+    ("observed", "ratio"), [(100_000, "0.50"), (200_000, "1.00"), (500_000, "1.00"), (1_400_000, "2.00")]
+)
+def test_an_expectation_from_least_to_most_is_shown_as_such(observed: int, ratio: str) -> None:
+    """Two flows of 100 to 350 kb/s: what lies between is as expected."""
+    seen = measured("before", {"voice": (observed, 1)}, most=350_000)
+
+    (account,) = accounts(seen, None)
+
+    assert account.before is not None
+    assert (account.before.expected_bps, account.before.expected_most_bps) == (200_000, 700_000)
+    assert side_texts(account.before)[0] == "200.0–700.0"
+    assert side_texts(account.before)[2] == ratio
+
+
+def test_a_class_of_flows_with_one_number_and_with_two_has_the_sums() -> None:
+    one, two = (measured("before", {"voice": (1, 1)}, most=most) for most in (None, 350_000))
+    flows = (one.scenarios[0].flows[0], two.scenarios[0].flows[1])
+    scenario = one.scenarios[0].model_copy(update={"flows": flows})
+
+    (account,) = accounts(one.model_copy(update={"scenarios": (scenario,)}), None)
+
+    assert account.before is not None
+    assert (account.before.expected_bps, account.before.expected_most_bps) == (200_000, 450_000)
 
 
 def test_what_is_not_known_is_not_told() -> None:

@@ -5,7 +5,7 @@ The paper gives no setting of the estimator: one is used for all, and for single
 
 import pytest
 
-from .scenarios import MILLISECOND, SECOND, egress, flow, flows_of, one_port, run
+from .scenarios import MILLISECOND, SECOND, egress, flow, flows_of, one_port, port_of, run
 
 LINK = 2_000_000
 ESTIMATOR = {"burst_packets": 2, "packet_bytes": 500}
@@ -99,3 +99,52 @@ def test_the_quality_index_of_table_6_is_the_published_one():
 def test_a_slower_estimator_keeps_every_cell_of_table_6():
     slow = DCBQ | {"estimator": {"gain_exponent": 5, "burst_packets": 8, "packet_bytes": 500}}
     assert max(errors(slow)) < 0.021
+
+
+def counted(scheduler, depth=1, seconds=20):
+    """The report of a run in which two classes, ``depth`` classes deep each, want the whole line."""
+    classes = []
+    for queue, name in enumerate("ab"):
+        above = None
+        for level in range(depth):
+            last = level == depth - 1
+            classes.append(
+                {"name": f"{name}{level}", "parent": above, "share": 0.4, **({"queue": queue} if last else {})}
+            )
+            above = f"{name}{level}"
+    flows = [flow(name, queue, rate_bps=LINK, ip_bytes=500) for queue, name in enumerate("ab")]
+    return run(one_port(egress(2, {**scheduler, "classes": classes}, 50), flows, rate_bps=LINK, seconds=seconds))
+
+
+def visits_per_packet(scheduler, **more):
+    port = port_of(counted({**scheduler, "count_visits": True}, **more))
+    return port["class_visits"] / sum(queue["packets_out"] for queue in port["queues"])
+
+
+@pytest.mark.parametrize("scheduler", [CBQ, CBQ | {"guideline": "top_level"}, DCBQ, DCBQE])
+def test_counting_visits_changes_nothing_else(scheduler):
+    plain, counting = counted(scheduler), counted({**scheduler, "count_visits": True})
+
+    assert "class_visits" not in port_of(plain)
+    assert counted({**scheduler, "count_visits": True}) == counting
+    del port_of(counting)["class_visits"]
+    assert plain == counting
+
+
+@pytest.mark.parametrize("scheduler", [CBQ, DCBQ])
+def test_visits_grow_with_packets_and_with_ancestors(scheduler):
+    assert visits_per_packet(scheduler, seconds=40) == pytest.approx(visits_per_packet(scheduler), rel=0.01)
+    assert visits_per_packet(scheduler, depth=4) > 1.3 * visits_per_packet(scheduler)
+
+
+def test_who_borrows_asks_more_of_decoupled_queuing():
+    """It looks at the status of all ancestors (section 4)."""
+    assert visits_per_packet(DCBQ, depth=3) > visits_per_packet(CBQ, depth=3)
+
+
+def test_behind_a_shaper_visits_are_counted_too():
+    scheduler = {**DCBQ, "count_visits": True, "classes": [{"name": "a", "share": 1.0, "queue": 0}]}
+    flows = [flow("a", 0, rate_bps=LINK, ip_bytes=500)]
+    shape = {"rate_bps": LINK // 2, "burst_bytes": 3000}
+    for port in (egress(1, scheduler, shape=shape), egress(1, {**scheduler, "shapes": {"0": shape}})):
+        assert port_of(run(one_port(port, flows, rate_bps=LINK)))["class_visits"] > 0

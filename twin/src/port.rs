@@ -335,6 +335,14 @@ impl Port {
         classes.chain(fair).collect()
     }
 
+    /// How often the scheduler looked at a class, if that is counted.
+    pub fn class_visits(&self) -> Option<u64> {
+        match &self.discipline {
+            Discipline::Classes(scheduler) => scheduler.class_visits(),
+            Discipline::Fair(_) => None,
+        }
+    }
+
     /// The flow-based discipline, if this port has it.
     pub fn fair(&self) -> Option<&FairQueue> {
         match &self.discipline {

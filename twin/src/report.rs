@@ -117,6 +117,9 @@ struct PortReport<'a> {
     rules: RuleReports,
     policers: PolicerReports,
     by_flow: Vec<ShareReport<'a>>,
+    /// Of the scheduler, in all of the run; left out unless counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    class_visits: Option<u64>,
 }
 
 #[derive(Debug, Serialize)]
@@ -359,6 +362,7 @@ fn port_report<'a>(
         busy_ps: named.port.usage.busy_ps,
         utilisation: named.port.usage.busy_ps as f64 / measured_ps as f64,
         rules,
+        class_visits: named.port.class_visits(),
     }
 }
 

@@ -76,6 +76,13 @@ impl Scheduler for Classes {
         }
     }
 
+    fn class_visits(&self) -> Option<u64> {
+        match self {
+            Self::Tiered(_) => None,
+            Self::Other(other) => other.class_visits(),
+        }
+    }
+
     fn class(&self, queue: usize) -> u8 {
         match self {
             Self::Tiered(tiered) => Scheduler::<[ClassQueue]>::class(tiered, queue),

@@ -80,6 +80,11 @@ pub trait Scheduler<B: Backlog + ?Sized = [ClassQueue]>: std::fmt::Debug + Send 
             _ => None,
         }
     }
+
+    /// How often it looked at a class so far, if that is counted.
+    fn class_visits(&self) -> Option<u64> {
+        None
+    }
 }
 
 /// What a scheduler must know of its port.
@@ -199,13 +204,10 @@ fn read_other(
     Ok(match kind {
         "srr" => Box::new(srr::Srr::new(parse_part(rest, path)?, context)?),
         "cbwfq" => Box::new(cbwfq::Cbwfq::new(parse_part(rest, path)?, context)?),
-        "cbq" => Box::new(cbq::Cbq::new(&parse_part(rest, path)?, inside)?),
+        "cbq" => cbq::cbq(&parse_part(rest, path)?, inside)?,
         "tree" => Box::new(tree::Tree::new(&parse_part(rest, path)?, inside)?),
         "htb" => Box::new(htb::Htb::new(&parse_part(rest, path)?, context)?),
-        "dcbq" | "dcbqe" => {
-            let spec = parse_part(rest, path)?;
-            Box::new(cbq::Decoupled::new(&spec, kind == "dcbqe", inside)?)
-        }
+        "dcbq" | "dcbqe" => cbq::decoupled(&parse_part(rest, path)?, kind == "dcbqe", inside)?,
         other => {
             let problem = format!("unknown scheduler {other:?}");
             return Err(context.error("kind", &problem, &format!("use {KINDS}")));

@@ -132,6 +132,10 @@ impl Scheduler for PortShaper {
         self.inner.class(queue)
     }
 
+    fn class_visits(&self) -> Option<u64> {
+        self.inner.class_visits()
+    }
+
     /// Between fragments of a frame that has its tokens already: only charged.
     fn pick_above(&mut self, class: u8, queues: &[ClassQueue], now_ps: u64) -> Option<usize> {
         let queue = self.inner.pick_above(class, queues, now_ps)?;
@@ -231,6 +235,10 @@ impl Scheduler for QueueShaper {
 
     fn class(&self, queue: usize) -> u8 {
         self.inner.class(queue)
+    }
+
+    fn class_visits(&self) -> Option<u64> {
+        self.inner.class_visits()
     }
 
     fn pick_above(&mut self, class: u8, queues: &[ClassQueue], now_ps: u64) -> Option<usize> {

@@ -4,6 +4,7 @@ use serde::Deserialize;
 
 use super::estimator::{Estimator, EstimatorSpec};
 use super::ring::Ring;
+use super::visits::Visits;
 use crate::error::ScenarioError;
 use crate::sched::hierarchy::{Node, parents};
 use crate::sched::{Backlog, Context};
@@ -88,22 +89,18 @@ pub struct Class {
     pub suspended_ps: u64,
 }
 
-impl Class {
-    pub fn unsatisfied(&self, now_ps: u64) -> bool {
-        self.backlogged && self.estimator.is_under(now_ps)
-    }
-}
-
 /// Parents come before their children; the root is not among them: it is the link, which
 /// cannot exceed its rate.
 #[derive(Debug)]
-pub struct Classes {
+pub struct Classes<V> {
+    /// Looks at a class's limit or suspension, steps of the round robins, charges of a class.
+    pub visits: V,
     pub all: Vec<Class>,
     /// Leaves in the order written.
     pub leaves: Vec<usize>,
 }
 
-impl Classes {
+impl<V: Visits> Classes<V> {
     pub fn new(
         specs: &[ClassSpec],
         estimator: &EstimatorSpec,
@@ -122,9 +119,25 @@ impl Classes {
         }
         let leaves = (0..all.len()).filter(|c| all[*c].queue.is_some());
         Ok(Self {
+            visits: V::default(),
             leaves: leaves.collect(),
             all,
         })
+    }
+
+    /// Is the class under or at its limit?
+    pub fn is_under(&self, class: usize, now_ps: u64) -> bool {
+        self.visits.add();
+        self.all[class].estimator.is_under(now_ps)
+    }
+
+    pub fn is_unsatisfied(&self, class: usize, now_ps: u64) -> bool {
+        self.all[class].backlogged && self.is_under(class, now_ps)
+    }
+
+    pub fn is_suspended(&self, class: usize, now_ps: u64) -> bool {
+        self.visits.add();
+        self.all[class].suspended_ps > now_ps
     }
 
     /// Looks which classes have something to send.
@@ -143,6 +156,7 @@ impl Classes {
     pub fn charge(&mut self, leaf: usize, bytes: u32, now_ps: u64) {
         let mut at = Some(leaf);
         while let Some(class) = at {
+            self.visits.add();
             self.all[class].estimator.sent(bytes, now_ps);
             at = self.all[class].parent;
         }

@@ -7,6 +7,7 @@ use super::by_priority;
 use super::classes::{ClassSpec, Classes};
 use super::estimator::EstimatorSpec;
 use super::ring::Ring;
+use super::visits::Visits;
 use crate::error::ScenarioError;
 use crate::queue::Item;
 use crate::sched::{Backlog, Context, Pick, Scheduler};
@@ -29,6 +30,9 @@ pub struct CbqSpec {
     /// The round robin of ns-2 (see `Ring`).
     #[serde(default)]
     ns2_wrr_flaw: bool,
+    /// Reports how often classes are looked at.
+    #[serde(default)]
+    pub count_visits: bool,
 }
 
 /// When may a class above its rate borrow from an ancestor that is not?
@@ -57,8 +61,8 @@ const ANY_LEVEL: u32 = u32::MAX;
 /// Long-run shares of backlogged classes, ideally: its share for each, what is left over to
 /// those that may borrow from the lowest common ancestor, by priority, then by share.
 #[derive(Debug)]
-pub struct Cbq {
-    classes: Classes,
+pub struct Cbq<V> {
+    classes: Classes<V>,
     rings: Vec<Ring>,
     guideline: Guideline,
     efficient: bool,
@@ -72,7 +76,7 @@ pub struct Cbq {
     leaf_of: Vec<usize>,
 }
 
-impl Cbq {
+impl<V: Visits> Cbq<V> {
     pub fn new(spec: &CbqSpec, context: Context) -> Result<Self, ScenarioError> {
         let classes = Classes::new(&spec.classes, &spec.estimator, context)?;
         let packet_bytes = spec.estimator.packet_bytes();
@@ -93,8 +97,10 @@ impl Cbq {
     fn lending_limit(&self, now_ps: u64) -> u32 {
         match self.guideline {
             Guideline::Formal => {
-                let unsatisfied = self.classes.all.iter().filter(|c| c.unsatisfied(now_ps));
-                unsatisfied.map(|c| c.level).min().unwrap_or(ANY_LEVEL)
+                let all = &self.classes.all;
+                let classes = 0..all.len();
+                let unsatisfied = classes.filter(|c| self.classes.is_unsatisfied(*c, now_ps));
+                unsatisfied.map(|c| all[c].level).min().unwrap_or(ANY_LEVEL)
             }
             Guideline::TopLevel => self.top_level,
             Guideline::AncestorOnly => ANY_LEVEL,
@@ -105,7 +111,7 @@ impl Cbq {
     fn lender(&self, leaf: usize, limit: u32, now_ps: u64) -> Option<Lender> {
         let all = &self.classes.all;
         let mut at = leaf;
-        if all[at].estimator.is_under(now_ps) {
+        if self.classes.is_under(at, now_ps) {
             return Some(Lender::Class(at));
         }
         while all[at].borrow {
@@ -114,7 +120,7 @@ impl Cbq {
                 None if self.root <= limit => return Some(Lender::Root),
                 None => return None,
             }
-            if all[at].estimator.is_under(now_ps) && all[at].level <= limit {
+            if self.classes.is_under(at, now_ps) && all[at].level <= limit {
                 return Some(Lender::Class(at));
             }
         }
@@ -126,10 +132,10 @@ impl Cbq {
     fn departed(&mut self, lender: Lender, more: bool, now_ps: u64) {
         let (level, lends) = match lender {
             Lender::Root => (self.root, true),
-            Lender::Class(class) => {
-                let class = &self.classes.all[class];
-                (class.level, class.estimator.is_under(now_ps))
-            }
+            Lender::Class(class) => (
+                self.classes.all[class].level,
+                self.classes.is_under(class, now_ps),
+            ),
         };
         if self.top_level >= level {
             self.top_level = if more && lends { level } else { ANY_LEVEL };
@@ -137,7 +143,7 @@ impl Cbq {
     }
 }
 
-impl<B: Backlog + ?Sized> Scheduler<B> for Cbq {
+impl<B: Backlog + ?Sized, V: Visits> Scheduler<B> for Cbq<V> {
     fn is_priority(&self, _queue: usize) -> bool {
         false
     }
@@ -146,14 +152,14 @@ impl<B: Backlog + ?Sized> Scheduler<B> for Cbq {
     /// that may borrow, needs no lender above it.
     fn admits(&mut self, queue: usize, _item: &Item, now_ps: u64, _congested: bool) -> bool {
         if self.guideline == Guideline::TopLevel {
-            let leaf = &self.classes.all[self.leaf_of[queue]];
-            if leaf.estimator.is_under(now_ps) {
-                self.top_level = leaf.level;
-            } else if let (true, Some(parent)) = (leaf.borrow, leaf.parent) {
-                let parent = &self.classes.all[parent];
-                if parent.estimator.is_under(now_ps) {
-                    self.top_level = self.top_level.min(parent.level);
-                }
+            let all = &self.classes.all;
+            let leaf = self.leaf_of[queue];
+            if self.classes.is_under(leaf, now_ps) {
+                self.top_level = all[leaf].level;
+            } else if let (true, Some(parent)) = (all[leaf].borrow, all[leaf].parent)
+                && self.classes.is_under(parent, now_ps)
+            {
+                self.top_level = self.top_level.min(all[parent].level);
             }
         }
         true
@@ -164,8 +170,8 @@ impl<B: Backlog + ?Sized> Scheduler<B> for Cbq {
         let limit = self.lending_limit(now_ps);
         for ring in 0..self.rings.len() {
             for leaf in self.rings[ring].members() {
-                let class = &self.classes.all[leaf];
-                let waits = class.backlogged && class.suspended_ps <= now_ps;
+                let backlogged = self.classes.all[leaf].backlogged;
+                let waits = backlogged && !self.classes.is_suspended(leaf, now_ps);
                 self.permitted[leaf] = waits && self.lender(leaf, limit, now_ps).is_some();
                 if waits && !self.permitted[leaf] {
                     let class = &mut self.classes.all[leaf];
@@ -175,8 +181,12 @@ impl<B: Backlog + ?Sized> Scheduler<B> for Cbq {
                     }
                 }
             }
-            let permitted = &self.permitted;
-            if let Some(leaf) = self.rings[ring].pick(|c| permitted[c])
+            let (permitted, visits) = (&self.permitted, &self.classes.visits);
+            let may = |c: usize| {
+                visits.add();
+                permitted[c]
+            };
+            if let Some(leaf) = self.rings[ring].pick(may)
                 && let Some(queue) = self.classes.all[leaf].queue
                 && let Some(item) = queues.head(queue)
             {
@@ -201,5 +211,9 @@ impl<B: Backlog + ?Sized> Scheduler<B> for Cbq {
 
     fn pick_priority(&mut self, _queues: &B, _now_ps: u64) -> Option<usize> {
         None
+    }
+
+    fn class_visits(&self) -> Option<u64> {
+        self.classes.visits.total()
     }
 }

@@ -10,6 +10,7 @@ use super::by_priority;
 use super::classes::{ClassSpec, Classes};
 use super::estimator::EstimatorSpec;
 use super::ring::Ring;
+use super::visits::Visits;
 use crate::error::ScenarioError;
 use crate::framing::SECOND_PS;
 use crate::sched::{Backlog, Context, Pick, Scheduler};
@@ -23,13 +24,16 @@ pub struct DecoupledSpec {
     /// Suspended classes are woken at ticks of this timer only; absent: exactly in time.
     #[serde(default)]
     timer_hz: Option<u64>,
+    /// Reports how often classes are looked at.
+    #[serde(default)]
+    pub count_visits: bool,
 }
 
 /// Long-run shares of backlogged classes: what is left over goes from each node of the tree to
 /// the unbounded children that have more to send, in proportion to their shares.
 #[derive(Debug)]
-pub struct Decoupled {
-    classes: Classes,
+pub struct Decoupled<V> {
+    classes: Classes<V>,
     /// Link sharing: leaves by priority.
     sharing: Vec<Ring>,
     /// Excess: children of the root, then of each class (none of a leaf), whatever their
@@ -47,7 +51,7 @@ pub struct Decoupled {
 /// Of no class.
 const NO_LEVEL: u32 = u32::MAX;
 
-impl Decoupled {
+impl<V: Visits> Decoupled<V> {
     /// `efficient`: when nobody may send, the first backlogged unbounded class does, uncounted.
     pub fn new(
         spec: &DecoupledSpec,
@@ -102,12 +106,12 @@ impl Decoupled {
 
     fn is_awake(&self, leaf: usize, now_ps: u64) -> bool {
         self.classes.all[leaf].backlogged
-            && (self.lenders(leaf)).all(|c| self.classes.all[c].suspended_ps <= now_ps)
+            && (self.lenders(leaf)).all(|c| !self.classes.is_suspended(c, now_ps))
     }
 
     /// The first rule: the leaf and the root of its branch are under their limits.
     fn may_share(&self, leaf: usize, now_ps: u64) -> bool {
-        let under = |c: usize| self.classes.all[c].estimator.is_under(now_ps);
+        let under = |c: usize| self.classes.is_under(c, now_ps);
         self.is_awake(leaf, now_ps) && under(leaf) && under(self.branch[leaf])
     }
 
@@ -117,7 +121,7 @@ impl Decoupled {
         let all = &self.classes.all;
         let branch = self.branch[leaf];
         let lowest = self.unsatisfied[branch];
-        let lends = |c: usize| all[c].estimator.is_under(now_ps) && lowest >= all[c].level;
+        let lends = |c: usize| self.classes.is_under(c, now_ps) && lowest >= all[c].level;
         self.is_awake(leaf, now_ps)
             && (self.lenders(leaf).skip(1).any(lends) || all[branch].borrow && lowest == NO_LEVEL)
     }
@@ -125,11 +129,12 @@ impl Decoupled {
     fn find_unsatisfied(&mut self, now_ps: u64) {
         self.unsatisfied.fill(NO_LEVEL);
         for class in 0..self.classes.all.len() {
-            if !self.classes.all[class].unsatisfied(now_ps) {
+            if !self.classes.is_unsatisfied(class, now_ps) {
                 continue;
             }
             let level = self.classes.all[class].level;
             for above in self.classes.lineage(class) {
+                self.classes.visits.add();
                 if self.branch[above] == above {
                     self.unsatisfied[above] = self.unsatisfied[above].min(level);
                 }
@@ -153,10 +158,14 @@ impl Decoupled {
         if !any {
             return None;
         }
-        let permitted = &self.permitted;
+        let (permitted, visits) = (&self.permitted, &self.classes.visits);
+        let may = |c: usize| {
+            visits.add();
+            permitted[c]
+        };
         let mut node = 0;
         loop {
-            let class = self.excess[node].as_mut()?.pick(|c| permitted[c])?;
+            let class = self.excess[node].as_mut()?.pick(may)?;
             if self.classes.all[class].queue.is_some() {
                 return Some(class);
             }
@@ -168,6 +177,7 @@ impl Decoupled {
         for class in self.classes.lineage(leaf) {
             let node = self.classes.all[class].parent.map_or(0, |p| p + 1);
             if let Some(ring) = &mut self.excess[node] {
+                self.classes.visits.add();
                 ring.charge(bytes);
             }
         }
@@ -180,7 +190,7 @@ impl Decoupled {
             if !self.is_awake(leaf, now_ps) {
                 continue;
             }
-            let over = |c: &usize| !self.classes.all[*c].estimator.is_under(now_ps);
+            let over = |c: &usize| !self.classes.is_under(*c, now_ps);
             if let Some(highest) = self.lenders(leaf).filter(over).last() {
                 let class = &mut self.classes.all[highest];
                 class.estimator.delay(now_ps);
@@ -191,7 +201,7 @@ impl Decoupled {
     }
 }
 
-impl<B: Backlog + ?Sized> Scheduler<B> for Decoupled {
+impl<B: Backlog + ?Sized, V: Visits> Scheduler<B> for Decoupled<V> {
     fn is_priority(&self, _queue: usize) -> bool {
         false
     }
@@ -202,8 +212,12 @@ impl<B: Backlog + ?Sized> Scheduler<B> for Decoupled {
             for leaf in self.sharing[ring].members() {
                 self.permitted[leaf] = self.may_share(leaf, now_ps);
             }
-            let permitted = &self.permitted;
-            if let Some(leaf) = self.sharing[ring].pick(|c| permitted[c])
+            let (permitted, visits) = (&self.permitted, &self.classes.visits);
+            let may = |c: usize| {
+                visits.add();
+                permitted[c]
+            };
+            if let Some(leaf) = self.sharing[ring].pick(may)
                 && let Some(queue) = self.classes.all[leaf].queue
                 && let Some(item) = queues.head(queue)
             {
@@ -233,5 +247,9 @@ impl<B: Backlog + ?Sized> Scheduler<B> for Decoupled {
 
     fn pick_priority(&mut self, _queues: &B, _now_ps: u64) -> Option<usize> {
         None
+    }
+
+    fn class_visits(&self) -> Option<u64> {
+        self.classes.visits.total()
     }
 }

@@ -8,15 +8,42 @@ mod estimator;
 mod ring;
 #[cfg(test)]
 mod tests;
-
-pub use classic::Cbq;
-pub use decoupled::Decoupled;
+mod visits;
 
 use classes::Classes;
+use classic::{Cbq, CbqSpec};
+use decoupled::{Decoupled, DecoupledSpec};
 use ring::Ring;
+use visits::{Counted, Uncounted, Visits};
+
+use crate::error::ScenarioError;
+use crate::sched::{Context, Gateable};
+
+/// `cbq`, which counts its visits of classes only if that is asked for.
+pub fn cbq(spec: &CbqSpec, context: Context) -> Result<Box<dyn Gateable>, ScenarioError> {
+    Ok(if spec.count_visits {
+        Box::new(Cbq::<Counted>::new(spec, context)?)
+    } else {
+        Box::new(Cbq::<Uncounted>::new(spec, context)?)
+    })
+}
+
+/// `dcbq`, and `dcbqe`, which is `efficient`: when nobody may send, the first backlogged
+/// unbounded class does, uncounted.
+pub fn decoupled(
+    spec: &DecoupledSpec,
+    efficient: bool,
+    context: Context,
+) -> Result<Box<dyn Gateable>, ScenarioError> {
+    Ok(if spec.count_visits {
+        Box::new(Decoupled::<Counted>::new(spec, efficient, context)?)
+    } else {
+        Box::new(Decoupled::<Uncounted>::new(spec, efficient, context)?)
+    })
+}
 
 /// One ring of leaves per priority, first served first.
-fn by_priority(classes: &Classes, packet_bytes: u32, forgets: bool) -> Vec<Ring> {
+fn by_priority<V: Visits>(classes: &Classes<V>, packet_bytes: u32, forgets: bool) -> Vec<Ring> {
     let mut priorities: Vec<_> = classes
         .leaves
         .iter()
