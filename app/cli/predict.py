@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from app.cli.options import AsJson, NetworkFolder, Parameters, Policy, Seed, load
-from app.cli.output import out, print_json, progress
+from app.cli.output import out, print_findings, print_json, progress
 from app.cli.run_output import print_measured
 from app.cli.server import connect, remote
 from app.client.documents import read
@@ -55,6 +55,7 @@ def predict_(
         print_json(found.model_dump(mode="json", by_alias=True))
     else:
         print_measured(found.measurement, found.verdicts, when="predicted")
+        print_findings(found.findings)
         for each in found.simulated:
             if each.seconds < each.wanted:
                 out.print(f"{each.scenario}: {each.seconds} s simulated of {each.wanted} s; more with --at-most")

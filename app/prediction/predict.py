@@ -13,8 +13,9 @@ from app.compiler.compile import Compilation
 from app.deltaq.error_spending import LOOKS
 from app.deltaq.objective import Outcome
 from app.errors import InputError, Place, RefusedError
-from app.findings import Severity
+from app.findings import Finding, Severity
 from app.intent.models import Intent
+from app.prediction.decidable import undecidable
 from app.prediction.holding import would_hold
 from app.tester.judging import ClassVerdict, judges, overall, verdicts
 from app.tester.measurement import Measurement
@@ -41,12 +42,16 @@ class Simulated:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """A predicted measurement, the verdicts on it and what they come to together."""
+    """A predicted measurement, the verdicts on it and what they come to together.
+
+    ``findings`` say which bounds no measurement would decide either.
+    """
 
     measurement: Measurement
     verdicts: tuple[ClassVerdict, ...]
     outcome: Outcome
     simulated: tuple[Simulated, ...]
+    findings: tuple[Finding, ...] = ()
 
 
 def predict(
@@ -94,7 +99,8 @@ def predict(
             break
         measurement = tester.measure(timed, "predicted", look=look, looks=looks, earlier=measurement)
         found = verdicts(timed, network, measurement)
-    return Prediction(measurement, found, overall(found), _simulated(compilation, measurement))
+    open_for_good = tuple(undecidable(compilation, measurement, found))
+    return Prediction(measurement, found, overall(found), _simulated(compilation, measurement), open_for_good)
 
 
 def _timed(intent: Intent, most: int | None) -> Intent:

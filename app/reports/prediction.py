@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.deltaq.objective import Outcome
+from app.findings import Finding
 from app.prediction.predict import Prediction
 from app.reports.balance import Account, Balance, accounts, who_paid
 from app.tester.judging import ClassVerdict
@@ -31,6 +32,7 @@ class PredictionDocument(BaseModel):
     outcome: Outcome
     simulated: tuple[SimulatedDocument, ...]
     verdicts: tuple[ClassVerdict, ...]
+    findings: tuple[Finding, ...] = Field(default=(), description="what no measurement would decide either")
     measurement: Measurement
     accounts: tuple[Account, ...]
     who_paid: tuple[Balance, ...]
@@ -42,6 +44,7 @@ def prediction_document(prediction: Prediction) -> PredictionDocument:
         outcome=prediction.outcome,
         simulated=tuple(SimulatedDocument.model_validate(each) for each in prediction.simulated),
         verdicts=prediction.verdicts,
+        findings=prediction.findings,
         measurement=prediction.measurement,
         accounts=accounts(prediction.measurement, None),
         who_paid=who_paid(prediction.measurement, None),

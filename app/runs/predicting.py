@@ -59,11 +59,10 @@ def predicted(context: Context, compilation: Compilation, running: Mapping[str, 
 
 
 def _told(prediction: Prediction) -> str:
-    """How long was simulated, where that is less than the policy wants measured."""
+    """How long was simulated, where that is less than the policy wants measured, and what nothing would decide."""
     cut = [s for s in prediction.simulated if s.seconds < s.wanted]
-    if not cut:
-        return ""
-    return "cut short: " + ", ".join(f"{s.scenario} {s.seconds} of {s.wanted} s" for s in cut)
+    told = ["cut short: " + ", ".join(f"{s.scenario} {s.seconds} of {s.wanted} s" for s in cut)] if cut else []
+    return "; ".join([*told, *(f"{f.traffic_class}: {f.message}; {f.mend}" for f in prediction.findings)])
 
 
 def _earlier(context: Context, subject: str) -> Json | None:

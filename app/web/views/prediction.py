@@ -16,6 +16,7 @@ from app.compiler.compile import compile_intent
 from app.deltaq.objective import Outcome
 from app.deploy.traits import require_installed
 from app.errors import TesterError
+from app.findings import Finding
 from app.intent.models import Intent
 from app.intent.written import Written, load_written
 from app.inventory.models import Network
@@ -49,6 +50,7 @@ class PredictionView:
     rows: tuple[VerdictRow, ...]
     confidences: str
     simulated: tuple[Simulated, ...]
+    findings: tuple[Finding, ...]
     titles: Mapping[str, str]
     figures: Mapping[str, tuple[Figure, ...]]
     compared: Compared | None
@@ -135,6 +137,7 @@ def predicted(
         rows=rows_of({"predicted": found, "before": now}),
         confidences=", ".join(sorted({f"{each.verdict.confidence * 100:g} %" for each in found})),
         simulated=prediction.simulated,
+        findings=prediction.findings,
         titles=titles,
         figures={name: tuple(one for one in figures if one.scenario == name) for name in titles},
         compared=Compared(last.run.id, last.run.created) if last and before else None,
