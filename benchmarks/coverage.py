@@ -28,6 +28,7 @@ from app.deltaq.sample import Sample
 from app.deltaq.verdict import judge
 from app.deltaq.warm_up import STILL_FELT, start_felt
 from app.intent.loader import load_intent
+from app.intent.models import Verify
 from app.inventory.loader import load_network
 from app.prediction.holding import would_hold
 from app.resources import root
@@ -279,14 +280,17 @@ def bursts(pool: ProcessPoolExecutor, trials: int) -> Iterator[Row]:
         )
 
 
-def of_policy(case: tuple[str, str, str], seed: int) -> tuple[Measurement, Measurement]:
-    """What one seed measures of a policy's scenario, at the first look and at the last."""
-    network_name, policy, scenario = case
+def of_policy(case: tuple[str, str, str, str], seed: int) -> tuple[Measurement, Measurement]:
+    """What one seed measures of a class in a policy's scenario, at the first look and at the last."""
+    network_name, policy, scenario, name = case
     network = load_network(root() / "inventories" / network_name)
     compilation = compile_intent(load_intent(root() / policy), network)
     only = next(each for each in network.traffic if each.name == scenario)
     intent = compilation.intent.intent
     checks = tuple(check for check in intent.verify if (check.from_, check.to) in only.between)
+    if not checks:
+        source, destination = only.between[0]
+        checks = (Verify.model_validate({"from": source, "to": destination, "classes": [name], "seconds": 30}),)
     intent = intent.model_copy(update={"verify": checks})
     tester = TwinTester(network, would_hold(compilation, {}), seed)
     first = tester.measure(intent, "predicted")
@@ -300,9 +304,11 @@ def policies(pool: ProcessPoolExecutor) -> Iterator[Row]:
         ("campus", "policies/campus-collaboration.yaml", "layer-3", "voice-video"),
         ("campus", "policies/campus-collaboration.yaml", "branches", "voice-video"),
         ("infn-fnal", "examples/policies/remote-control.yaml", "one-way", "robin"),
+        ("infn-fnal", "policies/infn-fnal-pq.yaml", "one-way", "pre7"),
     )
-    for network, policy, scenario, name in cases:
-        found = list(pool.map(partial(of_policy, (network, policy, scenario)), range(1, SEEDS + 1)))
+    for case in cases:
+        _, _, scenario, name = case
+        found = list(pool.map(partial(of_policy, case), range(1, SEEDS + 1)))
         flows = [
             flow for flow in found[0][0].scenario(scenario).flows if flow.traffic_class == name and flow.samples
         ]
@@ -321,7 +327,26 @@ def policies(pool: ProcessPoolExecutor) -> Iterator[Row]:
                         float(np.mean([each > truth[position] for each in low])),
                     )
                     unknown = float(np.mean([math.isinf(each) for each in high]))
-                    yield Row(f"{scenario} {path}, {how}", f"p{quantile * 100:g}", wrong, unknown, SEEDS)
+                    yield Row(f"{name} {path}, {how}", f"p{quantile * 100:g}", wrong, unknown, SEEDS)
+            yield from power(f"{name} {path}", samples, truth)
+
+
+def power(of: str, samples: list[list[Sample]], truth: NDArray[np.float64]) -> Iterator[Row]:
+    """How many seeds reach a verdict, and a wrong one, where p95 and p99 are asked 10 % from the truth."""
+    for factor, right in ((1.1, "met"), (0.9, "broken")):
+        asked = {f"p{q * 100:g}": float(t) * factor for q, t in zip(QUANTILES[1:], truth[1:], strict=True)}
+        found = []
+        for pair in samples:
+            outcome = "inconclusive"
+            for look, sample in zip((1, LOOKS), pair, strict=True):
+                outcome = judge(Objective(delay=asked), sample, evidence="emulated", look=look, looks=LOOKS).outcome
+                if outcome != "inconclusive":
+                    break
+            found.append(outcome)
+        wrong = float(np.mean([each not in (right, "inconclusive") for each in found]))
+        undecided = found.count("inconclusive") / len(found)
+        what = f"p95 and p99 asked at {factor:g} of the truth: not {right}"
+        yield Row(of, what, (wrong,), undecided, SEEDS)
 
 
 def _spread(pool: ProcessPoolExecutor, work: Callable[[range], list[object]], trials: int) -> list:  # type: ignore[type-arg]
