@@ -136,7 +136,8 @@ class BoundVerdict(BaseModel):
     Where no packet lay beyond the bound, ``episode`` is the number of packets that were taken to be late or lost in
     one go, and ``longest_episode`` the largest at which the sample would show that the bound is kept.
     ``chance`` is the probability of as many beyond where the bound is just kept. ``heavy_tail`` where a mean has no
-    limits because of its tail.
+    limits because of its tail. ``clock_error`` (seconds) is how far the clocks that it was measured with may lie
+    apart: the limits are that much wider.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -158,6 +159,7 @@ class BoundVerdict(BaseModel):
     longest_episode: float | None = None
     chance: float = 1.0
     heavy_tail: bool = False
+    clock_error: float = 0.0
 
 
 class Verdict(BaseModel):

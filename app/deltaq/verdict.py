@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,6 +75,7 @@ def judge(
     evidence: Evidence,
     look: int = 1,
     looks: int = 1,
+    clock_error_ps: float = 0.0,
 ) -> Verdict:
     """Judge a sample, or ``(sent_ps, delay_ps or -1 when lost)`` of every packet, against ``objective``.
 
@@ -82,6 +83,10 @@ def judge(
     says otherwise) minus the smallest delay in the sample, as ITU-T Y.1541 takes it per evaluation interval; that
     quantile is never lowered to suit a small sample, which is inconclusive instead. Loss is that of all packets,
     also of those that were not looked at. ``look`` of ``looks`` is how often the growing sample was judged.
+
+    ``clock_error_ps`` is how far the clocks of sender and receiver may lie apart: all delays may be that much
+    longer, or shorter, than they say. A bound on delay or its mean is decided only where it is either way (RFC 7679,
+    section 3.7.1), and the limits are that much wider; a constant error does not change delay variation.
 
     Raises:
         ValueError: ``confidence`` does not lie between 0.5 and 1, a delay is no number from 0 on and not -1, or
@@ -92,7 +97,9 @@ def judge(
     seen = sample if isinstance(sample, Sample) else Sample.single(sample)
     at = confidence_at(confidence, look, looks)
     shortest = float(seen.delays_ps.min()) if seen.size else 0.0
-    bounds = tuple(_judge_bound(bound, objective, seen, at) for bound in _bounds(objective, shortest))
+    bounds = tuple(
+        _within_error(bound, objective, seen, at, clock_error_ps) for bound in _bounds(objective, shortest)
+    )
     verdict = Verdict(
         outcome=combine([bound.outcome for bound in bounds]),
         confidence=confidence,
@@ -158,6 +165,31 @@ def _bounds(objective: Objective, shortest_ps: float) -> list[_Bound]:
     if objective.loss is not None:
         bounds.append(_Bound("loss", "loss", None, objective.loss, math.inf, objective.loss))
     return bounds
+
+
+def _within_error(
+    bound: _Bound, objective: Objective, sample: Sample, confidence: float, error_ps: float
+) -> BoundVerdict:
+    """Judge one bound where delays may be off by as much, all alike."""
+    found = _judge_bound(bound, objective, sample, confidence)
+    if not error_ps or bound.kind not in ("delay", "mean"):
+        return found
+    longer, shorter = (
+        _judge_bound(replace(bound, threshold_ps=bound.threshold_ps + shift), objective, sample, confidence)
+        for shift in (-error_ps, error_ps)
+    )
+    error = error_ps / PS_PER_SECOND
+    low, high = found.low.number(), found.high.number()
+    return found.model_copy(
+        update={
+            "outcome": longer.outcome,
+            "more_packets": longer.more_packets,
+            "chance": shorter.chance,
+            "low": Quantity.of(None if low is None else max(0.0, low - error)),
+            "high": Quantity.of(None if high is None else high + error),
+            "clock_error": error,
+        }
+    )
 
 
 def _judge_bound(bound: _Bound, objective: Objective, sample: Sample, confidence: float) -> BoundVerdict:

@@ -58,6 +58,8 @@ def sentence(bound: BoundVerdict, verdict: Verdict, traffic_class: str) -> str:
         )
     if bound.heavy_tail:
         parts.append("the longest delays are so long that the mean has no limits")
+    if bound.clock_error:
+        parts.append(f"clocks may lie {amount(bound.clock_error, 'delay')} apart, which the limits count in")
     if verdict.undecided:
         parts.append(f"{verdict.undecided}, so that nothing is decided")
     if verdict.lacking:

@@ -59,6 +59,7 @@ def verdicts(intent: Intent, network: Network, measurement: Measurement) -> tupl
                 evidence=measurement.evidence,
                 look=measurement.look,
                 looks=measurement.looks,
+                clock_error_ps=measurement.clock_error_ps or 0,
             )
             why = _does_not_stand(measurement, scenario.name, check, sample, judged)
             if why:

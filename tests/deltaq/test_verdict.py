@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -260,3 +261,37 @@ def test_means_of_heavy_tails_have_no_limits() -> None:
     light = judge(Objective(mean=0.1), Sample.of_delays(generator.exponential(MS, 10_000)), evidence="measured")
     assert not light.bounds[0].heavy_tail
     assert light.outcome == "met"
+
+
+@pytest.mark.parametrize(
+    ("error_ms", "asked_ms", "outcome"),
+    [
+        (0, 21, "met"),
+        (2, 21, "inconclusive"),
+        (2, 23, "met"),
+        (0, 19, "broken"),
+        (2, 19, "inconclusive"),
+        (2, 17, "broken"),
+        (30, 21, "inconclusive"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["delay", "mean"])
+def test_clocks_that_may_lie_apart_decide_only_what_holds_either_way(
+    error_ms: int, asked_ms: int, outcome: str, kind: str
+) -> None:
+    sent = [(n * 20 * 10**9, 20 * 10**9 + n % 7) for n in range(3_000)]
+    asked: Any = {"mean": asked_ms / 1e3} if kind == "mean" else {"delay": {"p95": asked_ms / 1e3}}
+    objective = Objective(**asked, episode_packets=1)
+    verdict = judge(objective, sent, evidence="measured", clock_error_ps=error_ms * 10**9)
+    (bound,) = verdict.bounds
+    assert bound.outcome == verdict.outcome == outcome
+    assert bound.high.number() == pytest.approx(0.020 + error_ms / 1e3, rel=1e-6)
+    assert bound.low.number() == pytest.approx(max(0.0, 0.020 - error_ms / 1e3), rel=1e-6, abs=1e-12)
+
+
+def test_a_constant_error_of_clocks_changes_no_variation_and_no_loss() -> None:
+    sent = [(n * 20 * 10**9, 20 * 10**9 + n % 7) for n in range(12_000)]
+    objective = Objective(variation=0.001, loss=0.01, episode_packets=1)
+    found = [judge(objective, sent, evidence="measured", clock_error_ps=error) for error in (0, 10**12)]
+    assert found[0] == found[1]
+    assert found[0].outcome == "met"
