@@ -85,8 +85,8 @@ def judge(
     also of those that were not looked at. ``look`` of ``looks`` is how often the growing sample was judged.
 
     ``clock_error_ps`` is how far the clocks of sender and receiver may lie apart: all delays may be that much
-    longer, or shorter, than they say. A bound on delay or its mean is decided only where it is either way (RFC 7679,
-    section 3.7.1), and the limits are that much wider; a constant error does not change delay variation.
+    longer, or shorter, than they say. A bound on delay or its mean is decided only where it is either way
+    (RFC 7679, section 3.7.1), and the limits are that much wider; a constant error does not change delay variation.
 
     Raises:
         ValueError: ``confidence`` does not lie between 0.5 and 1, a delay is no number from 0 on and not -1, or

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
@@ -22,11 +23,12 @@ from app.tester.twin import TwinTester
 
 @dataclass(frozen=True)
 class Judged:
-    """A measurement, the verdicts on it, and what they come to together."""
+    """A measurement, the verdicts on it, what they come to together, and the seconds of processor time it took."""
 
     measurement: Measurement
     verdicts: tuple[ClassVerdict, ...]
     outcome: Outcome
+    cpu_seconds: float
 
 
 def require_checks(loaded: LoadedIntent) -> None:
@@ -90,11 +92,12 @@ def measure(
     Raises:
         TesterError: the tester cannot measure this.
     """
+    begun = time.process_time()
     measurement = TwinTester(network, plans_held(network, texts), seed).measure(
         intent, when, look=look, earlier=earlier
     )
     found = verdicts(intent, network, measurement)
-    return Judged(measurement, found, overall(found))
+    return Judged(measurement, found, overall(found), time.process_time() - begun)
 
 
 def measure_till_told(intent: Intent, network: Network, texts: Mapping[str, str], *, seed: int) -> Judged:

@@ -63,8 +63,15 @@ def measure(context: Context, held: Mapping[str, str], when: Side, look: int, ea
             "verdicts": context.artifacts.put_json([v.model_dump(mode="json") for v in judged.verdicts]),
             "outcome": judged.outcome,
         }
-        record.update(result)
+        record.update(result, text=_spent(judged))
     return result
+
+
+def _spent(judged: live.Judged) -> str:
+    """What a look cost, and that more would be looked at."""
+    simulations = max(each.replications for each in judged.measurement.scenarios)
+    most = f" of up to {REPLICATIONS[-1]}" if judged.outcome == "inconclusive" else ""
+    return f"{simulations} simulations{most}, {judged.cpu_seconds:.1f} s of processor time"
 
 
 def measuring(when: Side, look: int) -> str:

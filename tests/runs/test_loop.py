@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import threading
 from collections.abc import Callable, Iterator
@@ -494,6 +495,8 @@ def test_what_is_better_but_not_met_is_kept_where_the_policy_says_so(site: Site)
     assert after - before <= bound.high < -0.02
     (stage,) = [stage for stage in told.stages if stage.name == "compare"]
     assert stage.summary == "bounds after against before: 1 better; nothing unmet is worse than before"
+    (measuring,) = [stage for stage in told.stages if stage.name == "measure-after"]
+    assert re.fullmatch(r"8 simulations, \d+\.\d s of processor time", measuring.summary)
 
 
 def test_without_that_rule_it_goes_back_and_says_what_is_worse_again(site: Site) -> None:
