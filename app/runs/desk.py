@@ -277,12 +277,13 @@ class Desk:
         return self.store.change(run.id, decide, decision.by)
 
     def _said(self, run: Run, decision: Decision) -> Run:
-        """Write a word on what a run asks; it looks for it by itself."""
+        """Write a word on what a run asks, which then waits no more: it looks for the word by itself."""
 
-        def say(now: Run, connection: sa.Connection) -> None:
+        def say(now: Run, connection: sa.Connection) -> Mapping[str, Any]:
             if now.status is not RunStatus.RUNNING or now.attempt != run.attempt or now.waits_for != run.waits_for:
                 raise WrongState("the run moved on meanwhile", mend="look at it again")
             self.store.decide(connection, decision)
+            return {"waits_for": "", "due": None}
 
         return self.store.change(run.id, say, decision.by)
 

@@ -113,7 +113,8 @@ def await_word(context: Context, question: str, until: str | None) -> Json:
         ``until`` (when it is too late), and ``kept`` with ``by``, or ``stop``, ``late``, or none of them.
     """
     end = datetime.fromisoformat(until) if until else _pushed(context) + timedelta(seconds=ASK_SECONDS)
-    end = say(context, ASKS, end).due or end
+    if _word(context.store.decisions.on(context.run_id), question) is None:
+        say(context, ASKS, end)
 
     def attempt() -> Json | None:
         stop = context.stop()
