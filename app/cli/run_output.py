@@ -64,13 +64,14 @@ def _print_verdicts(report: RunReport, *, every_bound: bool) -> None:
 
 
 def _print_changes(report: RunReport, *, every_bound: bool) -> None:
-    """What can be said of after against before; without ``every_bound`` only what is better or worse."""
-    told = [
-        change_sentence(each, bound)
-        for each in report.changes
-        for bound in each.bounds
-        if every_bound or bound.change in ("better", "worse")
-    ]
+    """What can be said of after against before; without ``every_bound`` what is worse, else one bound that is better
+    of each class and path."""
+    told = []
+    for each in report.changes:
+        worse = [bound for bound in each.bounds if bound.change == "worse"]
+        better = [bound for bound in each.bounds if bound.change == "better"]
+        chosen = each.bounds if every_bound else worse or better[:1]
+        told += [change_sentence(each, bound) for bound in chosen]
     if told:
         out.print(Text("\nAfter against before", style="bold"))
     for line in told:
