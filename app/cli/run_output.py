@@ -64,8 +64,8 @@ def _print_verdicts(report: RunReport, *, every_bound: bool) -> None:
 
 
 def _print_changes(report: RunReport, *, every_bound: bool) -> None:
-    """What can be said of after against before; without ``every_bound`` what is worse, else one bound that is better
-    of each class and path."""
+    """What can be said of after against before; without ``every_bound`` what is worse of each class on its path, or
+    else the first that is better."""
     told = []
     for each in report.changes:
         worse = [bound for bound in each.bounds if bound.change == "worse"]

@@ -210,7 +210,7 @@ def test_runs_lists_and_show_tells_every_stage(campus: Campus, kept: Json) -> No
     # An inconclusive look is followed by another.
     assert [stage["name"] for stage in shown["stages"] if "-look-" not in stage["name"]] == [
         "read", "compile", "validate", "prepare", "predict", "measure-before", "push", "read-back", "counters",
-        "measure-after", "keep",
+        "measure-after", "compare", "keep",
     ]  # fmt: skip
     assert {stage["outcome"] for stage in shown["stages"]} == {"done"}
     assert all(stage["seconds"] > 0 for stage in shown["stages"])
