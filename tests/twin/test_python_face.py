@@ -75,6 +75,7 @@ def test_the_result_has_the_promised_shape():
         "returned",
         "tcp",
         "transactions",
+        "hops",
     }
     assert set(result["flows"][0]["delay_ps"]) == {"mean", "sd", "min", "max", *QUANTILES}
     assert set(result["ports"][0]) == {
