@@ -249,10 +249,13 @@ def watch_it_being_kept(page: Page) -> None:
 
 
 def read_the_verdict(page: Page) -> None:
-    """By class: broken before, met after; and the plots."""
+    """By class: broken before, met after, and what the change did; and the plots."""
     row = page.locator("table.verdicts").get_by_role("row", name=re.compile("voice-video.*p95"))
     expect(row.get_by_role("cell")).to_have_text(
-        [re.compile(text) for text in (r"p95 ≤ 50 ms", r"✘ broken ∞", r"✔ met \d.* ms", r"✔ met \d.* ms")]
+        [
+            re.compile(text)
+            for text in (r"p95 ≤ 50 ms", r"✘ broken ∞", r"✔ met \d.* ms", r"✔ met \d.* ms", r"^better: ")
+        ]
     )
     expect(page.get_by_text("∞: so many packets were lost").first).to_be_visible()
     drawn(page, LONG_MS / 1000)
