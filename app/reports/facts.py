@@ -28,6 +28,8 @@ def run_facts(report: RunReport) -> tuple[tuple[str, str], ...]:
     for decision in report.decisions:
         # A word on another candidate is history: it does not count for what the run would do now.
         about = "" if decision.candidate == report.candidate else ", what it would have done before"
+        if decision.keeping:
+            about = ", to keep what is not met"
         comment = f": {decision.comment}" if decision.comment else ""
         name = "approved by" if decision.approved else "refused by"
         facts.append((name, f"{decision.by}, {decision.at:%Y-%m-%d %H:%M} UTC{about}{comment}"))

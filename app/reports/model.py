@@ -45,7 +45,10 @@ class DeviceReport(BaseModel):
 
 
 class DecisionReport(BaseModel):
-    """Somebody approved or refused what the run would have done then: ``candidate`` lists it."""
+    """Somebody approved or refused what the run would have done then: ``candidate`` lists it.
+
+    With ``keeping`` it was about keeping what was measured and not shown to be met.
+    """
 
     model_config = _DOCUMENT
 
@@ -54,6 +57,7 @@ class DecisionReport(BaseModel):
     by: str
     comment: str
     at: datetime
+    keeping: bool = False
 
 
 class RunReport(BaseModel):

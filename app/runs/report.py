@@ -50,7 +50,7 @@ def _remains(store: RunStore, run: Run, stages: list[Stage]) -> RunReport:
     """Who was touched and how that ended: the journal stays when the artifacts go."""
     outcomes = {entry.device: entry.action.value for entry in store.journal.entries(run.id)}
     return RunReport(
-        **_order(store, run),
+        **_order(store, run, stages),
         finished=run.updated,
         stages=tuple(_stage(stage) for stage in stages),
         devices=tuple(
@@ -71,7 +71,7 @@ def _whole(
     predicted = _predicted(last)
     findings = _findings(artifacts, last)
     return RunReport(
-        **_order(store, run),
+        **_order(store, run, stages),
         candidate=last.get("prepare", {}).get("candidate"),
         finished=run.updated if run.status.final else None,
         stages=tuple(_stage(stage) for stage in stages),
@@ -87,8 +87,9 @@ def _whole(
     )
 
 
-def _order(store: RunStore, run: Run) -> Json:
+def _order(store: RunStore, run: Run, stages: list[Stage]) -> Json:
     """What was asked, by whom, and what people decided."""
+    questions = {stage.summary.get("question") for stage in stages if stage.name == COMPARE}
     return {
         "id": run.id,
         "network": run.network,
@@ -107,7 +108,14 @@ def _order(store: RunStore, run: Run) -> Json:
         "keep": run.params.get("keep", "met"),
         "question": question(store, run),
         "decisions": tuple(
-            DecisionReport(candidate=d.candidate, approved=d.approved, by=d.by, comment=d.comment, at=d.at)
+            DecisionReport(
+                candidate=d.candidate,
+                approved=d.approved,
+                by=d.by,
+                comment=d.comment,
+                at=d.at,
+                keeping=d.candidate in questions,
+            )
             for d in store.decisions.on(run.id)
         ),
     }

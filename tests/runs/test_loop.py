@@ -23,6 +23,7 @@ from app.intent.written import Written
 from app.inventory.changes import ChangeRules, Freeze
 from app.inventory.loader import load_network
 from app.lab import control
+from app.reports.facts import run_facts
 from app.resources import root
 from app.runs import course, keeping, outside, phases, predicting, preparing
 from app.runs.contents import contents
@@ -550,7 +551,10 @@ def test_an_approver_is_asked_whether_to_keep_what_is_not_met(site: Site, word: 
         assert "grace refused to keep it" in ended.reason
         assert site.running() == before
     assert site.desk.question(run.id) is None
-    assert [(d.approved, d.by) for d in site.desk.decisions(run.id)] == [(word == "approve", "grace")]
+    (decision,) = site.desk.detail(run.id).decisions
+    assert (decision.approved, decision.by, decision.keeping) == (word == "approve", "grace", True)
+    told = dict(run_facts(site.desk.detail(run.id)))
+    assert "UTC, to keep what is not met" in told["approved by" if word == "approve" else "refused by"]
     with pytest.raises(WrongState, match="waits for no approval"):
         site.desk.approve(run.id, "grace", asked)
 

@@ -147,12 +147,6 @@ class RunView:
         return reasons((), self.report)
 
     @property
-    def asked(self) -> str | None:
-        """The comparison on which its last attempt asked for a word, answered or not."""
-        asked = [stage.summary["question"] for stage in self.progress.stages if "question" in stage.summary]
-        return asked[-1] if asked else None
-
-    @property
     def four_eyes(self) -> bool:
         """Whether who had a hand in the change may not approve it."""
         return self.backend.desk.rules(self.run).approval == "four_eyes"
