@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 
 import pytest
 
+from app.deltaq.difference import differences
 from app.deltaq.distribution import DeltaQ
 from app.deltaq.objective import Evidence, Objective, Quantity
 from app.deltaq.verdict import judge
@@ -17,6 +18,7 @@ from app.reports.model import ClassVerdict, DeviceReport, RunReport, StageReport
 from app.reports.run_report import render_run_report
 from app.reports.table import amount
 from app.reports.verdict_rows import verdict_rows
+from app.tester.changes import ClassChange
 from app.tester.measurement import (
     FlowResult,
     Measurement,
@@ -160,6 +162,19 @@ def test_everything_is_in_it() -> None:
     ):
         assert text in page.text
     assert page.text.index("Q900") < page.text.index("Q201")
+
+
+def test_what_a_change_did_stands_beside_its_verdict() -> None:
+    whole = report()
+    assert whole.before is not None
+    assert whole.after is not None
+    sides = [class_sample(side, "wan", {"voice-video"}) for side in (whole.before, whole.after)]
+    bounds = differences(OBJECTIVE, sides[0], sides[1], confidence=0.95, paired=False)
+    change = ClassChange(scenario="wan", traffic_class="voice-video", confidence=0.95, bounds=bounds)
+    page = Page(render_run_report(whole.model_copy(update={"changes": (change,)})))
+    assert page.open == []
+    assert "better: " in page.text
+    assert "better: " not in Page(render_run_report(whole)).text
 
 
 def test_it_stands_alone() -> None:
