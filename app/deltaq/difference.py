@@ -31,7 +31,7 @@ from pydantic import BaseModel, ConfigDict
 from scipy import special
 
 from app.deltaq.dependence import effective_size_at_quantile, group_sums, level_ps
-from app.deltaq.mean import bent_t
+from app.deltaq.mean import bent_t, slant_of
 from app.deltaq.objective import BoundVerdict, Kind, Objective, Quantity
 from app.deltaq.sample import Sample
 from app.deltaq.verdict import PS_PER_SECOND, judge
@@ -102,10 +102,10 @@ def differences(
     half = 1 - (1 - confidence) / 2
     sides = [judge(objective, sample, confidence=half, evidence="emulated").bounds for sample in (before, after)]
     pairs = min(before.sent.size, after.sent.size) if paired and before.replicated and after.replicated else 0
-    first, second = (_first(sample, pairs) for sample in (before, after))
+    first, second = (sample.only(np.arange(sample.sent.size) < pairs) for sample in (before, after))
     found = []
     for old, new in zip(*sides, strict=True):
-        limits = _in_pairs(old, first, second, confidence, pairs) if pairs else None
+        limits = _in_pairs((old, new), first, second, confidence, pairs) if pairs else None
         limits = limits or _as_a_whole(old, new)
         found.append(
             Difference(
@@ -124,24 +124,16 @@ def differences(
     return tuple(found)
 
 
-def _first(sample: Sample, periods: int) -> Sample:
-    """The sample as far as its first periods go."""
-    end = sample.edges[periods]
-    return Sample(
-        sample.delays_ps[:end],
-        sample.weights[:end],
-        sample.edges[: periods + 1],
-        sample.sent[:periods],
-        sample.lost[:periods],
-        sample.independent,
-        sample.unseen_losses,
-    )
-
-
-def _in_pairs(bound: BoundVerdict, before: Sample, after: Sample, confidence: float, pairs: int) -> _Limits | None:
-    """Limits by the jackknife over pairs; None where too little is seen, or nothing that differs between them."""
+def _in_pairs(
+    bounds: tuple[BoundVerdict, BoundVerdict], before: Sample, after: Sample, confidence: float, pairs: int
+) -> _Limits | None:
+    """Limits by the jackknife over pairs; None where too little is seen, or nothing that differs between them, and
+    for means of delays without a variance, which nothing makes near to normal."""
+    bound = bounds[0]
     if _the_same(before, after):
         return _Limits(0.0, 0.0, MARGIN * bound.asked, pairs=pairs)
+    if any(side.heavy_tail for side in bounds):
+        return None
     level = _LEVEL_OF_MEAN if bound.kind == "mean" else bound.quantile
     if level is not None:
         known = min(effective_size_at_quantile(level, confidence, sample) for sample in (before, after))
@@ -161,8 +153,7 @@ def _in_pairs(bound: BoundVerdict, before: Sample, after: Sample, confidence: fl
     if spread == 0:
         return None
     error = math.sqrt(spread / (pairs - 1))
-    skewness = float((deviations**3).mean()) / spread**1.5 * math.sqrt(pairs * (pairs - 1)) / (pairs - 2)
-    slant = skewness / (6 * math.sqrt(pairs))
+    slant = slant_of(deviations)
     away = float(special.stdtrit(pairs - 1, 1 - (1 - confidence) * _SPENT))
     low, high = max(away, bent_t(away, slant)), max(away, -bent_t(-away, slant))
     return _Limits(difference - low * error, difference + high * error, margin, share, pairs)
@@ -244,29 +235,10 @@ def _mean_seconds(sample: Sample) -> NDArray[np.float64]:
 
 def _quantile_seconds(sample: Sample, quantile: float, *, less_minimum: bool) -> NDArray[np.float64]:
     found = []
-    for left in (None, *range(sample.sent.size)):
-        kept = _without(sample, left)
+    periods = np.arange(sample.sent.size)
+    for left in (-1, *periods):
+        kept = sample.only(periods != left)
         least = kept.delays_ps.min() if less_minimum and kept.size else 0.0
         value = level_ps(kept, quantile) if kept.size else math.inf
         found.append((value - least) / PS_PER_SECOND if math.isfinite(value) else math.inf)
     return np.array(found)
-
-
-def _without(sample: Sample, left: int | None) -> Sample:
-    """The sample without one of its periods."""
-    if left is None:
-        return sample
-    keep = np.ones(sample.size, dtype=np.bool_)
-    keep[sample.edges[left] : sample.edges[left + 1]] = False
-    periods = np.arange(sample.sent.size) != left
-    sizes = np.diff(sample.edges)[periods]
-    edges = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-    return Sample(
-        sample.delays_ps[keep],
-        sample.weights[keep],
-        edges,
-        sample.sent[periods],
-        sample.lost[periods],
-        sample.independent,
-        sample.unseen_losses,
-    )

@@ -70,10 +70,7 @@ def mean_interval(sample: Sample, confidence: float, asked: float = math.inf) ->
         return MeanInterval(mean, mean, mean, sample.worth, chance=float(mean <= asked))
     follows = 1.0 if sample.replicated else persistence(deviations)
     error = math.sqrt(squares * groups / (groups - 1) * follows) / float(weights.sum())
-    third = float((deviations**3).mean()) / (squares / groups) ** 1.5
-    # The unbiased third moment over the unbiased variance: what k/((k−1)(k−2)) and (k−1)^1.5 come to.
-    skewness = third * math.sqrt(groups * (groups - 1)) / (groups - 2)
-    slant = skewness / (6 * math.sqrt(groups))
+    slant = slant_of(deviations)
 
     def away(level: float) -> float:
         return bent_t(float(special.stdtrit(groups - 1, level)), slant) * error
@@ -100,8 +97,17 @@ def tail_index(values: NDArray[np.float64]) -> float:
     return 1 / excess if excess else math.inf
 
 
+def slant_of(deviations: NDArray[np.float64]) -> float:
+    """What bends Student's t: the skewness of the groups, from their deviations, over six times the root of their
+    number."""
+    groups = deviations.size
+    third = float((deviations**3).mean()) / float((deviations**2).mean()) ** 1.5
+    # The unbiased third moment over the unbiased variance: what k/((k−1)(k−2)) and (k−1)^1.5 come to.
+    return third * math.sqrt(groups * (groups - 1)) / (groups - 2) / (6 * math.sqrt(groups))
+
+
 def bent_t(t: float, slant: float) -> float:
-    """Willink's t: Student's t, bent by ``slant``, the groups' skewness over six times the root of their number."""
+    """Willink's t: Student's t, bent by ``slant`` (:func:`slant_of`)."""
     if abs(slant) < 1e-9:
         return t
     return (float(np.cbrt(1 + 6 * slant * (t - slant))) - 1) / (2 * slant)

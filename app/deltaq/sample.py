@@ -107,6 +107,20 @@ class Sample:
         """Whether limits can come from the spread between independent replications."""
         return self.independent and self.sent.size >= LEAST_REPLICATIONS
 
+    def only(self, periods: NDArray[np.bool_]) -> Sample:
+        """The chosen periods of it, in their order."""
+        sizes = np.diff(self.edges)
+        packets = np.repeat(periods, sizes)
+        return Sample(
+            self.delays_ps[packets],
+            self.weights[packets],
+            np.concatenate(([0], np.cumsum(sizes[periods]))).astype(np.int64),
+            self.sent[periods],
+            self.lost[periods],
+            self.independent,
+            self.unseen_losses,
+        )
+
     def part(self, chosen: NDArray[np.bool_]) -> float:
         """The part of all packets that the chosen ones stand for; 0 for an empty sample."""
         total = float(self.weights.sum())

@@ -113,6 +113,20 @@ def test_what_was_never_seen_is_not_shown_to_be_no_worse() -> None:
     assert found.high > 0.001
 
 
+@pytest.mark.parametrize("heavy", [(True, False), (False, True), (True, True)])
+def test_means_without_a_variance_are_not_compared(heavy: tuple[bool, bool]) -> None:
+    """Pairs of means of a Pareto distribution of index 1.5 are never near to normal, however many there are."""
+    mean = Objective(mean=0.05)
+    sides = []
+    for scale, far in zip((1.0, 1.02), heavy, strict=True):
+        draws = [np.random.default_rng([5, number]) for number in range(8)]
+        delays = [g.pareto(1.5, 2_000) + 1 if far else g.exponential(2, 2_000) for g in draws]
+        sides.append(Sample.of_delays(*(np.asarray(d * scale * 10 * MS) for d in delays), independent=True))
+    found = of(sides[0], sides[1], mean)
+    assert (found.change, found.pairs) == ("open", 0)
+    assert [found.high is None, found.low is None] == [heavy[1], heavy[0]]
+
+
 def test_one_realisation_is_compared_as_a_whole() -> None:
     rows = [(1_000 * n, 10 * 10**9) for n in range(2_000)]
     slow = [(sent, delay * 3) for sent, delay in rows]
