@@ -69,6 +69,11 @@ class _Visit:
 def throughput_ranges(streams: Sequence[Stream]) -> dict[str, tuple[float, float]]:
     """The least and the most IP bits per second that reach the destination, of one flow of each stream, by name.
 
+    Every line and policer divides what comes in; streams of constant load carry what the stage before let through,
+    greedy ones what all their stages grant them beside the others, and one acknowledgement comes back for every two
+    of their packets. Rates are found by rounds until they agree. Windows and losses of TCP are not modelled: a
+    greedy stream gets all that it is left.
+
     They are one number but where a priority class offers more than its policer lets through under congestion. The
     policer drops what arrives while the hardware is full: the class gets its cap for sure and at most what nobody
     else takes. Whom that helps or harms on later lines is found by letting each such class exceed alone, all but
@@ -91,19 +96,6 @@ def throughput_ranges(streams: Sequence[Stream]) -> dict[str, tuple[float, float
         stream.name: (min(each[stream.name] for each in found), max(each[stream.name] for each in found))
         for stream in streams
     }
-
-
-def expected_throughput(streams: Sequence[Stream]) -> dict[str, float]:
-    """IP bits per second that reach the destination, of one flow of each stream, by the stream's name: the least
-    of `throughput_ranges` for priority classes, which exceed their caps nowhere.
-
-    Every line and policer divides what comes in; streams of constant load carry what the stage before let through,
-    greedy ones what all their stages grant them beside the others, and one acknowledgement comes back for every two
-    of their packets. Rates are found by rounds until they agree. Windows and losses of TCP are not modelled: a
-    greedy stream gets all that it is left.
-    """
-    every, answers = with_acknowledgements(streams)
-    return _delivered(streams, _settled(every, answers, ()))
 
 
 def _delivered(streams: Sequence[Stream], carried: Sequence[Sequence[float]]) -> dict[str, float]:

@@ -14,7 +14,7 @@ from app.inventory.models import TrafficFlow
 from app.plan.model import Discipline, Queue, Scheduler, Share, ShareUnit
 from app.tester.delay_bounds import delay_bounds
 from app.tester.encapsulation import PS, Carried
-from app.tester.expectation import expectations, expected_throughput
+from app.tester.expectation import expectations, throughput_ranges
 from app.tester.policers import limit, met
 from app.tester.stages import Line, Meter, Passage, Stream
 from app.tester.streams import load
@@ -50,6 +50,13 @@ def stream(
     )
 
 
+def throughput(streams: list[Stream]) -> dict[str, float]:
+    """Of streams without a policed priority class, whose throughput is one number."""
+    found = throughput_ranges(streams)
+    assert all(least == most for least, most in found.values())
+    return {name: least for name, (least, _) in found.items()}
+
+
 def weighted(discipline: Discipline, *weights: int) -> Scheduler:
     return Scheduler(
         discipline=discipline,
@@ -62,7 +69,7 @@ def weighted(discipline: Discipline, *weights: int) -> Scheduler:
 def test_an_overload_is_lost_once_and_not_again() -> None:
     first, second = line("a", 400_000), line("b", 300_000)
 
-    found = expected_throughput(
+    found = throughput(
         [
             stream("through", 400_000, (first, 0), (second, 0)),
             stream("beside", 400_000, (first, 0)),
@@ -77,7 +84,7 @@ def test_a_greedy_stream_gives_way_where_it_cannot_use_its_part() -> None:
     """The long one has a third of its narrow line, so that the short one of the wide line has all but that."""
     narrow, wide = line("a", 300_000), line("b", 1_000_000)
 
-    found = expected_throughput(
+    found = throughput(
         [
             stream("long", math.inf, (narrow, 0), (wide, 0)),
             stream("narrow", math.inf, (narrow, 0), count=2),
@@ -91,7 +98,7 @@ def test_a_greedy_stream_gives_way_where_it_cannot_use_its_part() -> None:
 def test_greedy_streams_take_what_steady_ones_leave_of_their_queue() -> None:
     one = line("a")
 
-    found = expected_throughput([stream("udp", 700_000, (one, 0)), stream("tcp", math.inf, (one, 0), count=3)])
+    found = throughput([stream("udp", 700_000, (one, 0)), stream("tcp", math.inf, (one, 0), count=3)])
 
     assert found == pytest.approx({"udp": 700_000, "tcp": 100_000})
 
@@ -99,7 +106,7 @@ def test_greedy_streams_take_what_steady_ones_leave_of_their_queue() -> None:
 def test_flow_based_queueing_goes_by_precedence() -> None:
     fair = line("a", scheduler=Scheduler(discipline=Discipline.FLOW_WFQ, queues=(Queue(number=0),)))
 
-    found = expected_throughput(
+    found = throughput(
         [
             stream("voice", 900_000, (fair, 0), weight=6),
             stream("bulk", math.inf, (fair, 0), count=4),
@@ -113,7 +120,7 @@ def test_a_policer_holds_the_streams_that_share_it() -> None:
     wide, out = line("a", 10 * RATE), line("b")
     meter = Meter(("b", "in", "ingress", 0), 300_000, 4000, 500)
 
-    found = expected_throughput(
+    found = throughput(
         [
             stream("one", 400_000, (wide, 0), meter, (out, 0)),
             stream("two", 200_000, (wide, 0), meter, (out, 0)),
@@ -129,14 +136,14 @@ def test_round_robin_by_packets_favours_large_ones() -> None:
     robin = line("a", scheduler=weighted(Discipline.WRR, 1, 3), limits=2)
     streams = [stream("large", RATE, (robin, 0), size=1500), stream("small", RATE, (robin, 1))]
 
-    assert expected_throughput(streams) == pytest.approx({"large": 500_000, "small": 500_000})
+    assert throughput(streams) == pytest.approx({"large": 500_000, "small": 500_000})
     by_bytes = replace(robin, scheduler=weighted(Discipline.SRR, 1, 3))
     streams = [stream("large", RATE, (by_bytes, 0), size=1500), stream("small", RATE, (by_bytes, 1))]
-    assert expected_throughput(streams) == pytest.approx({"large": 250_000, "small": 750_000})
+    assert throughput(streams) == pytest.approx({"large": 250_000, "small": 750_000})
 
 
 def test_framing_is_paid_for() -> None:
-    found = expected_throughput([stream("s", 2 * RATE, (line("a"), 0), size=1500, gap=42)])
+    found = throughput([stream("s", 2 * RATE, (line("a"), 0), size=1500, gap=42)])
 
     assert found["s"] == pytest.approx(RATE * 1500 / 1542)
 
