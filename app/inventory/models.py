@@ -217,6 +217,11 @@ class TrafficFlow(Model):
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
+    @property
+    def is_rtp(self) -> bool:
+        """Whether its packets have RTP headers, which a link can compress."""
+        return self.application is not None and self.application.startswith("rtp-")
+
 
 def _tuples(value: object) -> object:
     return tuple(tuple(v) for v in value) if isinstance(value, list) else value

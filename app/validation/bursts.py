@@ -156,11 +156,10 @@ def _sent(known: Known) -> Iterator[_Sent]:
         except (KeyError, ValueError):
             continue  # `check_verification` says so where it matters
         names, size = dict.fromkeys(flow_classes(intent, flow, network)), flow.source.ip_bytes
-        compressible = flow.application is not None and flow.application.startswith("rtp-")
         for link, port in path:
-            frame = policed_bytes(link, size, known.interface(port), compressible=compressible)
+            frame = policed_bytes(link, size, known.interface(port), compressible=flow.is_rtp)
             for name in names:
-                yield _Sent(port, name, size, frame, compressible)
+                yield _Sent(port, name, size, frame, flow.is_rtp)
 
 
 def policed_bytes(link: Link, ip_bytes: int, plan: InterfacePlan | None, *, compressible: bool = False) -> int:

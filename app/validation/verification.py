@@ -125,8 +125,7 @@ def _below_minimum(known: Known, check: Verify, name: str) -> Finding | None:
 
 
 def _smallest_packet(flow: TrafficFlow) -> Packet:
-    compressible = flow.application is not None and flow.application.startswith("rtp-")
-    return Packet(smallest(flow), compressible)
+    return Packet(smallest(flow), flow.is_rtp)
 
 
 def smallest(flow: TrafficFlow) -> int:
