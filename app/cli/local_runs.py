@@ -34,7 +34,7 @@ from app.cli.run_output import (
 )
 from app.deploy.fleet import Fleet
 from app.deploy.sessions import Sessions
-from app.keep_rule import in_words, strictest
+from app.keep_rule import in_words
 from app.reports.pdf import run_pdf
 from app.reports.run_report import render_run_report
 from app.runs import live
@@ -55,7 +55,7 @@ def carry_out(asked: Asked, reports: Reports, as_json: bool) -> None:
     with open_service(load_settings(), progress) as service:
         _report_recovered(service.recover())
         if order.measure:
-            rule = strictest([order.intent.intent.keep, order.network.changes.keep])
+            rule = service.desk.keep_rule(order.network, order.intent.intent.keep)
             progress("keep rule", f"{rule}: {in_words(rule)}")
         finished = service.run(order, account())
         report = run_report(service.store, service.artifacts, finished.run_id)

@@ -201,7 +201,7 @@ class Desk:
                     "this is not what the run asks now", Place(path="candidate"), f"look at what it asks: {asked}"
                 )
             return self._said(run, Decision(run.id, asked, True, who, _bounded(comment), self.store.now()))
-        run = self._waiting_for_approval(run_id)
+        self._require_waiting(run)
         self.require_another(run, who)
         listed = self.candidate(run.id)
         if listed is None or listed.id != candidate:
@@ -223,7 +223,7 @@ class Desk:
         asked = question(self.store, run)
         if asked is not None:
             return self._said(run, Decision(run.id, asked, False, who, _bounded(comment), self.store.now()))
-        run = self._waiting_for_approval(run_id)
+        self._require_waiting(run)
         listed = self.candidate(run.id)
         candidate = listed.id if listed else ""
         return self._decided(run, Decision(run.id, candidate, False, who, _bounded(comment), self.store.now()))
@@ -257,10 +257,8 @@ class Desk:
         if done is not None:
             raise NotAllowed(f"{who} {done} and may not approve it", mend="ask another approver")
 
-    def _waiting_for_approval(self, run_id: str) -> Run:
-        run = self.run(run_id)
+    def _require_waiting(self, run: Run) -> None:
         require_status(run, frozenset({RunStatus.NEEDS_APPROVAL}), "waits for no approval")
-        return run
 
     def _decided(self, run: Run, decision: Decision) -> Run:
         def decide(now: Run, connection: sa.Connection) -> Mapping[str, Any]:
