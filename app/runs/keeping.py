@@ -12,7 +12,7 @@ from app.runs.context import Context
 from app.runs.decisions import Decision
 from app.runs.store import Run, RunStore
 from app.runs.tables import RunStatus, Verdict
-from app.runs.waiting import polled, say
+from app.runs.waiting import await_given, say
 from app.tester.changes import ClassChange, class_changes
 from app.tester.judging import ClassVerdict
 from app.tester.measurement import Measurement
@@ -21,7 +21,7 @@ Json = dict[str, Any]
 
 STAGE = "compare"
 ASK_SECONDS = 600.0
-"""How long a run waits for a word after its push: well below the time after which boxes go back by themselves."""
+"""How long a run waits for a word after its push: well below the time after which devices go back by themselves."""
 _MOST_TOLD = 3
 ASKS = "a word on whether to keep what is not shown to be met"
 """What a run that asks says it waits for."""
@@ -116,23 +116,15 @@ def await_word(context: Context, question: str, until: str | None) -> Json:
     if _word(context.store.decisions.on(context.run_id), question) is None:
         say(context, ASKS, end)
 
-    def attempt() -> Json | None:
-        stop = context.stop()
-        if stop is not None:
-            return {"stop": stop}
+    def given() -> Json | None:
         word = _word(context.store.decisions.on(context.run_id), question)
-        if word is not None:
-            return {"kept": word.approved, "by": word.by}
-        return {"late": True} if context.store.now() >= end else None
+        return {"kept": word.approved, "by": word.by} if word is not None else None
 
-    found = polled(attempt)
-    if found is not None:
-        say(context, "")
-    return {"until": end.isoformat(), **(found or {})}
+    return await_given(context, given, end)
 
 
 def _pushed(context: Context) -> datetime:
-    """When the push began, from which on the boxes' own switches count."""
+    """When the push began, from which on the devices' own switches count."""
     began = [stage.started for stage in context.store.stages(context.run_id) if stage.name == "push"]
     return began[-1] if began else context.store.now()
 

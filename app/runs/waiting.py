@@ -109,14 +109,25 @@ def await_measurement(context: Context, when: Side, until: str | None, seconds: 
     end = say(context, waiting_for(when), end).due or end
     since = end - timedelta(seconds=seconds)
 
+    def given() -> Json | None:
+        artifact = received(context.store, context.run_id, when, since)
+        return {"measurement": artifact} if artifact is not None else None
+
+    return await_given(context, given, end)
+
+
+def await_given(context: Context, given: Callable[[], Json | None], end: datetime) -> Json:
+    """Wait, for the length of one step, for what somebody outside gives before ``end``.
+
+    Returns:
+        ``until`` (``end``), and what was given, ``stop`` where the run has to stop, ``late``, or none of them.
+    """
+
     def attempt() -> Json | None:
         stop = context.stop()
         if stop is not None:
             return {"stop": stop}
-        artifact = received(context.store, context.run_id, when, since)
-        if artifact is not None:
-            return {"measurement": artifact}
-        return {"late": True} if context.store.now() >= end else None
+        return given() or ({"late": True} if context.store.now() >= end else None)
 
     found = polled(attempt)
     if found is not None:
