@@ -164,6 +164,11 @@ class Verify(Model):
             raise ValueError(f"{self.from_!r} cannot verify towards itself: name two stations")
         return self
 
+    @property
+    def path(self) -> str:
+        """Its path as measurements and verdicts name it."""
+        return f"{self.from_}→{self.to}"
+
 
 class Intent(Model):
     """A whole QoS intent.

@@ -59,7 +59,7 @@ def undecidable(
 
 
 def _is_of(check: Verify, verdict: ClassVerdict) -> bool:
-    return f"{check.from_}→{check.to}" == verdict.path and verdict.traffic_class in check.classes
+    return check.path == verdict.path and verdict.traffic_class in check.classes
 
 
 def _seconds(

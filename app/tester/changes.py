@@ -40,7 +40,6 @@ def class_changes(
         scenario = scenario_of(network, check)
         if scenario is None or not all(_has(side, scenario.name) for side in (before, after)):
             continue
-        path = f"{check.from_}→{check.to}"
         confidence = confidence_at(check.confidence, after.look, after.looks)
         paired = _paired(before, after, scenario.name)
         for name in check.classes:
@@ -48,12 +47,16 @@ def class_changes(
             if spec is None:
                 continue
             samples = [
-                class_sample(side, scenario.name, intent.within(name), path=path) for side in (before, after)
+                class_sample(side, scenario.name, intent.within(name), path=check.path) for side in (before, after)
             ]
             bounds = differences(spec.bounds(), samples[0], samples[1], confidence=confidence, paired=paired)
             found.append(
                 ClassChange(
-                    scenario=scenario.name, traffic_class=name, path=path, confidence=confidence, bounds=bounds
+                    scenario=scenario.name,
+                    traffic_class=name,
+                    path=check.path,
+                    confidence=confidence,
+                    bounds=bounds,
                 )
             )
     return tuple(found)

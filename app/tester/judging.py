@@ -45,13 +45,12 @@ def verdicts(intent: Intent, network: Network, measurement: Measurement) -> tupl
         scenario = scenario_of(network, check)
         if scenario is None:
             continue
-        path = f"{check.from_}→{check.to}"
         for name in check.classes:
             spec = intent.objective_of(check, name)
             if spec is None:
                 continue
             asked = spec.bounds()
-            sample = class_sample(measurement, scenario.name, intent.within(name), path=path)
+            sample = class_sample(measurement, scenario.name, intent.within(name), path=check.path)
             verdict = judge(
                 asked,
                 sample,
@@ -67,7 +66,7 @@ def verdicts(intent: Intent, network: Network, measurement: Measurement) -> tupl
             verdict = verdict.model_copy(update={"lacking": measurement.lacking(scenario.name)})
             found.append(
                 ClassVerdict(
-                    scenario=scenario.name, traffic_class=name, path=path, objective=asked, verdict=verdict
+                    scenario=scenario.name, traffic_class=name, path=check.path, objective=asked, verdict=verdict
                 )
             )
     decided = together([entry.verdict for entry in found])

@@ -197,7 +197,7 @@ class TwinTester:
         if held is not None and held.path_delays is None:
             return None
         judged = dict.fromkeys(
-            JudgedPath(name, intent.within(name), f"{check.from_}→{check.to}")
+            JudgedPath(name, intent.within(name), check.path)
             for check in intent.verify
             if (check.from_, check.to) in scenario.between
             for name in check.classes
