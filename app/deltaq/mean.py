@@ -103,7 +103,9 @@ def slant_of(deviations: NDArray[np.float64]) -> float:
     groups = deviations.size
     third = float((deviations**3).mean()) / float((deviations**2).mean()) ** 1.5
     # The unbiased third moment over the unbiased variance: what k/((k−1)(k−2)) and (k−1)^1.5 come to.
-    return third * math.sqrt(groups * (groups - 1)) / (groups - 2) / (6 * math.sqrt(groups))
+    skewness = third * math.sqrt(groups * (groups - 1)) / (groups - 2)
+    slant: float = skewness / (6 * math.sqrt(groups))
+    return slant
 
 
 def bent_t(t: float, slant: float) -> float:

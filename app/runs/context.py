@@ -37,10 +37,9 @@ class Documents:
     ``intent_included`` has the artifacts of the files that the intent includes, by name; ``intent_parameters`` are
     the parameters set beside it, ``name=value``. With the tester ``outside`` somebody else measures, before the
     push only if ``before``. ``undo_of`` is the run that this one rolls back, and it ``redoes`` a change where that
-    one went back itself; ``approval`` who has to approve the change, and ``keep`` when it is
-    kept; ``traceparent`` the trace of the request that
-    asked for it (W3C Trace Context). ``policy_name`` and ``policy_number`` are the version of
-    a stored policy that the intent is: parameters may have given the intent another name.
+    one went back itself; ``approval`` who has to approve the change, and ``keep`` when it is kept; ``traceparent``
+    the trace of the request that asked for it (W3C Trace Context). ``policy_name`` and ``policy_number`` are the
+    version of a stored policy that the intent is: parameters may have given the intent another name.
     """
 
     intent_file: str

@@ -103,8 +103,8 @@ impl Simulation {
         self.until_ps = until_ps;
     }
 
-    /// Measures nothing that is sent from the end of the window on, and ends the run when all sent in it has
-    /// ended.
+    /// Measures nothing that is sent from the end of the window on, and ends the run when all sent
+    /// in it has ended.
     pub fn cool_down(&mut self) {
         self.measured_until_ps = self.window.1;
     }
@@ -117,8 +117,8 @@ impl Simulation {
         })
     }
 
-    /// Runs until sources have stopped and the network is empty, or to the end of the cool-down. `interrupted` is asked now
-    /// and then; true ends the run.
+    /// Runs until sources have stopped and the network is empty, or to the end of the cool-down.
+    /// `interrupted` is asked now and then; true ends the run.
     pub fn run(&mut self, mut interrupted: impl FnMut() -> bool) -> Result<(), RunError> {
         for (id, flow) in self.flows.iter_mut().enumerate() {
             let id = id as FlowId;
