@@ -13,7 +13,8 @@ import sys
 
 from app.system_packages import install_command, parts
 
-_UNATTENDED = ("env", "DEBIAN_FRONTEND=noninteractive")
+# Offline, so that a server that a package brings is not started: tests start their own.
+_UNATTENDED = ("env", "DEBIAN_FRONTEND=noninteractive", "SYSTEMD_OFFLINE=1")
 _SECONDS = 1200
 _WAIT_FOR_OTHERS = "DPkg::Lock::Timeout=300"
 

@@ -6,12 +6,13 @@ import functools
 import inspect
 from collections.abc import Callable
 from types import FunctionType
-from typing import Any
+from typing import Any, get_args
 
 from napalm.base.base import NetworkDriver
 
 from cli_candidate.guard import SessionGuard
 from cli_candidate.limits import Limits, Step
+from cli_candidate.way import Transport, Way
 
 #: The step that a method of NAPALM's is; every other one is ``show``.
 _STEPS: dict[str, Step] = {
@@ -31,11 +32,13 @@ _STEPS: dict[str, Step] = {
 class BoundedDriver(NetworkDriver):
     """Mixed into a driver: what it and its subclasses have as public methods runs within the limits of a step.
 
-    Two more ``optional_args``: ``limits`` (a :class:`Limits`), or ``session_guard``, a guard by which somebody else
-    stops the session from another thread.
+    More ``optional_args``: ``limits`` (a :class:`Limits`), or ``session_guard``, a guard by which somebody else
+    stops the session from another thread; ``transport`` and ``jump``, the way to the device
+    (:class:`cli_candidate.way.Way`).
     """
 
     guard: SessionGuard
+    way: Way
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         super().__init_subclass__(**arguments)
@@ -44,9 +47,17 @@ class BoundedDriver(NetworkDriver):
             if isinstance(method, FunctionType) and not name.startswith("_") and not hasattr(method, "step"):
                 setattr(cls, name, _within(_STEPS.get(name, "show"), method))
 
-    def _take_guard(self, optional_args: dict[str, Any]) -> dict[str, Any]:
-        """Keep the guard, or make one; the other arguments."""
+    def _take_own(self, optional_args: dict[str, Any]) -> dict[str, Any]:
+        """Keep the way and the guard, or make them; the other arguments.
+
+        Raises:
+            ValueError: there is no such transport.
+        """
         arguments = dict(optional_args)
+        transport = arguments.pop("transport", "ssh")
+        if transport not in get_args(Transport):
+            raise ValueError(f"transport {transport!r}: there are {', '.join(get_args(Transport))}")
+        self.way = Way(transport, tuple(arguments.pop("jump", ())))
         limits: Limits | None = arguments.pop("limits", None)
         silence = arguments.pop("read_timeout_override", None)
         if silence:

@@ -15,6 +15,7 @@ from netmiko.exceptions import NetmikoTimeoutException
 from cli_candidate.answers import require_nothing_more
 from cli_candidate.bounded import BoundedDriver
 from cli_candidate.connection import guarded
+from cli_candidate.way import Way
 
 # NAPALM and Netmiko search the answers to file commands and commits by patterns whose work grows with the square
 # of a line, or of the answer, and nothing else in the process runs meanwhile. Such answers are short.
@@ -66,11 +67,14 @@ class BoundedIosDriver(BoundedDriver, IOSDriver):
         """Keep the parameters; nothing is contacted before ``open()``.
 
         Raises:
-            NotImplementedError: another transport than SSH.
+            ValueError: there is no such transport.
         """
-        arguments = self._take_guard(optional_args or {})
-        if arguments.get("transport", "ssh") != "ssh":
-            raise NotImplementedError(f"transport {arguments['transport']!r}: within limits there is SSH only")
+        arguments = self._take_own(optional_args or {})
+        if self.way.transport == "telnet":
+            arguments["transport"] = "telnet"
+        if self.way != Way():
+            # SCP takes a connection of its own, by Paramiko and straight to the device.
+            arguments["inline_transfer"] = True
         super().__init__(hostname, username, password, timeout, arguments)
 
     def _netmiko_open(
@@ -84,6 +88,7 @@ class BoundedIosDriver(BoundedDriver, IOSDriver):
                 password=self.password,
                 timeout=self.timeout,
                 guard=self.guard,
+                way=self.way,
                 **(netmiko_optional_args or {}),
             )
         except NetmikoTimeoutException as error:

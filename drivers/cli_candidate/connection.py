@@ -3,24 +3,34 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import paramiko
 from napalm.base.exceptions import ConnectionClosedException
 from netmiko import BaseConnection
+from netmiko._telnetlib.telnetlib import Telnet
+from netmiko.channel import TelnetChannel
+from netmiko.exceptions import NetmikoAuthenticationException, NetmikoTimeoutException
+from paramiko.ssh_exception import SSHException
 
 from cli_candidate.guard import SessionGuard
+from cli_candidate.legacy import LegacyChannel, LegacyClient
+from cli_candidate.way import Way, connect, way_closed
 
 # Netmiko and paramiko have clocks of their own, which say less when they run out: the guard's come first.
 _LATER_SECONDS = 30.0
+_TELNET = "_telnet"
 
 
 class GuardedClient(paramiko.SSHClient):
-    """An SSH client that connects by a guard."""
+    """An SSH client that connects by a guard, by itself or through the command ``jump``."""
 
-    def __init__(self, guard: SessionGuard) -> None:
+    def __init__(self, guard: SessionGuard, jump: Sequence[str] = ()) -> None:
         super().__init__()
         self._guard = guard
+        self._jump = jump
 
     def connect(
         self, hostname: str, port: int = 22, *, sock: Any = None, timeout: float | None = None, **parameters: Any
@@ -29,6 +39,7 @@ class GuardedClient(paramiko.SSHClient):
 
         Raises:
             ValueError: ``sock`` is given, whose bytes nobody would count.
+            SSHException: the device, or the jump host, cannot be talked to.
         """
         if sock is not None:
             raise ValueError("a session over a socket of one's own has no limits; leave sock out")
@@ -40,7 +51,14 @@ class GuardedClient(paramiko.SSHClient):
             "channel_timeout": later,
             "transport_factory": functools.partial(_transport, later),
         }
-        super().connect(hostname, port, sock=self._guard.connect(hostname, port, timeout), **parameters)
+        sock = connect(self._guard, self._jump, hostname, port, timeout)
+        try:
+            super().connect(hostname, port, sock=sock, **parameters)
+        except (SSHException, EOFError) as error:
+            said = self._guard.said()
+            if not said:
+                raise
+            raise SSHException(way_closed(self._jump, said)) from error
 
 
 def _transport(handshake_timeout: float, *arguments: Any, **parameters: Any) -> paramiko.Transport:
@@ -52,14 +70,42 @@ def _transport(handshake_timeout: float, *arguments: Any, **parameters: Any) -> 
 class GuardedConnection(BaseConnection):
     """Mixed into a Netmiko class: its reads and writes end when the guard cuts the session, or the device does."""
 
-    def __init__(self, *arguments: Any, guard: SessionGuard, **parameters: Any) -> None:
-        """Connect; ``guard`` holds it to the limits of the step that is under way."""
+    def __init__(self, *arguments: Any, guard: SessionGuard, way: Way | None = None, **parameters: Any) -> None:
+        """Connect; ``guard`` holds it to the limits of the step under way, ``way`` is how it comes there."""
         self.guard = guard
+        self.way = way or Way()
+        if self.way.transport == "telnet" and not parameters["device_type"].endswith(_TELNET):
+            parameters["device_type"] += _TELNET
         parameters["read_timeout_override"] = guard.longest_seconds + _LATER_SECONDS
         super().__init__(*arguments, **parameters)
 
+    def establish_connection(self, width: int = 511, height: int = 1000) -> None:
+        """Connect and log in; see Netmiko."""
+        if self.protocol != "telnet":
+            super().establish_connection(width, height)
+            return
+        telnet = Telnet()
+        telnet.sock = connect(self.guard, self.way.jump, self.host, self.port or 23, self.conn_timeout)
+        self.remote_conn = telnet
+        self.channel = TelnetChannel(conn=telnet, encoding=self.encoding)
+        try:
+            self.telnet_login()
+        except (NetmikoAuthenticationException, ConnectionClosedException) as error:
+            said = self.guard.said()
+            if not said:
+                raise
+            raise NetmikoTimeoutException(way_closed(self.way.jump, said)) from error
+        # The log-in has read the prompt that some platforms wait for next.
+        self.write_channel(self.RETURN)
+
+    def _build_ssh_client(self) -> paramiko.SSHClient:
+        if self.way.transport != "ssh-legacy":
+            client: paramiko.SSHClient = super()._build_ssh_client()
+            return client
+        return LegacyClient(self.guard, self.way.jump, known_hosts_files(self))
+
     def _get_ssh_client_instance(self) -> paramiko.SSHClient:
-        return GuardedClient(self.guard)
+        return GuardedClient(self.guard, self.way.jump)
 
     def read_channel(self) -> str:
         """What has arrived.
@@ -70,7 +116,7 @@ class GuardedConnection(BaseConnection):
         """
         self.guard.check()
         text = str(super().read_channel())
-        if not text and self._is_closed():
+        if not text and self.is_closed:
             # The last words may have arrived between the two looks.
             text = str(super().read_channel())
             if not text:
@@ -91,9 +137,24 @@ class GuardedConnection(BaseConnection):
             self.guard.check()
             raise
 
-    def _is_closed(self) -> bool:
-        channel = self.remote_conn
-        return isinstance(channel, paramiko.Channel) and channel.closed
+    def is_alive(self) -> bool:
+        """Whether the session stands; see Netmiko."""
+        if isinstance(self.remote_conn, LegacyChannel):
+            return self.remote_conn.is_active()
+        return bool(super().is_alive())
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the device has closed the session, as far as that is known without a word to it."""
+        return self.remote_conn is None or bool(getattr(self.remote_conn, "closed", False))
+
+
+def known_hosts_files(connection: BaseConnection) -> list[str]:
+    """The files of host keys that a Netmiko connection is to believe."""
+    system = Path("~/.ssh/known_hosts").expanduser()
+    files = [str(system)] if connection.system_host_keys and system.is_file() else []
+    alternative = connection.alt_key_file if connection.alt_host_keys else ""
+    return [*files, alternative] if alternative and Path(alternative).is_file() else files
 
 
 @functools.cache

@@ -42,7 +42,7 @@ class CandidateDriver(BoundedDriver):
     ``alt_host_keys`` with ``alt_key_file``, ``conn_timeout``, ``fast_cli``, ``global_delay_factor``,
     ``session_log`` and so on; besides ``force_no_enable``, ``limits`` (how long and how much each step may
     take: :class:`cli_candidate.limits.Limits`) and ``read_timeout_override`` (its silence after a command, in
-    seconds). Only SSH is spoken.
+    seconds), ``transport`` and ``jump`` (:class:`cli_candidate.way.Way`).
 
     Nothing is written to the startup configuration before ``confirm_commit()``, whether or not
     ``revert_in`` was given (NAPALM's own ``ios`` driver saves at once without it).
@@ -59,9 +59,7 @@ class CandidateDriver(BoundedDriver):
         optional_args: dict[str, Any] | None = None,
     ) -> None:
         """Keep the parameters; nothing is contacted before :meth:`open`."""
-        arguments = self._take_guard(optional_args or {})
-        if arguments.get("transport", "ssh") != "ssh":
-            raise NotImplementedError(f"transport {arguments['transport']!r}: this driver speaks SSH only")
+        arguments = self._take_own(optional_args or {})
         self.hostname = hostname
         self.username = username
         self.password = password
@@ -95,14 +93,14 @@ class CandidateDriver(BoundedDriver):
             ConnectionException: unreachable, wrong or unknown host key, or no command line behind it.
             LimitExceededError: it takes longer than the step ``login`` may.
         """
-        where = f"{self.hostname}:{self._netmiko_arguments.get('port') or 22}"
+        port = self._netmiko_arguments.get("port") or (23 if self.way.transport == "telnet" else 22)
+        where = f"{self.hostname}:{port}"
         try:
             self._log_in(where)
         except NetmikoAuthenticationException as error:
             raise ConnectAuthError(f"{where} refuses the credentials of {self.username!r}") from error
         except (NetmikoTimeoutException, NetmikoBaseException) as error:
-            reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
-            raise ConnectionException(f"cannot open a session to {where}: {reason}") from error
+            raise ConnectionException(f"cannot open a session to {where}: {_reason(error)}") from error
         except (OSError, EOFError, ValueError, paramiko.SSHException) as error:
             raise ConnectionException(f"cannot open a session to {where}: {error}") from error
         finally:
@@ -117,6 +115,7 @@ class CandidateDriver(BoundedDriver):
             password=self.password,
             timeout=self.timeout,
             guard=self.guard,
+            way=self.way,
             **self._netmiko_arguments,
         )
         if not self.force_no_enable:
@@ -154,7 +153,7 @@ class CandidateDriver(BoundedDriver):
 
     def is_alive(self) -> dict[str, bool]:
         """Whether the session stands. Sends a NUL, which command lines ignore, to find a dead peer."""
-        if self.device is None or getattr(self.device.remote_conn, "closed", True):
+        if self.device is None or self.device.is_closed:
             return {"is_alive": False}
         return {"is_alive": bool(self.device.is_alive())}
 
@@ -349,3 +348,9 @@ class CandidateDriver(BoundedDriver):
         if not isinstance(commands, list):
             raise TypeError("commands must be a list")
         return {command: self._terminal.run(command).text for command in commands}
+
+
+def _reason(error: BaseException) -> str:
+    """Why a session did not come about, in one line: Netmiko puts words of its own around what SSH says."""
+    told = error.__context__ if isinstance(error.__context__, paramiko.SSHException) else error
+    return next(iter(str(told).strip().splitlines()), type(told).__name__)

@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from cli_candidate.errors import CommitBrokenError, LimitExceededError, LineTimeoutError, SessionStoppedError
 from cli_candidate.limits import Limit, Limits, Quantity, Step
@@ -36,6 +36,16 @@ class _Running:
     received: int = 0
 
 
+class Carrier(Protocol):
+    """A process that carries a connection."""
+
+    def said(self) -> str:
+        """Its last words; empty where it said nothing."""
+
+    def end(self) -> None:
+        """End it."""
+
+
 class SessionGuard:
     """Watches one session: times each step, counts its bytes, and closes it from outside when asked to.
 
@@ -50,6 +60,7 @@ class SessionGuard:
         # Innermost last; between steps the session is idle.
         self._steps = [_Running("idle", self.limits.idle, self._heard)]
         self._sockets: list[_WatchedSocket] = []
+        self._carriers: list[Carrier] = []
         self._failure: Callable[[], Exception] | None = None
         self._is_stopped = False
         self._watcher: threading.Thread | None = None
@@ -137,14 +148,35 @@ class SessionGuard:
                     raise
                 failed = error
                 continue
-            with self._changed:
-                self._sockets = [made, *(known for known in self._sockets if known.fileno() != -1)]
-                if self._watcher is None:
-                    self._watcher = threading.Thread(target=self._watch, name="session-guard", daemon=True)
-                    self._watcher.start()
-            self.check()
+            self._watch_socket(made)
             return made
         raise failed
+
+    def adopt(self, made: socket.socket, carrier: Carrier) -> socket.socket:
+        """Watch a connection that a process carries; the process ends with the session.
+
+        Raises:
+            LimitExceededError, SessionStoppedError: see :meth:`check`.
+        """
+        with self._changed:
+            self._carriers.append(carrier)
+        watched = _WatchedSocket(self, made.family, made.type, made.proto, made.detach())
+        self._watch_socket(watched)
+        return watched
+
+    def said(self) -> str:
+        """What the newest process that carries a connection said on its way; empty where none does."""
+        with self._changed:
+            carriers = list(self._carriers)
+        return carriers[-1].said() if carriers else ""
+
+    def _watch_socket(self, made: _WatchedSocket) -> None:
+        with self._changed:
+            self._sockets = [made, *(known for known in self._sockets if known.fileno() != -1)]
+            if self._watcher is None:
+                self._watcher = threading.Thread(target=self._watch, name="session-guard", daemon=True)
+                self._watcher.start()
+        self.check()
 
     def close(self) -> None:
         """Let go of every connection."""
@@ -152,8 +184,11 @@ class SessionGuard:
             for open_socket in self._sockets:
                 open_socket.cut()
             self._sockets.clear()
+            carriers, self._carriers = self._carriers, []
             watcher, self._watcher = self._watcher, None
             self._changed.notify_all()
+        for carrier in carriers:
+            carrier.end()
         if watcher is not None and watcher is not threading.current_thread():
             watcher.join()
 
@@ -208,8 +243,10 @@ class SessionGuard:
 class _WatchedSocket(socket.socket):
     """A TCP connection whose bytes a guard counts; once the guard says so, it reads as closed by the peer."""
 
-    def __init__(self, guard: SessionGuard, family: int, kind: int, protocol: int) -> None:
-        super().__init__(family, kind, protocol)
+    def __init__(
+        self, guard: SessionGuard, family: int, kind: int, protocol: int, descriptor: int | None = None
+    ) -> None:
+        super().__init__(family, kind, protocol, descriptor)
         self._guard = guard
         self._is_cut = False
 

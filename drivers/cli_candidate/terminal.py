@@ -137,7 +137,7 @@ class Terminal:
 
     def _write(self, text: str) -> None:
         try:
-            self._connection.write_channel(text + "\n")
+            self._connection.write_channel(text + self._connection.RETURN)
         except (OSError, EOFError, AttributeError, NetmikoBaseException) as error:
             raise ConnectionClosedException(f"the session is closed: {error}") from error
 

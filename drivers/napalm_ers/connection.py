@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from netmiko.extreme import ExtremeErsSSH
 
 
@@ -11,3 +13,9 @@ class ErsConnection(ExtremeErsSSH):
     def check_config_mode(self, check_string: str = ")#", pattern: str = "[>#]", force_regex: bool = False) -> bool:
         """Whether the prompt is one of configuration mode."""
         return bool(super().check_config_mode(check_string=check_string, pattern=pattern, force_regex=force_regex))
+
+    def telnet_login(self, *arguments: Any, **parameters: Any) -> str:
+        """By telnet the device asks what it asks over SSH: Ctrl-Y, and a user name where it has users."""
+        del arguments, parameters
+        self.special_login_handler()
+        return ""

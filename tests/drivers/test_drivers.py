@@ -202,8 +202,6 @@ def test_a_call_without_a_session_says_so(connect):
     box = get_network_driver("force10")("127.0.0.1", "lab", "lab")
     with pytest.raises(ConnectionClosedException, match="open"):
         box.get_config()
-    with pytest.raises(NotImplementedError, match="SSH"):
-        get_network_driver("force10")("127.0.0.1", "lab", "lab", optional_args={"transport": "telnet"})
 
 
 class TestReloadTimer:

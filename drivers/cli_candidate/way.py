@@ -1,0 +1,86 @@
+"""How a session comes to its device: by which transport, and through which jump host."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from cli_candidate.guard import SessionGuard
+
+Transport = Literal["ssh", "ssh-legacy", "telnet"]
+"""``ssh`` with the algorithms that count as safe; ``ssh-legacy`` with those of devices that know no other (key
+exchanges and RSA signatures with SHA-1, 3DES: RFC 4253); ``telnet``, also to a port of a console server."""
+
+_LONGEST_WORDS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """The way to a device.
+
+    ``jump`` is the command whose standard input and output are a connection to the device, such as
+    ``ssh -W host:port bastion``; empty: a TCP connection of one's own.
+    """
+
+    transport: Transport = "ssh"
+    jump: tuple[str, ...] = ()
+
+
+def connect(guard: SessionGuard, jump: Sequence[str], host: str, port: int, seconds: float | None) -> socket.socket:
+    """A watched connection to the device; ``seconds`` bounds a TCP connection of one's own.
+
+    Raises:
+        OSError: nothing accepts it, or there is no such command.
+        LimitExceededError, SessionStoppedError: see `SessionGuard.check`.
+    """
+    if not jump:
+        return guard.connect(host, port, seconds)
+    return guard.adopt(*_started(jump))
+
+
+def way_closed(jump: Sequence[str], said: str) -> str:
+    """That no connection came about through a jump host, and what was said about it."""
+    return f"no way through {jump[-1]}: {said}"
+
+
+class JumpProcess:
+    """The process that carries a session, and what it says when it fails."""
+
+    def __init__(self, command: Sequence[str], inside: socket.socket) -> None:
+        self._words = tempfile.TemporaryFile()  # noqa: SIM115  (closed by `end`)
+        # Of its own process group, so that a key pressed at the terminal does not end it before the session.
+        self._process = subprocess.Popen(  # noqa: S603  (a list, from the administrator's own inventory)
+            list(command), stdin=inside, stdout=inside, stderr=self._words, process_group=0
+        )
+
+    def said(self) -> str:
+        """Its last words on standard error, in one line; empty where it said nothing."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(1)
+        size = os.fstat(self._words.fileno()).st_size
+        tail = os.pread(self._words.fileno(), _LONGEST_WORDS, max(0, size - _LONGEST_WORDS))
+        lines = [line.strip() for line in tail.decode(errors="replace").splitlines() if line.strip()]
+        return lines[-1] if lines else ""
+
+    def end(self) -> None:
+        """End it, if it has not."""
+        if self._process.poll() is None:
+            self._process.kill()
+        self._process.wait()
+        self._words.close()
+
+
+def _started(command: Sequence[str]) -> tuple[socket.socket, JumpProcess]:
+    outside, inside = socket.socketpair()
+    with inside:
+        try:
+            return outside, JumpProcess(command, inside)
+        except BaseException:
+            outside.close()
+            raise
