@@ -25,7 +25,7 @@ FROM python:3.11.14-slim-bookworm
 # What a service's optional parts need (app/system_packages.yaml); PostgreSQL's clients are as new as the server.
 RUN apt-get update \
  && apt-get install --yes --no-install-recommends fonts-dejavu-core git libharfbuzz-subset0 libpango-1.0-0 \
-      libpangoft2-1.0-0 postgresql-client-15 \
+      libpangoft2-1.0-0 openssh-client postgresql-client-15 \
  && rm -rf /var/lib/apt/lists/* \
  && groupadd --gid 10001 qosforge \
  && useradd --uid 10001 --gid 10001 --home-dir /var/lib/qosforge --no-create-home --shell /usr/sbin/nologin qosforge \

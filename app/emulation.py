@@ -22,11 +22,6 @@ OFFERED_PACKETS = 1000
 _PROTOCOLS = {"tcp": 6, "udp": 17}
 
 
-def state_folder(var: Path, network: str) -> Path:
-    """Where a network's lab keeps its state."""
-    return var / "lab" / network
-
-
 def start_lab(network: Network, folder: Path, state: Path, clock_scale: float = 1.0) -> control.Overlay:
     """Start the lab of a network and wait until every box listens; a running one is left as it is.
 

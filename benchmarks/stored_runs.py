@@ -14,9 +14,10 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app.emulation import start_lab, state_folder
+from app.emulation import start_lab
 from app.intent.loader import load_intent
 from app.inventory.loader import load_network
+from app.inventory.overlay import state_folder
 from app.lab import control
 from app.resources import root
 from app.runs.desk import Order

@@ -10,9 +10,10 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.emulation import start_lab, state_folder
+from app.emulation import start_lab
 from app.intent.written import Written, load_written
 from app.inventory.loader import load_network
+from app.inventory.overlay import state_folder
 from app.lab import control
 from app.resources import root
 from app.runs.artifacts import open_artifacts

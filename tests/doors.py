@@ -125,6 +125,14 @@ class Doors(AbstractContextManager["Doors"]):
 
         return self._do(read())
 
+    def startup(self) -> str:
+        """What it would boot with."""
+
+        async def read() -> str:
+            return self.box.storage.startup()
+
+        return self._do(read())
+
     def plain(self) -> int:
         """A port that is the command line itself: what a real server puts a login before."""
 

@@ -19,9 +19,7 @@ _START_SECONDS = 10
 
 # Carries a terminal's bytes, unchanged, to a port and back: what a device's own shell would be.
 _BRIDGE = """
-import os, select, socket, sys, tty
-if os.isatty(0):
-    tty.setraw(0)
+import os, select, socket, sys
 peer = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
 while True:
     ready, _, _ = select.select([0, peer], [], [])
@@ -71,7 +69,9 @@ def server(folder: Path, allowed: list[str], shell: int | None = None, *options:
     (folder / "allowed").write_text("".join(f"{key}\n" for key in allowed))
     bridge = folder / "bridge.py"
     bridge.write_text(_BRIDGE)
-    command = shlex.join([sys.executable, str(bridge), str(shell)]) if shell is not None else "/bin/false"
+    # The terminal is made ready before anything that takes time: what is typed meanwhile is not lost.
+    through = f"stty raw -echo; exec {shlex.join([sys.executable, '-S', str(bridge), str(shell)])}"
+    command = through if shell is not None else "/bin/false"
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

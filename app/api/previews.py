@@ -15,14 +15,13 @@ from app.api.preview_job import Job, Kind, digest_of, made
 from app.api.recording import CallNote
 from app.compute import Compute, TooBusy
 from app.deploy.fleet import GRACE_SECONDS, Fleet
+from app.deploy.route import route_to
 from app.deploy.sessions import Sessions
 from app.deploy.traits import require_installed
-from app.emulation import state_folder
 from app.errors import QosforgeError
 from app.intent.written import Written
 from app.inventory.catalogue import Networks
 from app.inventory.models import Network
-from app.inventory.overlay import read_overlay
 from app.reports.preview import Checks, chosen_devices
 from app.runs.live import read_each, read_running
 from app.settings import Settings
@@ -143,7 +142,7 @@ class Previews:
     def _fleet(self, call: CallNote, network: Network) -> Iterator[Fleet]:
         require_installed(network)
         call.network = network.name
-        state = state_folder(self._settings.var_dir, network.name)
+        route = route_to(self._settings, network)
         with self.alone(network.name):
             # A device that takes longer than the request is named in its answer, and holds nobody up after it.
             whole = self._settings.request_seconds
@@ -152,7 +151,7 @@ class Previews:
             def late() -> str | None:
                 return "the time of the request is over" if time.monotonic() >= end else None
 
-            with Fleet(network, read_overlay(state), state, self.sessions, until=late) as fleet:
+            with Fleet(network, route, self.sessions, until=late) as fleet:
                 yield fleet
 
     @contextmanager

@@ -12,9 +12,10 @@ from rich.table import Table
 from app.audit import Audit, audit
 from app.audit.marks import Way
 from app.audit.table import HEADINGS, rows
-from app.cli.options import AsJson, NetworkFolder, Strict, network_folder, reach
+from app.cli.options import AsJson, NetworkFolder, Strict, network_folder
 from app.cli.output import findings_json, out, print_findings, print_json, progress
 from app.deploy.fleet import Fleet
+from app.deploy.route import route_to
 from app.deploy.sessions import Sessions
 from app.deploy.traits import traits
 from app.dscp import dscp_name
@@ -50,9 +51,9 @@ def audit_(
         for device in net.devices:
             traits(device.driver, device.name)
         settings = load_settings()
-        overlay, state = reach(settings, net)
-        with Fleet(net, overlay, state, Sessions(settings.device_limits)) as fleet:
-            progress("read", f"{len(net.devices)} boxes over SSH")
+        route = route_to(settings, net)
+        with Fleet(net, route, Sessions(settings.device_limits)) as fleet:
+            progress("read", f"{len(net.devices)} devices: {route.told}")
             texts = read_running(fleet)
         names: dict[str, str] = {}
     else:

@@ -9,9 +9,10 @@ from rich.table import Table
 
 from app.cli.options import AsJson, NetworkFolder, network_folder
 from app.cli.output import out, print_json
-from app.emulation import start_lab, state_folder
+from app.emulation import start_lab
 from app.errors import ServiceError
 from app.inventory.loader import load_network
+from app.inventory.overlay import state_folder
 from app.lab import control
 from app.lab.errors import LabError
 from app.settings import load_settings

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from app.cli.account import account
-from app.cli.options import load, reach
+from app.cli.options import load
 from app.cli.ordering import Asked
 from app.cli.output import (
     out,
@@ -33,6 +33,7 @@ from app.cli.run_output import (
     tell,
 )
 from app.deploy.fleet import Fleet
+from app.deploy.route import route_to
 from app.deploy.sessions import Sessions
 from app.keep_rule import in_words
 from app.reports.pdf import run_pdf
@@ -90,9 +91,9 @@ def measure(asked: Asked, packets: Path | None, as_json: bool) -> None:
         require_format(packets)
         require_writable(packets)
     settings = load_settings()
-    overlay, state = reach(settings, net)
-    with Fleet(net, overlay, state, Sessions(settings.device_limits)) as fleet:
-        progress("read", f"{len(net.devices)} boxes over SSH")
+    route = route_to(settings, net)
+    with Fleet(net, route, Sessions(settings.device_limits)) as fleet:
+        progress("read", f"{len(net.devices)} devices: {route.told}")
         texts = live.read_running(fleet)
     progress("measure", "twin of the configuration read back")
     judged = live.measure_till_told(loaded.intent, net, texts, seed=asked.seed)

@@ -30,6 +30,7 @@ COMMANDS = {
     "app.cli.audit": ("audit",),
     "app.cli.import_": ("import",),
     "app.cli.lab": ("lab",),
+    "app.cli.device": ("device",),
     "app.cli.experiments": ("experiment",),
     "app.cli.openconfig": ("openconfig",),
     "app.cli.user": ("user",),

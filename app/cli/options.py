@@ -8,13 +8,10 @@ from typing import Annotated
 import typer
 
 from app.deploy.traits import require_installed
-from app.emulation import state_folder
 from app.intent.loader import LoadedIntent, load_intent
 from app.inventory.loader import load_network
 from app.inventory.models import Network
-from app.inventory.overlay import Overlay, read_overlay
 from app.resources import root
-from app.settings import Settings
 
 Policy = Annotated[Path, typer.Argument(help="The intent: a YAML file.", metavar="POLICY")]
 NetworkFolder = Annotated[
@@ -49,9 +46,3 @@ def load(policy: Path, network: Path | None, parameters: list[str] | None) -> tu
     loaded, net = load_intent(policy, parameters or ()), load_network(network_folder(network))
     require_installed(net)
     return loaded, net
-
-
-def reach(settings: Settings, network: Network) -> tuple[Overlay | None, Path]:
-    """Addresses of a network's boxes as far as a lab gave them, and the lab's state folder."""
-    state = state_folder(settings.var_dir, network.name)
-    return read_overlay(state), state

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from app.cli.options import load, reach
+from app.cli.options import load
+from app.cli.output import progress
 from app.cli.server import connect, remote
 from app.client.documents import read
 from app.client.order import network_name, policy_choice
@@ -80,10 +81,12 @@ def validated(wanted: Wanted, require_batfish: bool) -> ValidatePreview:
 def _running(network: Network) -> dict[str, str]:
     # The drivers take most of a second to import, and most previews read no box.
     from app.deploy.fleet import Fleet  # noqa: PLC0415
+    from app.deploy.route import route_to  # noqa: PLC0415
     from app.deploy.sessions import Sessions  # noqa: PLC0415
     from app.runs.live import read_running  # noqa: PLC0415
 
     settings = load_settings()
-    overlay, state = reach(settings, network)
-    with Fleet(network, overlay, state, Sessions(settings.device_limits)) as fleet:
+    route = route_to(settings, network)
+    progress("read", f"{len(network.devices)} devices: {route.told}")
+    with Fleet(network, route, Sessions(settings.device_limits)) as fleet:
         return read_running(fleet)

@@ -32,7 +32,7 @@ class DeviceWords:
     def __init__(self, forms: SecretForms, login: Credentials | None) -> None:
         self._forms = forms
         self._lock = Lock()
-        self._secrets = frozenset(filter(None, (login.password, login.secret) if login else ()))
+        self._secrets = login.secrets if login else frozenset()
 
     def learn(self, configuration: str) -> None:
         """Remember the secrets of a configuration, to find them wherever the device says them."""

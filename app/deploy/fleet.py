@@ -6,7 +6,6 @@ import contextlib
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
@@ -24,18 +23,17 @@ from nornir.plugins.runners import ThreadedRunner
 from paramiko.ssh_exception import BadHostKeyException, SSHException
 
 from app.deploy.connection import NAME, DeviceConnection
-from app.deploy.credentials import credentials
 from app.deploy.device_words import DeviceWords
+from app.deploy.route import Route, Target
 from app.deploy.sessions import Sessions, setting_of
 from app.errors import DeviceError, InputError, Place, QosforgeError
-from app.inventory.models import Network
-from app.inventory.overlay import Overlay
+from app.inventory.models import Device, Network
+from app.inventory.writable import read_only
 from app.platforms.base import secret_forms
 
 T = TypeVar("T")
 E = TypeVar("E", bound=BaseException)
 WORKERS = 20
-CONNECT_SECONDS = 15
 
 ASK_SECONDS = 0.5
 """How often it is asked whether the devices have to be left."""
@@ -52,14 +50,33 @@ class Outcome(Generic[T]):
     error: QosforgeError | None = None
 
 
-class _Attentive:
-    """A driver that lets a device's door learn the secrets of every configuration that it reads."""
+_CHANGING = frozenset(
+    {
+        "load_merge_candidate",
+        "load_replace_candidate",
+        "commit_config",
+        "confirm_commit",
+        "discard_config",
+        "rollback",
+    }
+)
+"""Methods of a NAPALM driver that change a device, or make ready to."""
 
-    def __init__(self, driver: NetworkDriver, words: DeviceWords) -> None:
+
+class _Attentive:
+    """A driver that lets a device's door learn the secrets of every configuration that it reads.
+
+    Where the network is read-only, ``refused`` is raised in place of all that changes the device.
+    """
+
+    def __init__(self, driver: NetworkDriver, words: DeviceWords, refused: QosforgeError | None) -> None:
         self._driver = driver
         self._words = words
+        self._refused = refused
 
     def __getattr__(self, name: str) -> Any:
+        if self._refused is not None and name in _CHANGING:
+            raise self._refused
         return getattr(self._driver, name)
 
     def get_config(self, *arguments: Any, **options: Any) -> Any:
@@ -76,19 +93,18 @@ class Fleet:
     def __init__(
         self,
         network: Network,
-        overlay: Overlay | None,
-        lab: Path | None,
+        route: Route,
         sessions: Sessions | None = None,
         until: Callable[[], str | None] | None = None,
     ) -> None:
         """Nothing is contacted before the first task.
 
-        ``sessions`` holds every step with a device to its limits. ``until`` is asked while tasks are under way:
-        once it gives a reason, the sessions of those that are not done are closed within five seconds.
+        ``route`` is the way to all of them. ``sessions`` holds every step with a device to its limits. ``until`` is
+        asked while tasks are under way: once it gives a reason, the sessions of those that are not done are closed
+        within five seconds.
         """
         self.network = network
-        self._overlay = overlay
-        self._lab = lab
+        self._route = route
         self._sessions = sessions or Sessions()
         self._until = until
         self._nornir: Nornir | None = None
@@ -153,7 +169,7 @@ class Fleet:
         if device not in self._words:
             entry = self.network.device(device)
             try:
-                login = credentials(device, self._lab)
+                login = self._route.login(entry)
             except InputError:
                 login = None  # then no session comes about, and what is shown is of configurations read before
             self._words.setdefault(device, DeviceWords(secret_forms(entry.platform), login))
@@ -214,7 +230,8 @@ class Fleet:
         try:
             with self._working(host):
                 driver = host.get_connection(NAME, Config())
-                return Outcome(host.name, value=task(host.name, _Attentive(driver, self.words(host.name))))
+                attentive = _Attentive(driver, self.words(host.name), self._refusal(host.name))
+                return Outcome(host.name, value=task(host.name, attentive))
         except QosforgeError as caught:
             problem = caught
         except (LimitExceededError, LineTimeoutError, SessionStoppedError, CommitBrokenError) as caught:
@@ -232,6 +249,10 @@ class Fleet:
         self._drop(host)
         return Outcome(host.name, error=problem)
 
+    def _refusal(self, device: str) -> QosforgeError | None:
+        emulated = self._route.lab is not None
+        return read_only(self.network.name, device) if self.network.changes.read_only(emulated=emulated) else None
+
     def _drop(self, host: Host) -> None:
         """Close a connection whatever state it is in; the next task opens a new one."""
         if NAME in host.connections:
@@ -246,39 +267,25 @@ class Fleet:
             hosts = Hosts()
             for device in self.network.devices:
                 try:
-                    hosts[device.name] = self._host(device.name, device.driver)
+                    hosts[device.name] = _host(device, self._route.target(device))
                 except QosforgeError as error:
                     self._refused[device.name] = error
             inventory = Inventory(hosts=hosts, groups=Groups(), defaults=Defaults())
             self._nornir = Nornir(inventory=inventory, runner=ThreadedRunner(num_workers=WORKERS), config=Config())
         return self._nornir
 
-    def _host(self, name: str, driver: str) -> Host:
-        if self._overlay is None or name not in self._overlay.addresses:
-            raise DeviceError("its address is not known", Place(device=name), "start the lab: qosforge lab up")
-        address = self._overlay.addresses[name]
-        login = credentials(name, self._lab)
-        optional: dict[str, Any] = {
-            "port": address.port,
-            "secret": login.secret,
-            "ssh_strict": True,
-            "alt_host_keys": True,
-            "alt_key_file": str(self._overlay.known_hosts),
-            "conn_timeout": CONNECT_SECONDS,
-            # A tool that switches a line on and off on its way leaves boxes unlike what was read: a box that
-            # NAPALM copies files on has "file prompt quiet" of its own.
-            "auto_file_prompt": False,
-        }
-        return Host(
-            name=name,
-            hostname=address.hostname,
-            username=login.username,
-            password=login.password,
-            platform=driver,
-            connection_options={
-                NAME: ConnectionOptions(extras={"timeout": 60, "optional_args": optional}),
-            },
-        )
+
+def _host(device: Device, target: Target) -> Host:
+    """The device as Nornir has it."""
+    extras = {"timeout": target.timeout, "optional_args": target.optional_args()}
+    return Host(
+        name=device.name,
+        hostname=target.hostname,
+        username=target.login.username,
+        password=target.login.password,
+        platform=device.driver,
+        connection_options={NAME: ConnectionOptions(extras=extras)},
+    )
 
 
 def _cut_short(caught: BaseException, place: Place) -> DeviceError:

@@ -119,8 +119,12 @@ class ChangeRules(_Model):
     """The rules of a network. Without windows it is always open; times without an offset are those of ``zone``.
 
     ``approval``: ``none``; by ``any`` approver; ``four_eyes``: by one who had no hand in the change. ``None``
-    leaves it to the installation. ``keep``: when a change is kept at least, whatever its intent says.
+    leaves it to the installation. ``keep``: when a change is kept at least, whatever its intent says. ``writable``:
+    whether changes are pushed at all; ``None``: into a lab alone, so that a network is read-only until an
+    administrator says otherwise.
     """
+
+    writable: bool | None = None
 
     approval: Approval | None = None
     keep: KeepRule | None = None
@@ -145,6 +149,10 @@ class ChangeRules(_Model):
         if re.fullmatch(rule.pattern, ticket):
             return None
         return f"ticket {shortened(ticket)} does not match {rule.pattern}" if ticket else "a ticket is required"
+
+    def read_only(self, *, emulated: bool) -> bool:
+        """Whether nothing may be pushed to the devices themselves, or to their emulated ones."""
+        return not (emulated if self.writable is None else self.writable)
 
     def next_open(self, now: datetime) -> datetime:
         """The first moment from ``now`` on, in UTC, at which a change may begin."""

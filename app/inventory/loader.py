@@ -18,6 +18,7 @@ from app.inventory.changes import ChangeRules
 from app.inventory.consistency import inconsistencies
 from app.inventory.models import Device, Interface, Link, Network, Role, Station, TrafficScenario
 from app.inventory.nornir_files import misshapen
+from app.inventory.reach import OWN, Reach, written_reach
 from app.units import WRITTEN, shortened
 
 Entry = TypeVar("Entry", bound=BaseModel)
@@ -107,7 +108,9 @@ def _device(name: str, host: Any, document: Document, problems: list[InputError]
     problems.extend(_misplaced(host, document, own, data))
     problems.extend(_named_again(document, (*own, "interfaces"), bodies))
     platform = host.platform or data.get("platform") or "none"  # what is wrong with it is told by now
-    own_data = {**data, "name": name, "platform": platform, "interfaces": []}
+    reach = _validated(Reach, written_reach(host, data), document, own, problems)
+    own_data = {key: value for key, value in data.items() if key not in OWN}
+    own_data |= {"name": name, "platform": platform, "interfaces": [], "reach": reach or Reach()}
     device = _validated(Device, own_data, document, own, problems)
     role = device.role if device else Role.EDGE  # what is wrong with the device is told once, not at every port
     interfaces = []
@@ -124,6 +127,9 @@ def _misplaced(host: Any, document: Document, path: Path_, data: dict[str, Any])
     if "name" in data:
         place = document.place((*path, "name"))
         yield InputError("'name' does not belong under data", place, "the device is named by its key: take it away")
+    if "reach" in data:
+        mend = "write hostname and port beside data; transport, credentials and jump under it"
+        yield InputError("unknown key 'reach'", document.key_place((*path, "reach")), mend)
     if "platform" in data:
         place = document.place((*path, "platform"))
         mend = "write it beside data, or in the host's group"

@@ -11,6 +11,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from app.inventory.changes import ChangeRules
+from app.inventory.reach import Reach
 from app.units import Rate, Seconds, format_rate, shortened
 
 
@@ -147,6 +148,7 @@ class Device(Model):
     driver: str
     interfaces: tuple[Interface, ...]
     startup: str | None = None
+    reach: Reach = Reach()
 
     def interface(self, name: str) -> Interface:
         """The interface of this name.

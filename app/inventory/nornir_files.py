@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from app.errors import InputError
 from app.intent.problems import as_problem
 from app.intent.yaml_source import Document, Path_
+from app.inventory.reach import misplaced
 
 
 class _Defaults(BaseModel):
@@ -44,11 +45,13 @@ def misshapen(hosts: Document, groups: Document | None, defaults: Document | Non
             continue
         for name, body in document.data.items():
             yield from _problems(_Entry, body, document, (name,))
+            yield from misplaced(body if isinstance(body, dict) else {}, document, (name,))
             yield from _unknown_groups(name, body, document, known)
     if groups is not None and isinstance(groups.data, dict):
         yield from _circles(groups)
     if defaults is not None:
         yield from _problems(_Defaults, defaults.data, defaults, ())
+        yield from misplaced(defaults.data if isinstance(defaults.data, dict) else {}, defaults, ())
 
 
 def _no_mapping(document: Document) -> InputError:

@@ -25,6 +25,11 @@ class Overlay:
     known_hosts: Path
 
 
+def state_folder(var: Path, network: str) -> Path:
+    """Where a network's lab keeps its state."""
+    return var / "lab" / network
+
+
 def read_overlay(state: Path) -> Overlay | None:
     """The overlay that a lab left in its state folder; none where no lab was started.
 

@@ -11,11 +11,11 @@ from typing import Any, ParamSpec, TypeVar
 from napalm.base.base import NetworkDriver
 
 from app.deploy.fleet import Fleet, Outcome
+from app.deploy.route import Route, lab_route
 from app.deploy.sessions import ProcessEnding, Sessions
 from app.intent.loader import LoadedIntent, parse_intent
 from app.inventory.changes import Approval
 from app.inventory.models import Network
-from app.inventory.overlay import read_overlay
 from app.keep_rule import KeepRule
 from app.runs.artifacts import Artifacts
 from app.runs.computing import Computing
@@ -83,6 +83,8 @@ class Context:
     computing: Computing
     attempt: int = 1
     sessions: Sessions = field(default_factory=Sessions)
+    route: Callable[[Path | None], Route] = lab_route
+    """The way to the devices by the lab's state folder, ``None``: outside labs."""
 
     def stop(self) -> dict[str, Any] | None:
         """As what the run has to end, and why: somebody cancelled it, or its time is over."""
@@ -153,8 +155,7 @@ class Context:
     @cached_property
     def fleet(self) -> Fleet:
         """Connections of this process; a resumed run opens its own."""
-        overlay = read_overlay(self.lab) if self.lab else None
-        return Fleet(self.network, overlay, self.lab, self.sessions, until=self._stop_reason)
+        return Fleet(self.network, self.route(self.lab), self.sessions, until=self._stop_reason)
 
     def _stop_reason(self) -> str | None:
         stop = self.stop()

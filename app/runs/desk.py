@@ -11,11 +11,12 @@ from typing import Any, Literal
 import sqlalchemy as sa
 
 from app.access.roles import NotAllowed
-from app.emulation import state_folder
+from app.deploy.route import lab_of
 from app.errors import InputError, Place
 from app.intent.loader import LoadedIntent
 from app.inventory.changes import Approval, ChangeRules
 from app.inventory.models import Network
+from app.inventory.writable import read_only
 from app.keep_rule import KeepRule, strictest
 from app.reports.model import RunReport
 from app.runs.artifacts import Artifacts, canonical_json
@@ -97,10 +98,12 @@ class Desk:
             The run, and whether it was newly made.
 
         Raises:
-            InputError: it should measure, and the intent says nothing to judge; or the order is wrong.
+            InputError: the network is read-only; it should measure, and the intent says nothing to judge; or the
+                order is wrong.
             NotAllowed: nobody who is operator of the network stands for the stored policy.
             KeyReused: the key stands for another order.
         """
+        self._require_writable(order.network)
         if order.stored is not None:
             require_runnable(order.stored, order.network.name)
         if order.measure:
@@ -129,13 +132,17 @@ class Desk:
         )
         return self.store.add_run(new, None if key is None else _key(who, key, identity))
 
+    def _require_writable(self, network: Network) -> None:
+        if network.changes.read_only(emulated=lab_of(self.settings, network) is not None):
+            raise read_only(network.name)
+
     def _documents(self, order: Order) -> Documents:
         loaded, put = order.intent, self.artifacts.put_text
         return Documents(
             intent_file=loaded.document.file,
             intent_text=put(loaded.document.text),
             network=put(order.network.model_dump_json(by_alias=True)),
-            lab=str(state_folder(self.settings.var_dir, order.network.name)),
+            lab=str(lab) if (lab := lab_of(self.settings, order.network)) else None,
             seed=order.seed,
             measure=order.measure,
             strict=order.strict,

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from app.compute import Compute, Limits
 from app.database.connections import is_embedded
+from app.deploy.route import route_of_run
 from app.deploy.sessions import Sessions
 from app.runs.artifacts import open_artifacts
 from app.runs.computing import Computing
@@ -99,6 +102,7 @@ class Executor:
             NetworkRules(settings),
             self.computing,
             self.sessions,
+            partial(route_of_run, settings),
         )
         self.dispatcher = Dispatcher(self.store, self.engine)
         sweeps = Sweeps(self.store.database, self.artifacts)

@@ -31,6 +31,7 @@ def waits(
     candidate: str,
     *,
     rules: Rules,
+    emulated: bool,
     decisions: Sequence[Decision],
     hands: Callable[[], Collection[str]],
     distrust: NotAllowed | None = None,
@@ -38,13 +39,15 @@ def waits(
 ) -> Wait | None:
     """What a run that would enter ``candidate`` has to wait for; ``None`` when it may go on.
 
-    ``hands`` gives those who had a hand in the change: with four eyes their approval counts for nothing.
-    ``distrust`` says why its policy may not be run there by now.
+    ``emulated``: whether its devices are a lab's. ``hands`` gives those who had a hand in the change: with four
+    eyes their approval counts for nothing. ``distrust`` says why its policy may not be run there by now.
     """
     if distrust is not None:
         return _scheduled(run, f"{distrust.message}: {distrust.mend}", now + LOOK_AGAIN)
     if rules.unreadable:
         return _scheduled(run, rules.unreadable, now + LOOK_AGAIN)
+    if any(one.read_only(emulated=emulated) for one in rules.changes):
+        return _scheduled(run, f"network {run.network} to be writable", now + LOOK_AGAIN)
     approval = rules.approval
     if approval != "none" and not _approved(candidate, decisions, hands() if approval == "four_eyes" else ()):
         again = "the boxes changed since it was approved: " if any(d.approved for d in decisions) else ""

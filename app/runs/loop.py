@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from structlog.contextvars import bound_contextvars
 
+from app.deploy.route import Route, lab_route
 from app.deploy.sessions import Sessions
 from app.errors import QosforgeError
 from app.runs import phases, waiting
@@ -37,6 +40,7 @@ class Loop:
     rules: NetworkRules
     computing: Computing
     sessions: Sessions = field(default_factory=Sessions)
+    route: Callable[[Path | None], Route] = lab_route
 
     def register(self) -> None:
         """Make the workflow known to the engine; before its launch."""
@@ -99,6 +103,7 @@ class Loop:
             self.computing,
             attempt,
             self.sessions,
+            self.route,
         )
 
 

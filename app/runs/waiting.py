@@ -176,6 +176,7 @@ def gate(context: Context, candidate: str) -> Json:
         run,
         candidate,
         rules=context.rules.holding(run.network, context.documents.approval, context.network.changes),
+        emulated=context.lab is not None,
         decisions=decisions,
         hands=lambda: hands_in(store.database, run.id, candidate),
         distrust=distrust(

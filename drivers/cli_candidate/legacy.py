@@ -26,14 +26,14 @@ T = TypeVar("T")
 # The library below says so at every key exchange; whoever chose these algorithms knows.
 warnings.filterwarnings("ignore", message="Diffie-Hellman over finite fields", module="asyncssh")
 
-# What IOS 12, FTOS 7 and ERS 5 offer (RFC 4253, sections 6.3, 6.4, 6.6 and 8), after all that is safe.
-_ALGORITHMS = {
+ALGORITHMS = {
     "kex_algs": "+diffie-hellman-group14-sha1,diffie-hellman-group-exchange-sha1,diffie-hellman-group1-sha1",
     "encryption_algs": "+aes256-cbc,aes192-cbc,aes128-cbc,3des-cbc",
     "mac_algs": "+hmac-sha1,hmac-md5",
     "server_host_key_algs": "+ssh-rsa",
     "signature_algs": "+ssh-rsa",
 }
+"""What IOS 12, FTOS 7 and ERS 5 offer (RFC 4253, sections 6.3, 6.4, 6.6 and 8), after all that is safe."""
 _CLOSE_SECONDS = 2.0
 _LATER_SECONDS = 30.0
 
@@ -170,7 +170,7 @@ class LegacyClient:
             agent_path=() if allow_agent else None,
             login_timeout=later,
             connect_timeout=later,
-            **_ALGORITHMS,
+            **ALGORITHMS,
         )
         try:
             self._connection = self._wait(opening)

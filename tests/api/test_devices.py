@@ -11,7 +11,8 @@ from starlette.testclient import TestClient
 from app.access.roles import Role
 from app.api.application import create_app
 from app.api.backend import Backend, open_backend
-from app.emulation import start_lab, state_folder
+from app.emulation import start_lab
+from app.inventory.overlay import state_folder
 from app.lab import control
 from app.resources import root
 from app.runs.executor import Executor

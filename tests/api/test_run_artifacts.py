@@ -16,9 +16,10 @@ from starlette.testclient import TestClient
 from app.access.roles import Role
 from app.api.application import create_app
 from app.api.backend import open_backend
-from app.emulation import start_lab, state_folder
+from app.emulation import start_lab
 from app.intent.loader import parse_intent
 from app.inventory.loader import load_network
+from app.inventory.overlay import state_folder
 from app.lab import control
 from app.resources import root
 from app.runs.contents import Kind

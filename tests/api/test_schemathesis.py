@@ -32,8 +32,9 @@ from schemathesis.specs.openapi.checks import (
 from app.api.application import create_app
 from app.api.backend import open_backend
 from app.api.problems import NOT_INSTALLED
-from app.emulation import start_lab, state_folder
+from app.emulation import start_lab
 from app.intent.written import Written, load_written
+from app.inventory.overlay import state_folder
 from app.lab import control
 from app.resources import root
 from app.runs.desk import Order

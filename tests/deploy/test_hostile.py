@@ -13,6 +13,7 @@ import pytest
 from napalm.base.base import NetworkDriver
 
 from app.deploy.fleet import GRACE_SECONDS, Fleet, Outcome
+from app.deploy.route import LabRoute
 from app.deploy.sessions import Sessions
 from app.deploy.traits import DRIVERS
 from app.deploy.transaction import running
@@ -84,7 +85,7 @@ def meet(devices: Devices, tmp_path: Path) -> Iterator[Callable[..., Fleet]]:
             stations=(),
         )
         overlay = Overlay({name: Address("127.0.0.1", port) for name, (_, port) in boxes.items()}, known)
-        opened.append(Fleet(network, overlay, None, sessions or Sessions(LIMITS), until))
+        opened.append(Fleet(network, LabRoute(overlay, tmp_path), sessions or Sessions(LIMITS), until))
         return opened[-1]
 
     yield start

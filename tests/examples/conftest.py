@@ -23,8 +23,9 @@ from app.access.tokens import create_token
 from app.access.users import add_user, find_user, grant
 from app.client.connection import Connection
 from app.database.connections import Database
-from app.emulation import start_lab, state_folder
+from app.emulation import start_lab
 from app.inventory.loader import load_network
+from app.inventory.overlay import state_folder
 from app.lab import control
 from app.settings import Settings
 from tests.parts import need

@@ -17,11 +17,12 @@ import pytest
 
 from app import errors
 from app.access.roles import NotAllowed
-from app.emulation import start_lab, state_folder
+from app.emulation import start_lab
 from app.intent.loader import parse_intent
 from app.intent.written import Written
 from app.inventory.changes import ChangeRules, Freeze
 from app.inventory.loader import load_network
+from app.inventory.overlay import state_folder
 from app.lab import control
 from app.reports.facts import run_facts
 from app.resources import root

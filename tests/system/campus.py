@@ -12,9 +12,10 @@ from pathlib import Path
 from netmiko import ConnectHandler
 from netmiko.base_connection import BaseConnection
 
-from app.deploy.credentials import credentials
-from app.emulation import start_lab, state_folder
+from app.deploy.credentials import lab_credentials
+from app.emulation import start_lab
 from app.inventory.loader import load_network
+from app.inventory.overlay import state_folder
 from app.lab import control
 from app.runs.store import RunStore
 
@@ -80,7 +81,7 @@ class Campus:
     @contextmanager
     def session(self, name: str) -> Iterator[BaseConnection]:
         """A plain Netmiko session on a box, enabled."""
-        login = credentials(name, self.state, {})
+        login = lab_credentials(name, self.state, {})
         address = control.overlay(self.state).boxes[name]
         with ConnectHandler(
             device_type=SESSIONS.get(self.network.device(name).platform, "cisco_ios"),

@@ -12,10 +12,11 @@ from typing import Any
 from netmiko import ConnectHandler
 from ruamel.yaml import YAML
 
-from app.deploy.credentials import credentials
-from app.emulation import start_lab, state_folder
+from app.deploy.credentials import lab_credentials
+from app.emulation import start_lab
 from app.inventory.loader import load_network
 from app.inventory.models import Network
+from app.inventory.overlay import state_folder
 from app.lab import control
 
 from .campus import INVENTORY, SESSIONS, TIMERS
@@ -126,7 +127,7 @@ class Crowd:
 
     def _timer_set(self, box: Box) -> bool:
         state = self.state(box.network)
-        login, address = credentials(box.name, state, {}), control.overlay(state).boxes[box.name]
+        login, address = lab_credentials(box.name, state, {}), control.overlay(state).boxes[box.name]
         question, none_set = TIMERS[self._device(box).driver]
         with ConnectHandler(
             device_type=SESSIONS.get(self._device(box).platform, "cisco_ios"),

@@ -10,10 +10,10 @@ from app.compiler.candidate import differences, make_candidate, undo
 from app.compiler.compile import Compilation, CompiledDevice, compile_intent
 from app.deltaq.error_spending import LOOKS
 from app.deploy.fleet import Fleet
+from app.deploy.route import lab_route
 from app.deploy.transaction import running
 from app.intent.loader import load_intent
 from app.intent.models import Intent
-from app.inventory.overlay import read_overlay
 from app.plan.model import Plan
 from app.platforms.base import platform
 from app.tester.judging import overall, verdicts
@@ -40,7 +40,7 @@ class Site:
 
     def __init__(self, campus: Campus) -> None:
         self.campus = campus
-        self.fleet = Fleet(campus.network, read_overlay(campus.state), campus.state)
+        self.fleet = Fleet(campus.network, lab_route(campus.state))
         before = self._read(campus.names)
         self.compilation: Compilation = compile_intent(load_intent(POLICY), campus.network, before)
         for device in self.compilation.devices:

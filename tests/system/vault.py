@@ -10,10 +10,11 @@ from pathlib import Path
 from napalm.base.base import NetworkDriver
 
 from app.deploy.fleet import Fleet
-from app.emulation import start_lab, state_folder
+from app.deploy.route import lab_route
+from app.emulation import start_lab
 from app.inventory.loader import load_network
 from app.inventory.models import Network
-from app.inventory.overlay import read_overlay
+from app.inventory.overlay import state_folder
 from app.lab import control
 from tests.platforms.test_secret_forms import LINES
 
@@ -80,7 +81,7 @@ class Vault:
     def start(self) -> None:
         """Start the lab; each box keeps the lines that its platform has, and saves them in an order of its own."""
         start_lab(self.network, self.inventories / NETWORK, self.state)
-        with Fleet(self.network, read_overlay(self.state), self.state) as fleet:
+        with Fleet(self.network, lab_route(self.state)) as fleet:
             outcomes = fleet.run(BOXES, _save)
         assert all(outcome.error is None for outcome in outcomes.values()), outcomes
         for box, planted in self.secrets.items():

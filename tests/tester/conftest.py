@@ -11,12 +11,12 @@ import pytest
 from app.compiler.candidate import differences, make_candidate
 from app.compiler.compile import compile_intent
 from app.deploy.fleet import Fleet
+from app.deploy.route import lab_route
 from app.deploy.transaction import running
 from app.emulation import offer_traffic, start_lab
 from app.intent.loader import load_intent
 from app.inventory.loader import load_network
 from app.inventory.models import Network
-from app.inventory.overlay import read_overlay
 from app.lab import control
 from app.plan.model import Plan
 from app.platforms.base import QueueCount, platform
@@ -63,7 +63,7 @@ def campus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Campus]:
     state = tmp_path_factory.mktemp("campus") / "state"
     start_lab(network, INVENTORY, state)
     try:
-        with Fleet(network, read_overlay(state), state) as fleet:
+        with Fleet(network, lab_route(state)) as fleet:
             names = [device.name for device in network.devices]
             texts = _held(fleet, names)
             compilation = compile_intent(

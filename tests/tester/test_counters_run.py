@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 from app.deploy.transaction import running
-from app.emulation import start_lab, state_folder
+from app.emulation import start_lab
 from app.inventory.loader import load_network
+from app.inventory.overlay import state_folder
 from app.lab import control
 from app.runs import phases
 from app.runs.artifacts import ArtifactStore

@@ -11,8 +11,9 @@ from playwright.sync_api import expect
 
 from app.access.roles import Role
 from app.api.backend import open_backend
-from app.emulation import start_lab, state_folder
+from app.emulation import start_lab
 from app.inventory.loader import load_network
+from app.inventory.overlay import state_folder
 from app.lab import control
 from app.resources import root
 from app.runs.tables import RunStatus

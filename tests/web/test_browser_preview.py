@@ -9,8 +9,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from app.access.roles import Role
-from app.emulation import start_lab, state_folder
+from app.emulation import start_lab
 from app.inventory.loader import load_network
+from app.inventory.overlay import state_folder
 from app.lab import control
 from app.resources import root
 from tests.web.browser import PHONE, Tab

@@ -10,9 +10,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from app.access.roles import Role
-from app.emulation import start_lab, state_folder
+from app.emulation import start_lab
 from app.intent.written import Written
 from app.inventory.loader import load_network
+from app.inventory.overlay import state_folder
 from app.lab import control
 from app.runs.artifacts import open_artifacts
 from app.runs.policies import PolicyLibrary

@@ -6,11 +6,11 @@ import http.client
 import json
 from collections.abc import Iterator
 
-from app.deploy.credentials import credentials
+from app.deploy.route import route_to
 from app.deploy.traits import require_installed
-from app.emulation import state_folder
 from app.errors import InputError, QosforgeError
 from app.inventory.loader import load_network
+from app.inventory.models import Network
 from app.operations.checks.model import Result, State, Surroundings
 from app.validation.batfish import START_MEND
 
@@ -37,20 +37,39 @@ def check_networks(around: Surroundings) -> Iterator[Result]:
                 name, State.FAILED, f"{problem.where}: {problem.message}", problem.mend or "correct the file"
             )
             continue
-        lab = state_folder(around.settings.var_dir, network.name)
-        without = []
-        for device in network.devices:
-            try:
-                credentials(device.name, lab, around.environment)
-            except InputError:
-                without.append(device.name)
-        boxes = f"{len(network.devices)} boxes"
-        if without:
-            message = f"{boxes}; no credentials for {', '.join(without)}"
-            mend = "set QOSFORGE_USERNAME and QOSFORGE_PASSWORD, if runs shall reach them"
-            yield Result(name, State.WARNING, message, mend)
-        else:
-            yield Result(name, State.GOOD, f"{boxes}, with credentials")
+        yield from _reach(name, network, around)
+
+
+def _reach(name: str, network: Network, around: Surroundings) -> Iterator[Result]:
+    """How the devices of a network are reached: credentials, and transports that whoever listens can read."""
+    try:
+        route = route_to(around.settings, network, around.environment)
+    except QosforgeError as error:
+        yield Result(name, State.FAILED, str(error), error.mend)
+        return
+    without: dict[str, list[str]] = {}
+    for device in network.devices:
+        try:
+            route.login(device)
+        except InputError as error:
+            without.setdefault(error.problems()[0].mend, []).append(device.name)
+    devices = f"{len(network.devices)} devices, reached as {route.told}"
+    for mend, names in without.items():
+        yield Result(name, State.WARNING, f"{devices}; no credentials for {', '.join(names)}", mend)
+    if not without:
+        yield Result(name, State.GOOD, f"{devices}, with credentials")
+    if route.lab is None:
+        for transport, why, mend in _DOUBTFUL:
+            names = [device.name for device in network.devices if device.reach.transport == transport]
+            if names:
+                yield Result(name, State.WARNING, f"{transport} to {', '.join(names)}: {why}", mend)
+
+
+_DOUBTFUL = (
+    ("ssh-legacy", "its algorithms can be broken", "give the device a newer image, or keep it behind a jump host"),
+    ("telnet", "passwords and configurations go in clear", "use SSH where the device has it, or a jump host"),
+)
+"""Transports that are there because old devices know no other, with what is wrong with them."""
 
 
 def check_batfish(around: Surroundings) -> Iterator[Result]:

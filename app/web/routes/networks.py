@@ -8,6 +8,7 @@ from fastapi import APIRouter, Response
 
 from app.access.roles import Role
 from app.api.dependencies import Caller, TheBackend
+from app.deploy.route import lab_of
 from app.inventory.catalogue import InventoryBroken
 from app.inventory.models import Network
 from app.runs.rules import NetworkRules
@@ -35,6 +36,7 @@ def show_network(page: ThePage, backend: TheBackend, network: str) -> Response:
     """A network: its drawing, its links, and the rules of its changes."""
     found = backend.networks.network(network)
     now = datetime.now(UTC)
+    emulated = lab_of(backend.settings, found) is not None
     return page.answer(
         "networks/network.html.j2",
         view=network_view(backend, found),
@@ -42,4 +44,6 @@ def show_network(page: ThePage, backend: TheBackend, network: str) -> Response:
         approval=NetworkRules(backend.settings).approval(found.changes),
         closed=found.changes.closed_by(now),
         opens=found.changes.next_open(now),
+        emulated=emulated,
+        read_only=found.changes.read_only(emulated=emulated),
     )
