@@ -70,6 +70,16 @@ class Settings(BaseSettings):
     several machines may share. A password is best kept in the file that ``PGPASSFILE`` names.
     """
 
+    known_hosts_file: Path = Field(default_factory=lambda read: read["var_dir"] / "known_hosts")
+    """Host keys of devices, as OpenSSH keeps them; `qosforge device trust` adds to it. Those that the user of the
+    service has in ``~/.ssh/known_hosts`` count beside it."""
+
+    ssh_config_file: Path = Field(default=Path("~/.ssh/config"), validate_default=True)
+    """OpenSSH's configuration for devices and jump hosts."""
+
+    credentials_file: Path = Field(default=Path("~/.config/qosforge/credentials.yaml"), validate_default=True)
+    """Credentials by name, in a file that only its owner may read."""
+
     inventories_dir: Path = Field(default_factory=lambda _read: root() / "inventories")
     """Folder of the networks that the service knows: one inventory each, by name."""
 
@@ -128,16 +138,6 @@ class Settings(BaseSettings):
 
     batfish_port: int = Field(default=9996, ge=1, le=65535)
     """Port of that service (9996 is the one its container publishes)."""
-
-    known_hosts_file: Path = Field(default_factory=lambda read: read["var_dir"] / "known_hosts")
-    """Host keys of devices, as OpenSSH keeps them; `qosforge device trust` adds to it. Those that the user of the
-    service has in ``~/.ssh/known_hosts`` count beside it."""
-
-    ssh_config_file: Path = Field(default=Path("~/.ssh/config"), validate_default=True)
-    """OpenSSH's configuration for devices and jump hosts."""
-
-    credentials_file: Path = Field(default=Path("~/.config/qosforge/credentials.yaml"), validate_default=True)
-    """Credentials by name, in a file that only its owner may read."""
 
     device_limits: DeviceLimits = DeviceLimits()
     """How long and how much each step of a device session may take: ``QOSFORGE_DEVICE_LIMITS__<STEP>__<LIMIT>``."""

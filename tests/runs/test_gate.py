@@ -33,7 +33,9 @@ def gate(
 ) -> Wait | None:
     fields = {**{name: getattr(run, name) for name in Run.__dataclass_fields__}, **changed}
     holding = Rules(approval, (rules or ChangeRules(), ChangeRules()))
-    return waits(Run(**fields), ASKED, rules=holding, decisions=decisions, hands=lambda: {"ada"}, now=NOW)
+    return waits(
+        Run(**fields), ASKED, rules=holding, emulated=True, decisions=decisions, hands=lambda: {"ada"}, now=NOW
+    )
 
 
 @pytest.mark.parametrize(
@@ -97,14 +99,26 @@ def test_an_approval_is_asked_for_before_the_time_comes(asked: Run) -> None:
     assert found.status is RunStatus.NEEDS_APPROVAL
 
 
-def held_by(run: Run, *rules: ChangeRules, unreadable: str = "", **changed: Any) -> Wait:
+def held_by(run: Run, *rules: ChangeRules, unreadable: str = "", emulated: bool = True, **changed: Any) -> Wait:
     fields = {**{name: getattr(run, name) for name in Run.__dataclass_fields__}, **changed}
-    found = waits(
-        Run(**fields), ASKED, rules=Rules("none", rules, unreadable), decisions=[], hands=lambda: (), now=NOW
-    )
+    holding = Rules("none", rules, unreadable)
+    found = waits(Run(**fields), ASKED, rules=holding, emulated=emulated, decisions=[], hands=lambda: (), now=NOW)
     assert found is not None
     assert found.status is RunStatus.SCHEDULED
     return found
+
+
+@pytest.mark.parametrize(
+    ("rules", "emulated"),
+    [
+        ((ChangeRules(),), False),
+        ((ChangeRules(writable=False),), True),
+        ((ChangeRules(writable=True), ChangeRules()), False),
+        ((ChangeRules(writable=True), ChangeRules(writable=False)), False),
+    ],
+)
+def test_a_read_only_network_holds_a_run(asked: Run, *, rules: tuple[ChangeRules, ...], emulated: bool) -> None:
+    assert "to be writable" in held_by(asked, *rules, emulated=emulated).waits_for
 
 
 def test_every_rule_has_to_leave_it_open(asked: Run) -> None:
