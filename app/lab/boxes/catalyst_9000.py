@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from app.lab.boxes import ios_acl, ios_tables
 from app.lab.boxes.catalyst_9000_plane import SwitchPlane
@@ -22,6 +23,7 @@ from app.lab.spec import BoxSpec
 from app.lab.storage import Storage
 
 _IMAGE = "17.12"
+_PLANE = "control-plane"
 _CONTROL_POLICY = "system-cpp-policy"
 _CONTROL_CLASSES = ("system-cpp-default", "system-cpp-police-data", "system-cpp-police-sys-data")
 _MULTIPLIER = "qos queue-softmax-multiplier <100-1200>"
@@ -49,7 +51,8 @@ class Catalyst9000(CatalystSwitch):
         return {
             **self.system_tables([*shows, *CommonShow(self).port_rows()]),
             "config": [
-                *global_rows(self),
+                # The control plane and its policy are always there.
+                *(replace(one, no=None) if one.pattern == _PLANE else one for one in global_rows(self)),
                 *self.system_rows(),
                 *ios_acl.global_rows(),
                 *ios_tables.global_rows(self),
