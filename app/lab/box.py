@@ -84,6 +84,10 @@ class Box(ABC):
         del path, data
         raise BoxError("this box takes no files")
 
+    def port_name(self, name: str) -> str:
+        """A port's name as the box prints it; one that names no port stays as it is."""
+        return name
+
     def sends(self, protocol: str, port: str) -> bool:
         """Whether it announces itself by a discovery protocol ("cdp", "lldp", "sonmp") on a port now."""
         del protocol, port

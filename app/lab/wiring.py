@@ -48,11 +48,12 @@ def plug(links: Sequence[LinkSpec], boxes: Mapping[str, Box]) -> None:
     for box in boxes.values():
         box.cables = {}
     for link in links:
-        name, port = link.a
-        far, far_port = link.b or ("", "")
-        _cables(boxes[name])[port] = Cable(link.rate, boxes.get(far), far_port)
-        if far:
-            _cables(boxes[far])[far_port] = Cable(link.rate, boxes[name], port)
+        name, port = link.a[0], boxes[link.a[0]].port_name(link.a[1])
+        far = boxes[link.b[0]] if link.b is not None else None
+        far_port = far.port_name(link.b[1]) if far is not None and link.b is not None else ""
+        _cables(boxes[name])[port] = Cable(link.rate, far, far_port)
+        if far is not None:
+            _cables(far)[far_port] = Cable(link.rate, boxes[name], port)
 
 
 def _cables(box: Box) -> dict[str, Cable]:

@@ -133,6 +133,21 @@ def test_cdp_is_silent_at_both_ends_where_one_is_switched_off(make: Maker, line:
     assert ("CDP is not enabled" in say(a, "show cdp")) == (line == "no cdp run")
 
 
+def test_links_may_name_ports_as_people_write_them(make: Maker) -> None:
+    a, b = make("a", "cisco_ios", ROUTER_A, "12.4"), make("b", "cisco_ios", ROUTER_B, "12.2")
+    core, edge = make("core", "force10_e300", CHASSIS, "6.5"), make("e", "nortel_5510", NORTEL)
+    plug(
+        [
+            LinkSpec(a=("a", "s0/0"), b=("b", "se0/1"), rate=2 * MBPS),
+            LinkSpec(a=("core", "gi0/0"), b=("e", "nowhere"), rate=100 * MBPS),
+        ],
+        {"a": a, "b": b, "core": core, "e": edge},
+    )
+    assert "Interface: Serial0/1,  Port ID (outgoing port): Serial0/0" in say(b, "show cdp neighbors detail")
+    assert "LineSpeed 100 Mbit" in say(core, "show interfaces gi 0/0")
+    assert len(say(edge, "show autotopology nmm-table").splitlines()) == 4
+
+
 def test_switches_tell_the_address_of_their_vlan_and_their_native_vlan(make: Maker) -> None:
     switch, router = make("sw", "catalyst_2950", SWITCH), make("b", "cisco_ios", ROUTER_B, "12.2")
     plug(
@@ -203,7 +218,7 @@ def test_nortel_hears_only_its_own_kind_and_by_address(make: Maker) -> None:
     }
     plug(
         [
-            LinkSpec(a=("e", "48"), b=("o", "47"), rate=1000 * MBPS),
+            LinkSpec(a=("e", "1/48"), b=("o", "47"), rate=1000 * MBPS),
             LinkSpec(a=("e", "1"), b=("core", "GigabitEthernet 0/1"), rate=1000 * MBPS),
         ],
         boxes,

@@ -123,6 +123,10 @@ class Force10E300(TypedBox[Chassis]):
         """The chassis's own address."""
         return base_mac(_FORCE10, self.spec.name)
 
+    def port_name(self, name: str) -> str:
+        """``gi0/1`` in full."""
+        return names.canonical_interface(name) or name
+
     def sends(self, protocol: str, port: str) -> bool:
         """LLDP, once it is switched on."""
         held = self.state.interfaces.get(port)

@@ -172,6 +172,10 @@ class IosBox(Box):
         cable = (self.cables or {}).get(name)
         return most if cable is None else min(most, cable.rate // 1_000_000)
 
+    def port_name(self, name: str) -> str:
+        """``fa0/1`` in full."""
+        return interface_name(name.replace(" ", "")) or name
+
     def sends(self, protocol: str, port: str) -> bool:
         """CDP, unless it is switched off."""
         held = self.running.get(f"interface {port}")

@@ -184,9 +184,14 @@ class Nortel5510(TypedBox[QosConfig]):
         cable = (self.cables or {}).get(str(port))
         return _FASTEST if cable is None else min(_FASTEST, cable.rate // 1_000_000)
 
+    def port_name(self, name: str) -> str:
+        """``1/48`` is port 48 of the only unit."""
+        ports = parse_ports(name)
+        return str(ports[0]) if ports and len(ports) == 1 else name
+
     def sends(self, protocol: str, port: str) -> bool:
         """The SynOptics protocol (autotopology), which is on by default."""
-        return protocol == "sonmp" and self.is_up(int(port))
+        return protocol == "sonmp" and port.isdigit() and self.is_up(int(port))
 
     def announcement(self, protocol: str, port: str) -> Announcement:
         """No name: the address, the MAC and the model."""
