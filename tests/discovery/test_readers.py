@@ -83,6 +83,9 @@ interface Serial0/0.1 point-to-point
 interface Serial0/0.2 multipoint
 interface ATM1/0
  pvc data 1/32
+  vbr-nrt 3000 2000 1
+interface ATM1/1
+ pvc 0/33
 """
     interfaces = "\n".join(
         [
@@ -90,11 +93,12 @@ interface ATM1/0
             shown("Serial0/0.1", bandwidth=64, encapsulation="FRAME-RELAY"),
             shown("Serial0/0.2", bandwidth=1544, encapsulation="FRAME-RELAY"),
             shown("ATM1/0", bandwidth=155000, encapsulation="ATM"),
+            shown("ATM1/1", bandwidth=155000, encapsulation="ATM"),
         ]
     )
     facts = ios(config, interfaces)
     ports = {port.name: port for port in facts.ports}
-    assert set(ports) == {"Serial0/0.1", "ATM1/0"}
+    assert set(ports) == {"Serial0/0.1", "ATM1/0", "ATM1/1"}
     line, cell = ports["Serial0/0.1"], ports["ATM1/0"]
     assert (line.framing, line.rate, line.circuit.dlci if line.circuit else None) == (
         Framing.FRAME_RELAY,
@@ -103,7 +107,12 @@ interface ATM1/0
     )
     assert cell.circuit is not None
     assert (cell.framing, cell.circuit.vpi, cell.circuit.vci) == (Framing.ATM, 1, 32)
-    assert [(note.topic, note.line) for note in facts.notes] == [(Topic.LEFT_OUT, "Serial0/0.2")]
+    # The sustainable rate, not the peak; without any that of the port, which is named.
+    assert (cell.rate, ports["ATM1/1"].rate) == (2_000_000, 155_000_000)
+    assert [(note.topic, note.line) for note in facts.notes] == [
+        (Topic.LEFT_OUT, "Serial0/0.2"),
+        (Topic.ASSUMED, "ATM1/1"),
+    ]
 
 
 def test_a_router_on_a_stick_has_one_tagged_port_with_its_vlans() -> None:

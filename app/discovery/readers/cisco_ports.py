@@ -45,7 +45,7 @@ def ports_of(
             continue
         if "." in name and row["encapsulation"].startswith(("802.1Q", "ARPA")):
             continue  # its main interface stands for it
-        port = _port(reading, name, row, lines, switch=switch)
+        port = _port(reading, name, row, config[name], switch=switch)
         if port is None:
             continue
         parts = [part for part in config if part.startswith(f"{name}.")]
@@ -61,7 +61,8 @@ def ports_of(
         reading.note(Topic.LEFT_OUT, ", ".join(down), "ports without a link are left out", hint)
 
 
-def _port(reading: Reading, name: str, row: Row, lines: list[str], *, switch: bool) -> Port | None:
+def _port(reading: Reading, name: str, row: Row, config: Line, *, switch: bool) -> Port | None:
+    lines = [line.text for line in config.children]
     framing = _FRAMINGS.get(row["encapsulation"].strip().rstrip("."))
     if framing is None:
         line = f"{name}: Encapsulation {row['encapsulation'] or 'not told'}"
@@ -81,6 +82,11 @@ def _port(reading: Reading, name: str, row: Row, lines: list[str], *, switch: bo
     speed = _SPEED.search(row["speed"] or "")
     told = int(row["bandwidth"].split()[0]) * 1000 if row["bandwidth"] else 0
     rate = told
+    if framing is Framing.ATM:
+        rate = _cell_rate(config) or told
+        if rate == told:
+            hint = "give the circuit a rate on the device (vbr-nrt, cbr, ubr), or correct it in hosts.yaml"
+            reading.note(Topic.ASSUMED, name, "the circuit states no rate: it is taken for that of the port", hint)
     if framing is Framing.ETHERNET and speed:
         rate = int(speed[1]) * (10**9 if speed[2] == "G" else 10**6)
     if name.startswith("Serial") and told == _T1 and not any(line.startswith("bandwidth ") for line in lines):
@@ -141,6 +147,15 @@ def _circuit(lines: list[str]) -> Circuit | None:
         return Circuit(vpi=int(vc[1] or 0), vci=int(vc[2])) if vc else None
     except ValidationError:
         return None
+
+
+def _cell_rate(config: Line) -> int:
+    """The rate of an ATM circuit in bits per second: the sustainable one of ``vbr``; 0 where it states none."""
+    for circuit in config.children:
+        for line in circuit.children if circuit.text.startswith("pvc ") else ():
+            if found := re.match(r"(?:vbr-n?rt \d+|cbr|ubr) (\d+)", line.text):
+                return int(found[1]) * 1000
+    return 0
 
 
 def _members(config: Mapping[str, Line]) -> dict[str, list[str]]:
