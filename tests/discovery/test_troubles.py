@@ -93,7 +93,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         boxes.append(BoxSpec(name=name, platform=platform, image=image, startup_config=path, **LOGIN))
     links = [LinkSpec(a=a, b=b, rate=rate) for a, b, rate in LINKS]
     state = folder / "lab"
-    control.start(NetworkSpec(network="troubles", boxes=boxes, links=links), state)
+    control.start(NetworkSpec(network="troubles", boxes=boxes, links=links), state, timeout=90)
     (state / "credentials.json").write_text(json.dumps(LOGIN))
     yield state
     control.stop(state)
