@@ -13,7 +13,7 @@ from app.errors import InputError, Place, ServiceError
 from app.inventory.models import Network, TrafficFlow
 from app.lab import control
 from app.lab.errors import LabError
-from app.lab.spec import BoxSpec, NetworkSpec
+from app.lab.spec import BoxSpec, LinkSpec, NetworkSpec
 from app.tester.offers import Offer
 
 USERNAME = "qosforge"
@@ -51,7 +51,11 @@ def start_lab(network: Network, folder: Path, state: Path, clock_scale: float = 
                 **login,
             )
         )
-    spec = NetworkSpec(network=network.name, boxes=boxes, clock_scale=clock_scale)
+    links = [
+        *(LinkSpec(a=link.a, b=link.b, rate=link.rate) for link in network.links),
+        *(LinkSpec(a=station.attach, rate=station.rate) for station in network.stations),
+    ]
+    spec = NetworkSpec(network=network.name, boxes=boxes, links=links, clock_scale=clock_scale)
     try:
         return control.start(spec, state)
     except LabError as error:

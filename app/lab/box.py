@@ -15,6 +15,7 @@ from app.lab.packets import Outcome, Packets
 from app.lab.shell import Mode, Reply, Shell, apply_lines
 from app.lab.spec import BoxSpec
 from app.lab.storage import Storage
+from app.lab.wiring import Announcement, Cable
 
 
 class Box(ABC):
@@ -40,6 +41,8 @@ class Box(ABC):
         self.booted_at = clock.seconds()
         self._sessions: set[Callable[[], None]] = set()
         self.modes: dict[str, Mode] = {}
+        self.cables: dict[str, Cable] | None = None
+        """Cables by port; None where the lab was not told what is plugged in."""
 
     # -- what a platform gives ---------------------------------------------------------------------------
     @abstractmethod
@@ -80,6 +83,23 @@ class Box(ABC):
         """A file came in by SCP. Raises BoxError when the box does not take it."""
         del path, data
         raise BoxError("this box takes no files")
+
+    def port_name(self, name: str) -> str:
+        """A port's name as the box prints it; one that names no port stays as it is."""
+        return name
+
+    def sends(self, protocol: str, port: str) -> bool:
+        """Whether it announces itself by a discovery protocol ("cdp", "lldp", "sonmp") on a port now."""
+        del protocol, port
+        return False
+
+    def hears(self, protocol: str, port: str) -> bool:
+        """Whether it takes announcements; mostly where it sends them."""
+        return self.sends(protocol, port)
+
+    def announcement(self, protocol: str, port: str) -> Announcement:
+        """What it tells its neighbour on a port. Raises BoxError for no such port."""
+        raise BoxError(f"{self.spec.name}: announces nothing by {protocol} on {port}")
 
     # -- what is common ----------------------------------------------------------------------------------
     def new_shell(self, user: str) -> Shell:

@@ -23,6 +23,7 @@ from app.lab.packets import Packets
 from app.lab.server import ADDRESS, BoxServer
 from app.lab.spec import NetworkSpec
 from app.lab.storage import Storage
+from app.lab.wiring import plug
 
 _LONGEST_REQUEST = 4 * 1024 * 1024
 
@@ -87,6 +88,7 @@ class Lab:
                 raise StartError(f"box {spec.name}: cannot listen on {ADDRESS}:{spec.port}: {bad}") from bad
             self.boxes[spec.name] = box
             self.servers[spec.name] = server
+        plug(self._spec.links, self.boxes)
         self._write_overlay()
 
     def _write_overlay(self) -> None:

@@ -29,6 +29,20 @@ class BoxSpec(BaseModel):
     port: int = Field(default=0, ge=0, le=65535)
 
 
+End = tuple[str, str]
+"""A box and one of its ports, as the box prints it."""
+
+
+class LinkSpec(BaseModel):
+    """A cable between two ports, or (without ``b``) from a port to a station; ``rate`` in bits per second."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    a: End
+    b: End | None = None
+    rate: int = Field(gt=0)
+
+
 class NetworkSpec(BaseModel):
     """A whole lab. ``clock_scale`` 60 makes a box's minute last one second."""
 
@@ -36,6 +50,7 @@ class NetworkSpec(BaseModel):
 
     network: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$")
     boxes: list[BoxSpec]
+    links: list[LinkSpec] = Field(default_factory=list)
     clock_scale: float = Field(default=1.0, gt=0)
 
 
@@ -59,6 +74,12 @@ def load(path: Path) -> NetworkSpec:
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise SpecError(f"{path}: two boxes are called {twice!r}")
+    ends = [end for link in spec.links for end in (link.a, link.b) if end is not None]
+    for box, port in ends:
+        if box not in names:
+            raise SpecError(f"{path}: a link ends at {box!r}, which is no box")
+        if ends.count((box, port)) > 1:
+            raise SpecError(f"{path}: {box} {port} has two links")
     return spec.model_copy(update={"boxes": [_resolved(box, path.parent) for box in spec.boxes]})
 
 

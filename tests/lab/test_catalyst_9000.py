@@ -283,6 +283,9 @@ def test_what_is_used_does_not_go(box: Box) -> None:
 def test_the_policy_of_the_processor_is_always_there(box: Box) -> None:
     assert " service-policy input system-cpp-policy" in box.running_text()
     assert "being used" in refusal(box, "no policy-map system-cpp-policy")
+    assert "cannot be detached" in refusal(box, "control-plane", "no service-policy input")
+    assert INVALID in refusal(box, "no control-plane")
+    assert " service-policy input system-cpp-policy" in box.running_text()
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -131,7 +131,8 @@ class Catalyst2950(CatalystSwitch):
         )
         processor = (
             "Cisco WS-C2950T-24 (RC32300) processor (revision R0) with 20808K bytes of memory.\n"
-            f"Processor board ID LAB{self.spec.name.upper()}"
+            f"Processor board ID LAB{self.spec.name.upper()}\n"
+            f"Running {'Enhanced' if self.feature('enhanced', True) else 'Standard'} Image"
         )
         return banner, processor
 

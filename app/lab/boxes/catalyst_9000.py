@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from app.lab.boxes import ios_acl, ios_tables
+from app.lab.boxes import ios_acl, ios_lldp, ios_tables
 from app.lab.boxes.catalyst_9000_plane import SwitchPlane
 from app.lab.boxes.catalyst_9000_policies import SwitchPolicies
 from app.lab.boxes.catalyst_9000_show import PolicyShow
@@ -20,8 +21,10 @@ from app.lab.packets import Outcome, Packets
 from app.lab.shell import Row
 from app.lab.spec import BoxSpec
 from app.lab.storage import Storage
+from app.lab.wiring import Announcement
 
 _IMAGE = "17.12"
+_PLANE = "control-plane"
 _CONTROL_POLICY = "system-cpp-policy"
 _CONTROL_CLASSES = ("system-cpp-default", "system-cpp-police-data", "system-cpp-police-sys-data")
 _MULTIPLIER = "qos queue-softmax-multiplier <100-1200>"
@@ -31,6 +34,7 @@ class Catalyst9000(CatalystSwitch):
     """The switch, of the UADP kind (2P6Q3T). Its image is a release like ``17.12``."""
 
     modern = True
+    capabilities = ("Router", "Switch", "IGMP")
     default_ports = (
         *(f"GigabitEthernet1/0/{n}" for n in range(1, 25)),
         *(f"TenGigabitEthernet1/1/{n}" for n in range(1, 5)),
@@ -47,16 +51,18 @@ class Catalyst9000(CatalystSwitch):
         """Command tables by mode."""
         shows = [*PolicyShow(self, self._policies, self._plane).rows(), *CommonShow(self).policy_rows()]
         return {
-            **self.system_tables([*shows, *CommonShow(self).port_rows()]),
+            **self.system_tables([*shows, *CommonShow(self).port_rows(), *ios_lldp.Lldp(self).rows()]),
             "config": [
-                *global_rows(self),
+                # The control plane and its policy are always there.
+                *(replace(one, no=None) if one.pattern == _PLANE else one for one in global_rows(self)),
                 *self.system_rows(),
+                *ios_lldp.global_rows(),
                 *ios_acl.global_rows(),
                 *ios_tables.global_rows(self),
                 *self._policies.global_rows(),
                 setting(_MULTIPLIER, rank=58, defaults=["qos queue-softmax-multiplier 100"]),
             ],
-            "if": [*interface_rows(routed=False), *self._policies.attach_rows()],
+            "if": [*interface_rows(routed=False), *ios_lldp.interface_rows(), *self._policies.attach_rows()],
             LOGICAL: interface_rows(routed=False),
             "control-plane": [*leaving(), *self._policies.attach_rows()],
             **ios_acl.submode_rows(),
@@ -74,6 +80,23 @@ class Catalyst9000(CatalystSwitch):
         control = self.running.put(Section("control-plane", rank=95, mode="control-plane"))
         key = "service-policy input"
         control.put(Section(f"{key} {_CONTROL_POLICY}", key=key, rank=75))
+
+    def sends(self, protocol: str, port: str) -> bool:
+        """CDP, and LLDP after ``lldp run``."""
+        return self._lldp(port, "transmit") if protocol == "lldp" else super().sends(protocol, port)
+
+    def hears(self, protocol: str, port: str) -> bool:
+        """The two directions of LLDP are switched off one by one."""
+        return self._lldp(port, "receive") if protocol == "lldp" else super().hears(protocol, port)
+
+    def _lldp(self, port: str, way: str) -> bool:
+        held = self.running.get(f"interface {port}")
+        return held is not None and self.is_up(held) and "lldp run" in self.running and f"lldp {way}" not in held
+
+    def announcement(self, protocol: str, port: str) -> Announcement:
+        """LLDP tells the port's short name."""
+        told = super().announcement(protocol, port)
+        return replace(told, port=ios_lldp.short(port)) if protocol == "lldp" else told
 
     def version_texts(self) -> tuple[str, str]:
         """Banner and processor lines."""

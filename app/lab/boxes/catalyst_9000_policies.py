@@ -186,6 +186,8 @@ class SwitchPolicies:
         if match.undone:
             if "name" in match and present and [match["name"]] != present:
                 raise Refused(f"% policy map {match['name']} is not attached")
+            if section.text == "control-plane" and present:  # always there; the wording is unconfirmed
+                raise Refused(f"% policy map {present[0]} cannot be detached from the control plane")
             section.remove(key)
             return
         name = match["name"]

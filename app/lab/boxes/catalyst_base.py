@@ -22,6 +22,8 @@ LOGICAL = "logical"
 class CatalystSwitch(IosSystem):
     """A switch: ``tables`` holds the rows of ports under "if" and of logical interfaces under ``LOGICAL``."""
 
+    capabilities: tuple[str, ...] = ("Switch", "IGMP")
+
     def __init__(self, spec: BoxSpec, storage: Storage, clock: Clock) -> None:
         super().__init__(spec, storage, clock)
         self.modes[LOGICAL] = replace(self.modes[LOGICAL], suffix=SUFFIXES["if"])
@@ -46,8 +48,34 @@ class CatalystSwitch(IosSystem):
 
     def interface_report(self, interface: Section) -> str:
         """The block of ``show interfaces``."""
-        state = "administratively down" if "shutdown" in interface else "up"
-        return f"{interface.text.split()[1]} is {state}\n  MTU 1500 bytes, BW {self.bandwidth(interface)} Kbit"
+        name = interface.text.split()[1]
+        up = self.is_up(interface)
+        port = interface.mode == "if"
+        admin = "administratively down" if "shutdown" in interface else "up" if up else "down"
+        link = (" (connected)" if up else " (notconnect)") if port and "shutdown" not in interface else ""
+        speed = self.speed(interface)
+        # The bandwidth of a port that agreed on less is the speed agreed on.
+        kbps = min(self.bandwidth(interface), speed * 1000) if port else self.bandwidth(interface)
+        return "\n".join(
+            [
+                f"{name} is {admin}, line protocol is {'up' if up else 'down'}{link}",
+                f"  MTU 1500 bytes, BW {kbps} Kbit, DLY 100 usec, ",
+                "     reliability 255/255, txload 1/255, rxload 1/255",
+                "  Encapsulation ARPA, loopback not set",
+                *([f"  Full-duplex, {speed}Mb/s"] if port else []),
+            ]
+        )
+
+    def own_address(self, interface: Section) -> str:
+        """That of the first VLAN interface which has one."""
+        found = [super(CatalystSwitch, self).own_address(vlan) for vlan in self.running.starting("interface Vlan")]
+        return next((address for address in found if address), "")
+
+    def native_vlan(self, interface: Section) -> int | None:
+        """Of a trunk its native VLAN, else the port's own."""
+        trunk = interface.value("switchport mode").endswith("trunk")
+        line = "switchport trunk native vlan" if trunk else "switchport access vlan"
+        return int(interface.value(line, "1").split()[-1])
 
     def physical_ports(self, match: Match | None = None) -> list[Section]:
         """The ports that QoS is configured on; with a ``match`` that names one, that one.

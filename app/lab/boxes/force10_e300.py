@@ -14,6 +14,7 @@ from app.lab.boxes import force10_e300_cam as cam
 from app.lab.boxes import force10_e300_classes as classes
 from app.lab.boxes import force10_e300_interfaces as interfaces
 from app.lab.boxes import force10_e300_lists as lists
+from app.lab.boxes import force10_e300_lldp as lldp
 from app.lab.boxes import force10_e300_maps as maps
 from app.lab.boxes import force10_e300_names as names
 from app.lab.boxes import force10_e300_policies as policies
@@ -32,9 +33,11 @@ from app.lab.shell import Mode, Reply, Row, Shell
 from app.lab.spec import BoxSpec
 from app.lab.storage import Storage
 from app.lab.typed import Held, TypedBox
+from app.lab.wiring import Announcement, base_mac
 
 _TYPES = {**qos.TYPES, **lists.TYPES, **names.TYPES}
 
+_FORCE10 = "0001e8"  # Force10's prefix
 _SUFFIXES = {
     "class-map": "conf-class-map",
     "qos-policy-input": "conf-qos-policy-in",
@@ -47,6 +50,7 @@ _SUFFIXES = {
     "acl-mac": "conf-mac-acl",
     "router": "conf-router_ospf",
     "spanning-tree": "conf-rstp",
+    "lldp": "conf-lldp",
 }
 
 
@@ -112,6 +116,38 @@ class Force10E300(TypedBox[Chassis]):
         if error.kind == "ambiguous":
             return "% Error: Ambiguous command."
         return " " * (len(shell.prompt) + error.column) + '^\n% Invalid input at "^" marker.'
+
+    # -- neighbours ---------------------------------------------------------------------------------------
+    @property
+    def mac(self) -> str:
+        """The chassis's own address."""
+        return base_mac(_FORCE10, self.spec.name)
+
+    def port_name(self, name: str) -> str:
+        """``gi0/1`` in full."""
+        return names.canonical_interface(name) or name
+
+    def sends(self, protocol: str, port: str) -> bool:
+        """LLDP, once it is switched on."""
+        held = self.state.interfaces.get(port)
+        return protocol == "lldp" and lldp.runs(self.state) and held is not None and not held.shutdown
+
+    def announcement(self, protocol: str, port: str) -> Announcement:
+        """Port and chassis, and of the rest what ``advertise management-tlv`` names."""
+        del protocol
+        addresses = (held.address.partition("/")[0] for held in self.state.interfaces.values())
+        named = lldp.tells(self.state, "system-name")
+        described = lldp.tells(self.state, "system-description")
+        return Announcement(
+            name=self.state.hostname if named else "",
+            port=port,
+            address=next(filter(None, addresses), "") if lldp.tells(self.state, "management-address") else "",
+            mac=self.mac,
+            software=f"Force10 Networks Real Time Operating System Software. {self.state.version}"
+            if described
+            else "",
+            capabilities=("Bridge", "Router") if lldp.tells(self.state, "system-capabilities") else (),
+        )
 
     # -- data plane ---------------------------------------------------------------------------------------
     def port(self, name: str) -> Interface:
@@ -217,6 +253,7 @@ _SUBMODE_ROWS: dict[str, list[Row]] = {
     "router": system.ROUTER_ROWS,
     "line": system.LINE_ROWS,
     "spanning-tree": system.TREE_ROWS,
+    "lldp": lldp.LLDP_ROWS,
 }
 
 
@@ -233,6 +270,7 @@ def _modes() -> dict[str, Mode]:
             *policies.POLICY_ROWS,
             *maps.MAP_ROWS,
             *interfaces.OPEN_ROWS,
+            *lldp.OPEN_ROWS,
         ],
     }
     for name, rows in _SUBMODE_ROWS.items():

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from app.lab.boxes import force10_e300_cam as cam
+from app.lab.boxes import force10_e300_lldp as lldp
 from app.lab.boxes import force10_e300_show as show
 from app.lab.boxes.force10_e300_names import NAMED
 from app.lab.boxes.force10_e300_qos import existing, since
-from app.lab.boxes.force10_e300_state import PREDEFINED_WRED
+from app.lab.boxes.force10_e300_state import PREDEFINED_WRED, interface_order
 from app.lab.boxes.force10_e300_system import BACKPLANE_DEFAULT, BACKPLANE_MULTICAST
 from app.lab.grammar import Command, Match, Refused
 from app.lab.shell import Question, Reply, Row, Shell
+from app.lab.wiring import heard
 
 if TYPE_CHECKING:
     from app.lab.boxes.force10_e300 import Force10E300
@@ -137,8 +139,18 @@ def _show_map_input(shell: Shell, match: Match) -> str:
 
 
 def _show_interface(shell: Shell, match: Match) -> str:
-    held = existing(_box(shell).state.interfaces, match["interface"], "Interface")
-    return "\n".join(show.interface(held))
+    box = _box(shell)
+    if "interface" in match:
+        held = [existing(box.state.interfaces, match["interface"], "Interface")]
+    else:
+        held = sorted(box.state.interfaces.values(), key=interface_order)
+    return "\n".join(line for one in held for line in show.interface(one, box.cables, box.mac))
+
+
+def _show_neighbors(shell: Shell, match: Match) -> str:
+    since(shell, match, "lldp", *lldp.SINCE)
+    box = _box(shell)
+    return lldp.neighbors(heard(box, "lldp"), box.clock.seconds())
 
 
 def _show_rates(shell: Shell, match: Match) -> str:
@@ -220,7 +232,8 @@ ENABLE_ROWS: list[Row] = [
     Command(
         "show qos policy-map-input [WORD:name] [class WORD:class] [qos-policy-input WORD:policy]", _show_map_input
     ),
-    Command(f"show interfaces {NAMED}", _show_interface),
+    Command(f"show interfaces [{NAMED}]", _show_interface),
+    Command("show lldp neighbors detail", _show_neighbors),
     Command("show interfaces rate [limit|police]:kind", _show_rates),
     Command(f"show queue statistics {{egress|ingress}}:direction [{NAMED}]", _show_queues),
     Command("show queue backplane multicast bandwidth-percent", _show_backplane),

@@ -7,13 +7,14 @@ follow the house style (a header line, then one row per queue) and are the lab's
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from app.lab.boxes.force10_e300_names import short
 from app.lab.boxes.force10_e300_plane import egress
 from app.lab.boxes.force10_e300_rates import Rate
 from app.lab.boxes.force10_e300_state import PREDEFINED_WRED, QUEUES, Chassis, Interface
+from app.lab.wiring import Cable
 
 STAMP = "%a %b %d %H:%M:%S %Y"
 """How FTOS writes a time in the head of a listing."""
@@ -125,7 +126,7 @@ def version(chassis: Chassis, seconds: float) -> list[str]:
         "",
         f"{chassis.hostname} uptime is {up}",
         "",
-        "System Type: E300",
+        "Chassis Type: E300",
         "Chassis serial number: FX000004711",
     ]
 
@@ -166,15 +167,37 @@ def input_maps(chassis: Chassis, name: str, class_map: str, policy: str) -> Iter
             yield from replace(held, services=services).lines()
 
 
-def interface(held: Interface) -> Iterator[str]:
-    """``show interfaces NAME``."""
-    state = "down" if held.shutdown else "up"
-    yield f"{held.name} is {state}, line protocol is {state}"
+_FASTEST = {"GigabitEthernet": 1000, "TenGigabitEthernet": 10000, "ManagementEthernet": 100}
+"""Mb/s by family of ports."""
+
+
+def speed(held: Interface, cable: Cable | None) -> int:
+    """The speed (Mb/s) of a port: as set, else as agreed with the other end."""
+    given = held.options.get("speed", "").split()[-1:]
+    most = _FASTEST.get(held.family, 1000)
+    if given and given[0].isdigit():
+        return int(given[0])
+    return most if cable is None else min(most, cable.rate // 1_000_000)
+
+
+def interface(held: Interface, cables: Mapping[str, Cable] | None, mac: str) -> Iterator[str]:
+    """``show interfaces NAME``; of a physical port also the hardware and the speed.
+
+    Those two lines as a published topology tool quotes them from an E-Series (``LineSpeed 1000 Mbit, Mode full
+    duplex``, ``LineSpeed auto`` where nothing is plugged in).
+    """
+    up = not held.shutdown and (cables is None or not held.physical or held.name in cables)
+    yield f"{held.name} is {'down' if held.shutdown else 'up'}, line protocol is {'up' if up else 'down'}"
     if "description" in held.options:
         yield f"Description: {held.options['description'].partition(' ')[2]}"
+    if held.physical:
+        yield f"Hardware is Force10Eth, address is {':'.join(mac[at : at + 2] for at in range(0, 12, 2))}"
     yield f"Internet address is {held.address or 'not set'}"
     mtu = held.options.get("mtu", "mtu 1554").split()[1]
     yield f"MTU {mtu} bytes, IP MTU {int(mtu) - 54} bytes"
+    if held.physical:
+        cable = (cables or {}).get(held.name)
+        yield f"LineSpeed {speed(held, cable)} Mbit, Mode full duplex" if up else "LineSpeed auto"
     yield from _rates(held, ("police", "limit"))
     if held.port_qos.shape is not None:
         yield f"Rate shape {held.port_qos.shape.text()}"

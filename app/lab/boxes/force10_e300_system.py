@@ -67,7 +67,9 @@ def block(mode: str) -> Run:
     return run
 
 
-def _block_line(words: int) -> Run:
+def block_line(words: int) -> Run:
+    """A line that a block keeps under its first ``words`` words."""
+
     def run(shell: Shell, match: Match) -> None:
         lines = item(shell, Block).body
         key = " ".join(match.words[:words])
@@ -80,22 +82,22 @@ def _block_line(words: int) -> Run:
 
 
 ROUTER_ROWS: list[Row] = [
-    row("neighbor IP LINE", _block_line(3), no="neighbor IP LINE"),
-    row("router-id IP", _block_line(1), no="router-id [IP]"),
-    row("network PREFIX area {<0-65535>|IP}", _block_line(2), no=True),
-    row(f"passive-interface {{default|{NAMED}}}", _block_line(3), no=True),
-    row("redistribute {connected|static}", _block_line(2), no=True),
-    row("auto-cost [reference-bandwidth <1-4294967>]", _block_line(1), no=True),
+    row("neighbor IP LINE", block_line(3), no="neighbor IP LINE"),
+    row("router-id IP", block_line(1), no="router-id [IP]"),
+    row("network PREFIX area {<0-65535>|IP}", block_line(2), no=True),
+    row(f"passive-interface {{default|{NAMED}}}", block_line(3), no=True),
+    row("redistribute {connected|static}", block_line(2), no=True),
+    row("auto-cost [reference-bandwidth <1-4294967>]", block_line(1), no=True),
 ]
 LINE_ROWS: list[Row] = [
-    row("exec-timeout <0-35791> [<0-2147483>]", _block_line(1), no="exec-timeout [LINE]"),
-    row("password LINE", _block_line(1), no="password [LINE]"),
-    row("login authentication WORD", _block_line(2), no=True),
-    row("access-class WORD", _block_line(1), no="access-class [WORD]"),
+    row("exec-timeout <0-35791> [<0-2147483>]", block_line(1), no="exec-timeout [LINE]"),
+    row("password LINE", block_line(1), no="password [LINE]"),
+    row("login authentication WORD", block_line(2), no=True),
+    row("access-class WORD", block_line(1), no="access-class [WORD]"),
 ]
 TREE_ROWS: list[Row] = [
-    row("disable", _block_line(1), no=True),
-    row("bridge-priority <0-61440>", _block_line(1), no="bridge-priority [LINE]"),
+    row("disable", block_line(1), no=True),
+    row("bridge-priority <0-61440>", block_line(1), no="bridge-priority [LINE]"),
 ]
 
 SYSTEM_ROWS: list[Row] = [

@@ -23,8 +23,10 @@ from app.lab.patterns import ArgumentType
 from app.lab.shell import Mode, Row, Shell
 from app.lab.spec import BoxSpec
 from app.lab.storage import Storage
+from app.lab.wiring import Announcement, base_mac
 
 INTERFACE_RANK = 70
+_CISCO = "000dbd"  # one of Cisco's prefixes
 _PROMPT_ROOM = 20  # IOS cuts the host name in configuration prompts at this many characters
 
 SUFFIXES = {
@@ -139,6 +141,74 @@ class IosBox(Box):
         """All interfaces in printing order."""
         return self.running.starting("interface ")
 
+    # -- what is plugged in ------------------------------------------------------------------------------
+    capabilities: tuple[str, ...] = ("Router",)
+    """What CDP calls the box."""
+
+    @property
+    def cdp_off(self) -> bool:
+        """True after ``no cdp run``."""
+        return self.running.value("cdp run").startswith("no ")
+
+    def is_up(self, interface: Section) -> bool:
+        """Neither shut down nor, where the lab knows the cables, without one on itself or its bundle."""
+        if "shutdown" in interface:
+            return False
+        name = interface.text.split()[1]
+        if self.cables is None or not _is_port(name):
+            return True
+        bundles = {
+            f"{kind}{interface.value(key).split()[word]}" for kind, key, word in _BUNDLES if interface.value(key)
+        }
+        return any(port == name or port in bundles or port.startswith(f"{name}.") for port in self.cables)
+
+    def speed(self, interface: Section) -> int:
+        """The speed (Mb/s) of an Ethernet port: as set, else as agreed with the other end."""
+        given = interface.value("speed").split()[-1:]
+        name = interface.text.split()[1]
+        most = INTERFACE_KINDS[split_interface(name)[0]] // 1000
+        if given and given[0].isdigit():
+            return int(given[0])
+        cable = (self.cables or {}).get(name)
+        return most if cable is None else min(most, cable.rate // 1_000_000)
+
+    def port_name(self, name: str) -> str:
+        """``fa0/1`` in full."""
+        return interface_name(name.replace(" ", "")) or name
+
+    def sends(self, protocol: str, port: str) -> bool:
+        """CDP, unless it is switched off."""
+        held = self.running.get(f"interface {port}")
+        if held is None or not self.is_up(held):
+            return False
+        return protocol == "cdp" and not self.cdp_off and held.value("cdp enable") != "no cdp enable"
+
+    def announcement(self, protocol: str, port: str) -> Announcement:
+        """CDP's device id is the host name with the domain, its address that of the port it is sent on."""
+        held = self.interface(port)
+        domain = self.running.value("ip domain name").split()[-1:]
+        banner, processor = self.version_texts()
+        return Announcement(
+            name=".".join([self.hostname, *domain]),
+            port=port,
+            address=self.own_address(held),
+            mac=base_mac(_CISCO, self.spec.name),
+            platform=" ".join(processor.split()[:2]),
+            software=banner,
+            capabilities=self.capabilities,
+            native_vlan=self.native_vlan(held) if protocol == "cdp" else None,
+        )
+
+    def own_address(self, interface: Section) -> str:
+        """The address that it tells on a port; "" where it has none."""
+        words = interface.value("ip address").split()
+        return words[2] if words[:2] == ["ip", "address"] and len(words) > 3 else ""
+
+    def native_vlan(self, interface: Section) -> int | None:
+        """The VLAN of untagged frames; None on a routed port."""
+        del interface
+        return None
+
     def bandwidth(self, interface: Section) -> int:
         """The bandwidth (kb/s) the box computes with."""
         held = interface.value("bandwidth")
@@ -208,6 +278,14 @@ class IosBox(Box):
         if _is_port(name) and "." not in name:
             raise Refused("% Removal of physical interfaces is not permitted")
         self.running.remove(f"interface {name}")
+
+
+_BUNDLES = (
+    ("Multilink", "ppp multilink group", -1),
+    ("Multilink", "multilink-group", -1),
+    ("Port-channel", "channel-group", 1),
+)
+"""Kinds of bundle, the line that makes a port a member, and which word of it is the bundle's number."""
 
 
 def _is_port(name: str) -> bool:

@@ -167,8 +167,8 @@ class Counters:
     def interface_report(self, held: Section) -> str:
         """The block of ``show interfaces``."""
         name = held.text.split()[1]
-        state = "administratively down" if "shutdown" in held else "up"
-        line = "down" if "shutdown" in held else "up"
+        up = self._box.is_up(held)
+        state = "administratively down" if "shutdown" in held else "up" if up else "down"
         kbps = self._box.bandwidth(held)
         if self._attachments.policy_on(held, "output") is not None:
             strategy = "Class-based queueing"
@@ -178,9 +178,11 @@ class Counters:
         mtu = held.value("mtu", "mtu 1500").split()[1]
         return "\n".join(
             [
-                f"{name} is {state}, line protocol is {line}",
+                f"{name} is {state}, line protocol is {'up' if up else 'down'}",
                 f"  MTU {mtu} bytes, BW {kbps} Kbit, DLY 20000 usec, ",
                 "     reliability 255/255, txload 1/255, rxload 1/255",
+                f"  Encapsulation {_encapsulation(held, self._box.running.get(held.key.split('.')[0]) or held)}",
+                *([f"  Full-duplex, {self._box.speed(held)}Mb/s, 100BaseTX/FX"] if "Ethernet" in name else []),
                 f"  Queueing strategy: {strategy}",
                 f"     Available Bandwidth {self._available(held, kbps * percent // 100)} kilobits/sec",
             ]
@@ -191,6 +193,24 @@ class Counters:
         for line in policy if policy is not None else ():
             room -= booked(line, self._box.bandwidth(held)) or 0
         return room
+
+
+def _encapsulation(held: Section, main: Section) -> str:
+    """As ``show interfaces`` words it; HDLC is what a serial line has by itself, PPP what a bundle has."""
+    name = held.text.split()[1]
+    usual = "ppp" if name.startswith("Multilink") else "hdlc"
+    words = (held.value("encapsulation") or main.value("encapsulation", f"encapsulation {usual}")).split()[1:]
+    if words[0] == "dot1Q":
+        return f"802.1Q Virtual LAN, Vlan ID  {words[1]}., loopback not set"
+    if name.startswith("ATM"):
+        return "ATM, loopback not set"
+    if name.startswith("Loopback"):
+        return "LOOPBACK, loopback not set"
+    if not name.startswith(("Serial", "Multilink", "Dialer", "Virtual-Template", "BRI")):
+        return "ARPA, loopback not set"
+    ppp = "PPP, LCP Open, multilink Open" if "ppp multilink" in held else "PPP, LCP Open"
+    forms = {"hdlc": "HDLC, loopback not set", "frame-relay": "FRAME-RELAY, loopback not set", "ppp": ppp}
+    return forms[words[0]]
 
 
 def _definition(line: Section) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from app.lab.boxes.ios_archive import Archive
 from app.lab.boxes.ios_base import IosBox
+from app.lab.boxes.ios_cdp import Cdp
 from app.lab.boxes.ios_exec import Exec
 from app.lab.boxes.ios_files import Files
 from app.lab.boxes.ios_general import submode_rows
@@ -30,15 +31,17 @@ class IosSystem(IosBox):
     def system_tables(self, shows: list[Row]) -> dict[str, list[Row]]:
         """Exec, Tcl, archive and the small modes; ``shows`` are the platform's own exec commands."""
         exec_ = Exec(self)
+        cdp = Cdp(self).rows()
         privileged = [
             *exec_.rows(privileged=True),
+            *cdp,
             *self.files.rows(),
             *self.reload.rows(),
             *shows,
             *(self.archive.exec_rows() if self.archive is not None else []),
         ]
         return {
-            "exec": exec_.rows(privileged=False),
+            "exec": [*exec_.rows(privileged=False), *cdp],
             "enable": privileged,
             "tcl": self.files.tcl_rows(privileged),
             **submode_rows(),

@@ -32,6 +32,7 @@ from app.lab.shell import Mode, Question, Reply, Shell, apply_lines
 from app.lab.spec import BoxSpec
 from app.lab.storage import Storage
 from app.lab.typed import TypedBox
+from app.lab.wiring import Announcement, base_mac
 
 _BANNER = f"""
 ***************************************************************
@@ -39,6 +40,8 @@ _BANNER = f"""
 ***************************************************************
 """
 _CTRL_Y = "\x19"
+_NORTEL = "00159b"  # one of Nortel's prefixes
+_FASTEST = 1000  # Mb/s
 
 
 class Nortel5510(TypedBox[QosConfig]):
@@ -148,6 +151,52 @@ class Nortel5510(TypedBox[QosConfig]):
         if error.kind == "ambiguous":
             return f'% Ambiguous command:  "{error.line.strip()}"'
         return " " * (len(shell.prompt) + error.column) + "^\n% Invalid input detected at '^' marker."
+
+    # -- neighbours ---------------------------------------------------------------------------------------
+    @property
+    def mac(self) -> str:
+        """The switch's own address."""
+        return base_mac(_NORTEL, self.spec.name)
+
+    @property
+    def address(self) -> str:
+        """Its management address; "" where it has none."""
+        for line in self.state.plain.get("IP", ()):
+            words = line.text.split()
+            if words[:2] == ["ip", "address"]:
+                return next(word for word in words[2:] if word[0].isdigit() and "." in word)
+        return ""
+
+    def is_up(self, port: int) -> bool:
+        """Whether a port is not shut down and, where the lab knows the cables, has one."""
+        try:
+            self.port(str(port))
+        except BoxError:
+            return False
+        return self.cables is None or str(port) in self.cables
+
+    def speed(self, port: int) -> int:
+        """The speed (Mb/s) of a port: as set, else as agreed with the other end."""
+        for line in self.state.plain.get("INTERFACE", ()):
+            words = line.text.split()
+            if words[:2] == ["speed", "port"] and words[-1].isdigit() and port in (parse_ports(words[2]) or []):
+                return int(words[-1])
+        cable = (self.cables or {}).get(str(port))
+        return _FASTEST if cable is None else min(_FASTEST, cable.rate // 1_000_000)
+
+    def port_name(self, name: str) -> str:
+        """``1/48`` is port 48 of the only unit."""
+        ports = parse_ports(name)
+        return str(ports[0]) if ports and len(ports) == 1 else name
+
+    def sends(self, protocol: str, port: str) -> bool:
+        """The SynOptics protocol (autotopology), which is on by default."""
+        return protocol == "sonmp" and port.isdigit() and self.is_up(int(port))
+
+    def announcement(self, protocol: str, port: str) -> Announcement:
+        """No name: the address, the MAC and the model."""
+        del protocol
+        return Announcement(name="", port=port, address=self.address, mac=self.mac, platform=MODEL)
 
     # -- data plane ---------------------------------------------------------------------------------------
     def port(self, name: str) -> int:

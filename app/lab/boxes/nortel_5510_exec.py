@@ -13,6 +13,7 @@ from app.lab.boxes.nortel_5510_state import Printed
 from app.lab.boxes.nortel_5510_tables import PORTS, SERVICE_CLASSES
 from app.lab.grammar import Command, Match, Refused
 from app.lab.shell import Question, Reply, Row, Shell
+from app.lab.wiring import heard
 
 if TYPE_CHECKING:
     from app.lab.boxes.nortel_5510 import Nortel5510
@@ -205,6 +206,18 @@ def _system(shell: Shell, match: Match) -> str:
     return _text(show.system(shell.box.hostname, shell.box.clock.seconds() - shell.box.booted_at))
 
 
+def _show_ports(shell: Shell, match: Match) -> str:
+    box = _box(shell)
+    return _text(show.ports((port, box.is_up(port), box.speed(port)) for port in _ports(match)))
+
+
+def _topology(shell: Shell, match: Match) -> str:
+    del match
+    box = _box(shell)
+    found = sorted((int(port), told) for port, told in heard(box, "sonmp"))
+    return _text(show.topology((box.address, box.mac), found))
+
+
 def _autosave(shell: Shell, match: Match) -> str:
     del match
     return show.autosave(_box(shell).autosaves)
@@ -216,6 +229,8 @@ EXEC_ROWS: list[Row] = [
     Command("logout", _logout),
     Command("terminal {length <0-132>:length|width <1-132>:width}", _terminal),
     Command("show sys-info", _system),
+    Command("show interfaces [PORTS:ports]", _show_ports),
+    Command("show autotopology nmm-table", _topology),
     Command("show autosave", _autosave),
 ]
 """What an unprivileged login can do."""

@@ -27,10 +27,13 @@ from app.lab.boxes.nortel_5510_tables import (
     RATE_STEP,
     STRICT,
 )
+from app.lab.wiring import Announcement
 
 MODEL = "5510-48T"
 VERSION = "v5.1.0.014"
 """Software that the published guides describe."""
+
+_NO_ADDRESS = "0.0.0.0"  # noqa: S104  (printed where a switch has none)
 
 Column = tuple[str, int]
 """Heading (lines parted by ``/``) and width."""
@@ -260,13 +263,49 @@ def system(name: str, seconds: float) -> Iterator[str]:
     yield from (
         "Operation Mode:        Switch",
         "Reset Count:           1",
+        "Autotopology:          Enabled",
         "Power Status:          Primary Power",
         f"sysDescr:              Ethernet Routing Switch {MODEL}",
         f"                       HW:02       FW:5.0.0.3   SW:{VERSION}",
         f"sysUpTime:             {minutes // 1440} days, {up}",
         f"sysName:               {name}",
         "Serial #:              LBNNTM5510LAB",
+        f"Operational Software:  FW:5.0.0.3   SW:{VERSION}",
     )
+
+
+def ports(rows: Iterable[tuple[int, bool, int]]) -> Iterator[str]:
+    """``show interfaces``: of each port whether it is up, and its speed in Mb/s.
+
+    The columns are those of recorded answers of the ERS family, which print no speed of a port without a link.
+    """
+    yield "            Status                   Auto                       Flow"
+    yield "Port Trunk  Admin   Oper Link LinkTrap Negotiation  Speed    Duplex Control"
+    yield "---- ----- ------- ---- ---- -------- ----------- -------- ------ -------"
+    for port, up, speed in rows:
+        state = "Up   Up  " if up else "Down Down"
+        agreed = f"{speed}Mbps".ljust(8) + " Full   Disable" if up else ""
+        yield f"{port:<4}       Enable  {state} Enabled  Enabled     {agreed}".rstrip()
+
+
+def topology(own: tuple[str, str], heard: Iterable[tuple[int, Announcement]]) -> Iterator[str]:
+    """``show autotopology nmm-table``: the box itself (address, MAC), then each neighbour.
+
+    As M. McNamara's account of the protocol prints it of a 5530 ("Nortel Discovery Protocol"); the columns of a
+    switch that is no stack are not shown there, so it counts as unit 1.
+    """
+    yield "LSlot                                                                     RSlot"
+    yield "LPort IP Addr         Seg ID   MAC Addr     Chassis Type     BT LS  CS   RPort"
+    yield "----- --------------- -------- ------------ ---------------- -- --- ---- -----"
+    address, mac = own
+    yield f" 0/ 0 {address or _NO_ADDRESS:<15} 0x000000 {mac.upper()} {MODEL:<16} 12 Yes HTBT    NA"
+    for port, told in heard:
+        far = int(told.port)
+        address = told.address or _NO_ADDRESS
+        yield (
+            f" 1/{port:>2} {address:<15} 0x{0x100 + far:06X} {told.mac.upper()} {told.platform:<16} 12 Yes HTBT"
+            f"  1/{far:>2}"
+        )
 
 
 def autosave(enabled: bool) -> str:

@@ -1,0 +1,1 @@
+"""Discovery: from seed devices, by what their neighbours announce, to an inventory."""
