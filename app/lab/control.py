@@ -154,6 +154,18 @@ def plant(state: Path, box: str, kind: str, **args: object) -> None:
     request(state, {"op": "fault", "box": box, "kind": kind, "args": args})
 
 
+def happen(state: Path, box: str, kind: str, text: str = "") -> bool:
+    """Let a fault of a whole box happen now (see ``Box.happen``); whether it did."""
+    return bool(request(state, {"op": "happen", "box": box, "kind": kind, "text": text})["happened"])
+
+
+def met(state: Path, box: str) -> dict[str, int]:
+    """How often each kind of planted fault came about in a box since they were cleared."""
+    counted = request(state, {"op": "faults", "box": box})["met"]
+    assert isinstance(counted, dict)
+    return counted
+
+
 def configure(state: Path, box: str, lines: Sequence[str]) -> list[str]:
     """Type configuration lines on a box's console; returns what it said."""
     said = request(state, {"op": "config", "box": box, "lines": list(lines)})["said"]

@@ -104,6 +104,10 @@ class Nortel5510(TypedBox[QosConfig]):
         super().save()
         self._cancel()
 
+    def save_by_itself(self) -> bool:
+        """As it does a while after every change, unless told not to."""
+        return self.autosaves and super().save_by_itself()
+
     def _cancel(self) -> None:
         if self._saving is not None:
             self._saving.cancel()
@@ -119,6 +123,9 @@ class Nortel5510(TypedBox[QosConfig]):
 
     def running_text(self) -> str:
         return "\n".join(listing(self.state)) + "\n"
+
+    def name_line(self, name: str) -> str:
+        return f'snmp-server name "{name}"'
 
     # -- wire ---------------------------------------------------------------------------------------------
     def greeting(self, shell: Shell) -> Reply:
