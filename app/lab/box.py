@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
+from app.lab.attachments import AttachmentHistory
 from app.lab.clock import Clock
 from app.lab.config import Section
 from app.lab.errors import BoxError
@@ -41,6 +42,7 @@ class Box(ABC):
         self.running = Section("")
         self.boot_messages: list[str] = []
         self.booted_at = clock.seconds()
+        self.attached = AttachmentHistory()
         self._sessions: set[Callable[[], None]] = set()
         self.modes: dict[str, Mode] = {}
 
@@ -64,6 +66,10 @@ class Box(ABC):
     @abstractmethod
     def syntax_error(self, shell: Shell, error: SyntaxRefused) -> str:
         """The box's words for a line its grammar does not know."""
+
+    @abstractmethod
+    def attached_policies(self) -> dict[str, str]:
+        """The policy in force by place (an interface and a direction); places without one are left out."""
 
     @abstractmethod
     def name_line(self, name: str) -> str:
@@ -129,6 +135,7 @@ class Box(ABC):
         said = apply_lines(self.console(loading=True), self.storage.startup().splitlines())
         self.boot_messages = [f"line {number}: {line.strip()}: {text.strip()}" for number, line, text in said]
         self.booted_at = self.clock.seconds()
+        self.attached.look(self.attached_policies(), "boot")
 
     def rename(self, name: str) -> bool:
         """Somebody else gives it another host name; sessions see it in their next prompt."""

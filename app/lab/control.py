@@ -17,6 +17,7 @@ from pathlib import Path
 
 from ruamel.yaml import YAML
 
+from app.lab.attachments import AttachmentChange
 from app.lab.errors import ChannelError, StartError
 from app.lab.spec import NetworkSpec
 
@@ -164,6 +165,13 @@ def met(state: Path, box: str) -> dict[str, int]:
     counted = request(state, {"op": "faults", "box": box})["met"]
     assert isinstance(counted, dict)
     return counted
+
+
+def attachments(state: Path, box: str) -> list[AttachmentChange]:
+    """What was attached to a box's interfaces, and detached, since it was started; see ``app.lab.attachments``."""
+    history = request(state, {"op": "attachments", "box": box})["history"]
+    assert isinstance(history, list)
+    return [AttachmentChange(**change) for change in history]
 
 
 def configure(state: Path, box: str, lines: Sequence[str]) -> list[str]:

@@ -147,7 +147,7 @@ class Lab:
             return {}
         name = str(request.get("box", ""))
         box = self.boxes.get(name)
-        if operation not in {"offer", "fault", "faults", "happen", "config", "running", "reboot"}:
+        if operation not in {"offer", "fault", "faults", "happen", "config", "running", "reboot", "attachments"}:
             raise BoxError(f"unknown operation {operation!r}")
         if box is None:
             raise BoxError(f"no box {name!r} in this lab")
@@ -161,6 +161,8 @@ class Lab:
             return {"happened": box.happen(str(request.get("kind", "")), str(request.get("text", "")))}
         if operation == "faults":
             return {"met": dict(box.faults.met)}
+        if operation == "attachments":
+            return {"history": [vars(change) for change in box.attached.history]}
         if operation == "config":
             lines = request.get("lines", [])
             if not isinstance(lines, list):

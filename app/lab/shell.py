@@ -166,7 +166,11 @@ class Shell:
                 continue
             if depth < len(self.levels):
                 self.levels = self.levels[:depth]
-            return self._run(command, match)
+            try:
+                return self._run(command, match)
+            finally:
+                if not self.loading:
+                    self.box.attached.look(self.box.attached_policies(), line.strip())
         assert first is not None
         raise first
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from pathlib import Path
 
@@ -9,9 +10,10 @@ import pytest
 from netmiko import NetmikoAuthenticationException
 
 from app.lab import control
+from app.lab.attachments import AttachmentChange
 from app.lab.errors import BoxError, ChannelError
 
-from .conftest import BoxMaker, login
+from .conftest import BoxMaker, login, type_lines
 from .test_session import Raw, raw
 
 
@@ -228,3 +230,30 @@ def test_the_archive_is_missing(fresh: Path) -> None:
     with login(fresh, "r1") as connection:
         assert "Archive feature not enabled" in connection.send_command("show archive")
         assert "Please turn config archive on" in connection.send_command("configure terminal revert timer 2")
+
+
+# -- what is attached ------------------------------------------------------------------------------------
+def test_every_change_of_an_attachment_is_remembered_with_its_line(make: BoxMaker) -> None:
+    box = make("12.4")
+    type_lines(
+        box, "policy-map A", "policy-map B", "interface Serial0/0", "service-policy output A",
+        "no service-policy output A", "service-policy output B",
+    )  # fmt: skip
+    assert box.attached.history == [
+        AttachmentChange("Serial0/0 output", "", "A", "service-policy output A"),
+        AttachmentChange("Serial0/0 output", "A", "", "no service-policy output A"),
+        AttachmentChange("Serial0/0 output", "", "B", "service-policy output B"),
+    ]
+    box.reboot()
+    assert box.attached.history[3:] == [AttachmentChange("Serial0/0 output", "B", "", "boot")]
+
+
+def test_a_configuration_that_is_replaced_whole_detaches_nothing_on_its_way(fresh: Path) -> None:
+    control.configure(fresh, "r1", ["policy-map A", "interface Serial0/0", "service-policy output A"])
+    seen = len(control.attachments(fresh, "r1"))
+    with login(fresh, "r1") as connection:
+        connection.send_command("configure terminal revert timer 2", expect_string=r"\(config\)#")
+        connection.send_command("end", expect_string="#")
+        connection.send_command("configure revert now", expect_string="#")
+    assert re.search(" service-policy output A", running(fresh, "r1"))
+    assert control.attachments(fresh, "r1")[seen:] == []

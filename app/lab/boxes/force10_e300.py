@@ -103,6 +103,13 @@ class Force10E300(TypedBox[Chassis]):
     def running_text(self) -> str:
         return "\n".join(show.body(self.state)) + "\n"
 
+    def attached_policies(self) -> dict[str, str]:
+        return {
+            f"{interface.name} {direction}": name
+            for interface in self.state.interfaces.values()
+            for direction, name in interface.policies.items()
+        }
+
     def name_line(self, name: str) -> str:
         return f"hostname {name}"
 

@@ -189,6 +189,7 @@ class Archive:
             self._box.hostname = name
         else:
             before.replace_with(built)
+            self._box.attached.look(self._box.attached_policies(), "replaced")
         return failed
 
     def _replace(self, shell: Shell, match: Match) -> Reply | str:

@@ -165,6 +165,17 @@ class IosBox(Box):
             last = child
         return "\n".join([*lines, "!", "end"]) + "\n"
 
+    def attached_policies(self) -> dict[str, str]:
+        """``service-policy`` lines of interfaces and of their circuits."""
+        found = {}
+        for interface in self.interfaces():
+            for line in interface.walk():
+                words = line.text.split()
+                if words[0] == "service-policy":
+                    inside = line.parent.text if line.parent is not None and line.parent is not interface else ""
+                    found[" ".join([*interface.text.split()[1:], *inside.split(), words[1]])] = words[-1]
+        return found
+
     def name_line(self, name: str) -> str:
         """``hostname``."""
         return f"hostname {name}"
