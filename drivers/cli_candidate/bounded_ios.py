@@ -38,6 +38,17 @@ class _IosConnection(guarded(CiscoIosSSH)):  # type: ignore[misc]
             _require_short(command_string, answer)
         return answer
 
+    def save_config(self, *arguments: Any, **parameters: Any) -> str:
+        """As Netmiko has it; but NAPALM looks at no answer to it, so what was not saved is said here.
+
+        Raises:
+            CommandErrorException: the answer does not end as IOS's does when it saved.
+        """
+        answer = str(super().save_config(*arguments, **parameters))
+        if "[OK]" not in answer:
+            raise CommandErrorException(f"write mem: not saved: {answer.strip()[:_LONGEST_LINE]!r}")
+        return answer
+
 
 def _require_short(command: str, answer: str) -> None:
     longest = max(map(len, answer.split("\n")))
