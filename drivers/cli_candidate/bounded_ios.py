@@ -123,6 +123,14 @@ class BoundedIosDriver(BoundedDriver, IOSDriver):
         require_nothing_more("\n".join(line for line in text.split("\n") if not line.startswith(prompt)))
         return configs
 
+    def _get_pending_commits(self) -> dict[str, str]:
+        """As ``ios`` has it, and also where the archive was taken away meanwhile: the timer goes on without it."""
+        pending: dict[str, str] = super()._get_pending_commits()
+        if not pending:
+            user = re.search(r"(?m)^User: (\S+)", self.device.send_command("show archive config rollback timer"))
+            pending = {"user": user[1]} if user is not None else {}
+        return pending
+
     def cli(self, *arguments: Any, **parameters: Any) -> dict[str, Any]:
         """As ``ios`` has it."""
         with self._any_answers():

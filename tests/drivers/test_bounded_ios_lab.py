@@ -24,15 +24,25 @@ end
 """
 
 
-@pytest.fixture
-def state(tmp_path: Path) -> Iterator[Path]:
-    startup = tmp_path / "r1.cfg"
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    folder = tmp_path_factory.mktemp("ios")
+    startup = folder / "r1.cfg"
     startup.write_text(STARTUP)
     box = BoxSpec(name="r1", platform="cisco_ios", image="12.4", username="u", password="p", startup_config=startup)
-    folder = tmp_path / "state"
-    control.start(NetworkSpec(network="ios", boxes=[box]), folder)
-    yield folder
-    control.stop(folder)
+    state = folder / "state"
+    control.start(NetworkSpec(network="ios", boxes=[box]), state, timeout=60)
+    yield state
+    control.stop(state)
+
+
+@pytest.fixture
+def state(lab: Path) -> Path:
+    """The lab with its box as it was delivered."""
+    control.plant(lab, "r1", "clear")
+    (lab / "r1" / "startup-config").write_text(STARTUP)
+    control.request(lab, {"op": "reboot", "box": "r1"})
+    return lab
 
 
 @pytest.fixture
@@ -68,3 +78,17 @@ def test_a_change_that_was_saved_in_an_odd_way_is_confirmed(
     control.plant(state, "r1", kind, pattern="^write mem", seconds=0.5)
     device.confirm_commit()
     assert "ip host a" in (state / "r1" / "startup-config").read_text()
+
+
+@pytest.mark.parametrize("way", ["rollback", "confirm_commit"])
+def test_a_timer_is_seen_though_the_archive_went_meanwhile(state: Path, device: BoundedIosDriver, way: str) -> None:
+    """NAPALM takes a device without an archive for one without a timer, which then takes back a later change."""
+    device.load_merge_candidate(config="ip host a 192.0.2.9\n")
+    device.commit_config(revert_in=600)
+    control.plant(state, "r1", "no_archive")
+    assert device.has_pending_commit()
+    getattr(device, way)()
+    status = control.status(state)
+    assert status is not None
+    assert status["boxes"]["r1"]["timer_runs"] is False
+    assert ("ip host a" in (state / "r1" / "startup-config").read_text()) is (way == "confirm_commit")
