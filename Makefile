@@ -4,9 +4,11 @@ BIN := .venv/bin
 STAMP := .venv/.stamps
 # What `make test` passes on to pytest, such as TESTS=tests/web; all tests without it.
 TESTS ?=
+# What `make faults` runs: faults and steps by name, and --alone; all of the matrix without it.
+FAULTS ?=
 SOURCES_TWIN := twin/Cargo.toml twin/Cargo.lock twin/pyproject.toml $(shell find twin/src -name '*.rs')
 
-.PHONY: setup demo test hostile bare lint lint-python lint-rust messages bench coverage clean lock
+.PHONY: setup demo test hostile faults bare lint lint-python lint-rust messages bench coverage clean lock
 .DELETE_ON_ERROR:
 
 setup: $(STAMP)/app
@@ -56,6 +58,10 @@ bare:
 # What hostile devices, callers and texts may try; it ends with the counts.
 hostile: setup
 	@$(BIN)/python -m pytest -n 2 --dist loadfile -m hostile $$(grep -rl 'pytest.mark.hostile' tests --include='test_*.py')
+
+# Each fault of the lab's devices at each step of a push; it ends with the counts (FAULTS="hang commit": a part of it).
+faults: setup
+	@$(BIN)/python -m tests.system.fault_matrix $(FAULTS)
 
 lint: lint-python lint-rust
 

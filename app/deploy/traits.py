@@ -12,18 +12,21 @@ from app.platforms.base import platform
 @dataclass(frozen=True)
 class Traits:
     """``revert_timer``: the box goes back by itself unless confirmed. ``native_rollback``: ``rollback()`` takes
-    a pending commit back; otherwise the inverse is entered.
+    a pending commit back; otherwise the inverse is entered. ``autosave_off`` is the line by which a device is told
+    not to write its startup configuration by itself; "" where it never does.
     """
 
     revert_timer: bool
     native_rollback: bool
+    autosave_off: str = ""
 
 
 DRIVERS = {
     "ios": Traits(revert_timer=True, native_rollback=True),
     "ios_legacy": Traits(revert_timer=True, native_rollback=False),
     "force10": Traits(revert_timer=False, native_rollback=False),
-    "ers": Traits(revert_timer=False, native_rollback=False),
+    # A 5510 saves a while after every change unless told not to (Avaya's ACLI defaults: autosave is on).
+    "ers": Traits(revert_timer=False, native_rollback=False, autosave_off="no autosave enable"),
 }
 
 

@@ -81,6 +81,9 @@ def apply(driver: NetworkDriver, target: Target, journal: Journal, revert_second
         )
     if target.traits.native_rollback:
         _require_saved(driver, held, place)
+    elif not target.traits.revert_timer:
+        # A driver whose timer is a reload looks at it itself.
+        _require_ours_saved(driver, target, held)
     text = as_text(target.delta)
     journal.record(target.device, "touching", before=target.original, delta=text)
     driver.load_merge_candidate(config=text)
@@ -114,6 +117,27 @@ def _require_saved(driver: NetworkDriver, held: str, place: Place) -> None:
         )
 
 
+def _require_ours_saved(driver: NetworkDriver, target: Target, held: str) -> None:
+    """What startup holds of our lines tells after a rollback whether the device saved the change by itself.
+
+    Raises:
+        DeviceError: startup, where it can be read, holds other lines of those we manage than running.
+    """
+    lines = _to_save(driver, target, held)
+    if lines:
+        raise DeviceError(
+            f"running and startup configuration differ ({lines[0].strip()!r} is not saved)",
+            Place(device=target.device),
+            "save the running configuration, or reload the device, then run it again",
+        )
+
+
+def _to_save(driver: NetworkDriver, target: Target, held: str) -> tuple[str, ...]:
+    """Lines we manage that lead from startup to ``held``; none where startup cannot be read."""
+    startup = comparable(driver.get_config(retrieve="startup")["startup"])
+    return undo(target.platform, startup, held) if startup.strip() else ()
+
+
 def _commands(text: str) -> list[str]:
     """Lines of a configuration without comments and what a box adds when it prints its startup."""
     return [line for line in text.splitlines() if line and not line.startswith(("!", "Using ", "ntp clock-period"))]
@@ -125,18 +149,21 @@ def confirm(driver: NetworkDriver, target: Target, journal: Journal) -> None:
     Raises:
         DeviceError: the box went back by itself before it was confirmed, or somebody changed it.
     """
-    held = running(driver)
-    if not target.meets(held):
-        went_back = held == target.original
-        problem = "it went back by itself" if went_back else "its configuration was changed"
-        journal.record(target.device, "failed", note=f"{problem} before the verdict")
-        raise DeviceError(
-            f"{problem} before the verdict, so it was not saved",
-            Place(device=target.device),
-            "run it again when nobody else works on the box",
-        )
+    _require_kept(target, running(driver), journal, "before the verdict, so it was not saved")
     driver.confirm_commit()
+    # Its timer may run out until it is stopped, and then what was saved is what was before.
+    _require_kept(target, running(driver), journal, "while it was confirmed")
     journal.record(target.device, "confirmed")
+
+
+def _require_kept(target: Target, held: str, journal: Journal, when: str) -> None:
+    if target.meets(held):
+        return
+    problem = "it went back by itself" if held == target.original else "its configuration was changed"
+    journal.record(target.device, "failed", note=f"{problem} {when}")
+    raise DeviceError(
+        f"{problem} {when}", Place(device=target.device), "run it again when nobody else works on the box"
+    )
 
 
 def restore(driver: NetworkDriver, target: Target, journal: Journal) -> str:
@@ -170,12 +197,18 @@ def restore(driver: NetworkDriver, target: Target, journal: Journal) -> str:
     except DeviceError as error:
         journal.record(target.device, "failed", note=error.message)
         raise
-    if (pending or target.saved) and not target.traits.native_rollback:
+    if not target.traits.native_rollback and (pending or target.saved or _saved_itself(driver, target, held)):
         # A reload timer still runs, or startup holds the change: confirming stops the one and saves the original.
         # (A driver with a rollback of its own saves with it, and with every commit that sets no timer.)
         driver.confirm_commit()
     journal.record(target.device, "undone", note=note)
     return held
+
+
+def _saved_itself(driver: NetworkDriver, target: Target, held: str) -> bool:
+    """Whether startup may hold some of the change though nobody confirmed it: the device, or somebody, saved."""
+    off = target.traits.autosave_off
+    return bool(off and off not in held.splitlines()) or bool(_to_save(driver, target, held))
 
 
 def require_as_before(target: Target, held: str) -> str:

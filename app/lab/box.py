@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
+from app.lab.attachments import AttachmentHistory
 from app.lab.clock import Clock
 from app.lab.config import Section
 from app.lab.errors import BoxError
@@ -29,16 +30,20 @@ class Box(ABC):
     }
     """The box's words after ``|`` and what each does; "all" prints everything without paging."""
     accepts_files = False
+    log_line = ""
+    """A message of its log as it comes into a session; "" where no form is published."""
 
     def __init__(self, spec: BoxSpec, storage: Storage, clock: Clock) -> None:
         self.spec = spec
         self.storage = storage
         self.clock = clock
         self.faults = Faults()
+        storage.is_full = lambda: self.faults.stands("full_flash")
         self.hostname = spec.name
         self.running = Section("")
         self.boot_messages: list[str] = []
         self.booted_at = clock.seconds()
+        self.attached = AttachmentHistory()
         self._sessions: set[Callable[[], None]] = set()
         self.modes: dict[str, Mode] = {}
         self.cables: dict[str, Cable] | None = None
@@ -64,6 +69,32 @@ class Box(ABC):
     @abstractmethod
     def syntax_error(self, shell: Shell, error: SyntaxRefused) -> str:
         """The box's words for a line its grammar does not know."""
+
+    @abstractmethod
+    def attached_policies(self) -> dict[str, str]:
+        """The policy in force by place (an interface and a direction); places without one are left out."""
+
+    @abstractmethod
+    def name_line(self, name: str) -> str:
+        """The configuration line that gives it this host name."""
+
+    @property
+    def timer_runs(self) -> bool:
+        """Whether a timer runs that takes a change back unless it is confirmed."""
+        return False
+
+    def fire_timer(self) -> bool:
+        """Let the timer that takes a change back run out now; False where none runs."""
+        return False
+
+    def put_timer_off(self) -> bool:
+        """Let that timer run for another year; False where none runs."""
+        return False
+
+    def save_by_itself(self) -> bool:
+        """Save as nobody asked for it; False where it is set never to."""
+        self.save()
+        return True
 
     def greeting(self, shell: Shell) -> Reply:
         """What is printed (or asked) right after login, before the first prompt."""
@@ -124,6 +155,30 @@ class Box(ABC):
         said = apply_lines(self.console(loading=True), self.storage.startup().splitlines())
         self.boot_messages = [f"line {number}: {line.strip()}: {text.strip()}" for number, line, text in said]
         self.booted_at = self.clock.seconds()
+        self.attached.look(self.attached_policies(), "boot")
+
+    def rename(self, name: str) -> bool:
+        """Somebody else gives it another host name; sessions see it in their next prompt."""
+        return not self.configure([self.name_line(name)])
+
+    def happen(self, kind: str, text: str = "") -> bool:
+        """Let a fault of the whole box happen now; False where this box has nothing of the kind at present.
+
+        Raises BoxError for a kind that is none of the whole box.
+        """
+        ways: dict[str, Callable[[], bool | None]] = {
+            "save": self.save_by_itself,
+            "reboot": self.reboot,
+            "rename": lambda: self.rename(text),
+            "early_timer": self.fire_timer,
+            "late_timer": self.put_timer_off,
+        }
+        if kind not in ways:
+            raise BoxError(f"fault {kind!r} does not happen to a whole box: one of {', '.join(ways)}")
+        happened = ways[kind]() is not False
+        if happened:
+            self.faults.came_about(kind)
+        return happened
 
     def reboot(self) -> None:
         """A real reload: every session dies, running is lost, startup is loaded."""

@@ -6,6 +6,9 @@ import asyncio
 import time
 from collections.abc import Callable
 
+YEAR = 365 * 86400.0
+"""Seconds."""
+
 
 class Clock:
     """Box time. ``scale`` 60 makes a box's minute last one second. Raises ValueError if not positive."""

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from ruamel.yaml import YAML
 
+from app.lab.attachments import AttachmentChange
 from app.lab.errors import ChannelError, StartError
 from app.lab.spec import NetworkSpec
 
@@ -152,6 +153,25 @@ def offer(
 def plant(state: Path, box: str, kind: str, **args: object) -> None:
     """Plant a fault into a box (see ``app.lab.faults``)."""
     request(state, {"op": "fault", "box": box, "kind": kind, "args": args})
+
+
+def happen(state: Path, box: str, kind: str, text: str = "") -> bool:
+    """Let a fault of a whole box happen now (see ``Box.happen``); whether it did."""
+    return bool(request(state, {"op": "happen", "box": box, "kind": kind, "text": text})["happened"])
+
+
+def met(state: Path, box: str) -> dict[str, int]:
+    """How often each kind of planted fault came about in a box since they were cleared."""
+    counted = request(state, {"op": "faults", "box": box})["met"]
+    assert isinstance(counted, dict)
+    return counted
+
+
+def attachments(state: Path, box: str) -> list[AttachmentChange]:
+    """What was attached to a box's interfaces, and detached, since it was started; see ``app.lab.attachments``."""
+    history = request(state, {"op": "attachments", "box": box})["history"]
+    assert isinstance(history, list)
+    return [AttachmentChange(**change) for change in history]
 
 
 def configure(state: Path, box: str, lines: Sequence[str]) -> list[str]:

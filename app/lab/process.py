@@ -149,7 +149,7 @@ class Lab:
             return {}
         name = str(request.get("box", ""))
         box = self.boxes.get(name)
-        if operation not in {"offer", "fault", "config", "running", "reboot"}:
+        if operation not in {"offer", "fault", "faults", "happen", "config", "running", "reboot", "attachments"}:
             raise BoxError(f"unknown operation {operation!r}")
         if box is None:
             raise BoxError(f"no box {name!r} in this lab")
@@ -159,6 +159,12 @@ class Lab:
                 raise BoxError("fault: args must be an object")
             box.faults.plant(str(request.get("kind", "")), args)
             return {}
+        if operation == "happen":
+            return {"happened": box.happen(str(request.get("kind", "")), str(request.get("text", "")))}
+        if operation == "faults":
+            return {"met": dict(box.faults.met)}
+        if operation == "attachments":
+            return {"history": [vars(change) for change in box.attached.history]}
         if operation == "config":
             lines = request.get("lines", [])
             if not isinstance(lines, list):
@@ -192,6 +198,7 @@ class Lab:
                 "port": self.servers[name].port,
                 "hostname": box.hostname,
                 "sessions": box.session_count,
+                "timer_runs": box.timer_runs,
                 "boot_messages": box.boot_messages,
             }
             for name, box in self.boxes.items()

@@ -47,6 +47,8 @@ class _Login(asyncssh.SSHServer):  # type: ignore[misc]  # asyncssh is untyped h
 
     def validate_password(self, username: str, password: str) -> bool:
         """Check both in constant time."""
+        if self._box.faults.stands("refuse_login"):
+            return False
         spec = self._box.spec
         good_name = hmac.compare_digest(username.encode(), spec.username.encode())
         return hmac.compare_digest(password.encode(), spec.password.encode()) and good_name

@@ -9,11 +9,14 @@ from collections import deque
 from typing import Protocol
 
 from app.lab.box import Box
+from app.lab.faults import OF_THE_BOX, Fault
 from app.lab.shell import Question, Reply, Shell
 
 _LONGEST_LINE = 16384
 _DRIP_SECONDS = 0.1
 _ERASE = "\b \b"
+_SCREEN = 24
+"""Lines of a screen whose length nobody set."""
 
 
 class Hangup(Exception):
@@ -49,16 +52,19 @@ class Session:
         """Serve until the user exits or the client vanishes."""
         self._box.attach(self._stream.abort)
         try:
+            if self._box.faults.stands("banner"):
+                await self._handle(Reply(self._box.faults.banner))
             await self._handle(self._box.greeting(self._shell))
             while True:
                 self._print(self._shell.prompt)
                 line, ended = await self._line(echo=True)
-                if self._box.faults.seconds_per_line:
-                    self._flush()
-                    await asyncio.sleep(self._box.faults.seconds_per_line)
-                if self._box.faults.drips(line):
-                    await self._drip()
-                await self._handle(self._shell.feed(line))
+                faults = self._box.faults.at(line, configuring=self._shell.configuring)
+                for fault in faults:
+                    await self._before(fault)
+                reply = self._shell.feed(line)
+                for fault in faults:
+                    await self._after(fault, reply)
+                await self._handle(reply)
                 if ended:
                     self._shell.end()
         except Hangup:
@@ -67,9 +73,54 @@ class Session:
             self._flush()
             self._box.detach(self._stream.abort)
 
-    async def _drip(self) -> None:
+    # -- planted faults ----------------------------------------------------------------------------------
+    async def _before(self, fault: Fault) -> None:
+        """Let a fault happen that comes before its line is carried out."""
+        if fault.kind == "slow":
+            self._flush()
+            await asyncio.sleep(fault.seconds)
+        elif fault.kind == "page":
+            self._shell.length = _SCREEN
+        elif fault.kind == "drip":
+            await self._say_forever(".")
+        elif fault.kind in {"disconnect", "hang"} and not fault.taken:
+            await self._fall_silent(fault)
+        elif fault.kind in OF_THE_BOX:
+            self._box.happen(fault.kind, fault.text)
+            if fault.kind == "reboot":
+                raise Hangup
+            return
+        else:
+            return
+        self._box.faults.came_about(fault.kind)
+
+    async def _after(self, fault: Fault, reply: Reply) -> None:
+        """Let a fault happen that comes with the answer to its line."""
+        if fault.kind == "log" and self._box.log_line:
+            lines = reply.text.split("\n")
+            middle = len(lines) // 2
+            reply.text = "\n".join([*lines[:middle], self._box.log_line, *lines[middle:]])
+            self._box.faults.came_about(fault.kind)
+        elif fault.kind in {"disconnect", "hang"} and fault.taken:
+            await self._fall_silent(fault)
+
+    async def _fall_silent(self, fault: Fault) -> None:
+        """Cut the session in the middle of the line's echo, or say no more."""
+        self._box.faults.came_about(fault.kind)
+        if fault.kind == "hang":
+            self._flush()
+            await self._say_forever("")
+        echoed = "".join(self._out).rstrip("\r\n")
+        self._out = [echoed[: len(echoed) // 2]]
+        self._flush()
+        self._stream.abort()
+        raise Hangup
+
+    async def _say_forever(self, text: str) -> None:
+        if text:
+            self._box.faults.came_about("drip")
         while True:
-            self._print(".")
+            self._print(text)
             self._flush()
             with contextlib.suppress(TimeoutError):
                 if not await asyncio.wait_for(self._stream.read(), _DRIP_SECONDS):

@@ -131,6 +131,9 @@ class Shell:
         text = line.strip()
         if not text or text.startswith(self.box.comment):
             return Reply()
+        planted = self.box.faults.refusal(line, configuring=self.configuring) if self.planted_faults else None
+        if planted is not None:
+            return Reply(planted)
         try:
             if self.configuring:
                 return self._configure(line)
@@ -150,12 +153,6 @@ class Shell:
                 self.levels = held
 
     def _configure(self, line: str) -> Reply:
-        if self.planted_faults and self.levels[0].mode.name == "config":
-            if not self.box.faults.take_line():
-                return Reply(abort=True)
-            planted = self.box.faults.refusal(line)
-            if planted is not None:
-                return Reply(planted)
         first: SyntaxRefused | None = None
         for depth in range(len(self.levels), 0, -1):
             level = self.levels[depth - 1]
@@ -169,7 +166,11 @@ class Shell:
                 continue
             if depth < len(self.levels):
                 self.levels = self.levels[:depth]
-            return self._run(command, match)
+            try:
+                return self._run(command, match)
+            finally:
+                if not self.loading:
+                    self.box.attached.look(self.box.attached_policies(), line.strip())
         assert first is not None
         raise first
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from app.lab.errors import BoxError
 
+FULL = "Not enough space on device"  # the reason in Cisco's field notice 13000
 FLASH_BYTES = 63998976  # the size the sheets' sample `dir flash:` shows
 
 
@@ -18,6 +20,8 @@ class Storage:
     def __init__(self, folder: Path, startup: str) -> None:
         """``startup`` becomes the startup configuration at the very first boot only."""
         self.folder = folder
+        self.is_full: Callable[[], bool] = lambda: False
+        """Asked wherever room counts; a planted fault answers."""
         self.flash = folder / "flash"
         self.flash.mkdir(parents=True, exist_ok=True)
         folder.chmod(0o700)
@@ -58,8 +62,8 @@ class Storage:
     def write(self, name: str, data: bytes) -> None:
         """Write a flash file. Raises BoxError for a bad name or when flash is full."""
         path = self._flash(name)
-        if len(data) > self.free() + len(self.read(name) or b""):
-            raise BoxError("not enough space on flash")
+        if self.is_full() or len(data) > self._room() + len(self.read(name) or b""):
+            raise BoxError(FULL)
         self._write(path, data)
 
     def erase(self, name: str) -> bool:
@@ -74,7 +78,10 @@ class Storage:
         return sorted((path.name, path.stat().st_size) for path in self.flash.iterdir() if path.is_file())
 
     def free(self) -> int:
-        """Free bytes on flash."""
+        """Free bytes on flash, as the box shows them."""
+        return 0 if self.is_full() else self._room()
+
+    def _room(self) -> int:
         return FLASH_BYTES - sum(size for _, size in self.files())
 
     def _flash(self, name: str) -> Path:

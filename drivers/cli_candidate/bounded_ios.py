@@ -39,6 +39,17 @@ class _IosConnection(guarded(CiscoIosSSH)):  # type: ignore[misc]
             _require_short(command_string, answer)
         return answer
 
+    def save_config(self, *arguments: Any, **parameters: Any) -> str:
+        """As Netmiko has it; but NAPALM looks at no answer to it, so what was not saved is said here.
+
+        Raises:
+            CommandErrorException: the answer does not end as IOS's does when it saved.
+        """
+        answer = str(super().save_config(*arguments, **parameters))
+        if "[OK]" not in answer:
+            raise CommandErrorException(f"write mem: not saved: {answer.strip()[:_LONGEST_LINE]!r}")
+        return answer
+
 
 def _require_short(command: str, answer: str) -> None:
     longest = max(map(len, answer.split("\n")))
@@ -116,6 +127,14 @@ class BoundedIosDriver(BoundedDriver, IOSDriver):
         text = device.read_until_pattern(rf"{re.escape(prompt)}[^\s#>]*[#>]") + device.clear_buffer()
         require_nothing_more("\n".join(line for line in text.split("\n") if not line.startswith(prompt)))
         return configs
+
+    def _get_pending_commits(self) -> dict[str, str]:
+        """As ``ios`` has it, and also where the archive was taken away meanwhile: the timer goes on without it."""
+        pending: dict[str, str] = super()._get_pending_commits()
+        if not pending:
+            user = re.search(r"(?m)^User: (\S+)", self.device.send_command("show archive config rollback timer"))
+            pending = {"user": user[1]} if user is not None else {}
+        return pending
 
     def cli(self, *arguments: Any, **parameters: Any) -> dict[str, Any]:
         """As ``ios`` has it."""

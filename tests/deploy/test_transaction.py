@@ -22,9 +22,10 @@ class Box(NetworkDriver):  # type: ignore[misc]  # NAPALM has no types
     def __init__(self, now: str, *, pending: bool, entered: str = BEFORE) -> None:
         self.now, self.startup, self.pending, self.entered = now, BEFORE, pending, entered
         self.candidate = ""
+        self.shows_startup = True
 
     def get_config(self, retrieve: str = "all", **_: object) -> dict[str, str]:
-        return {"running": self.now, "startup": self.startup}
+        return {"running": self.now, "startup": self.startup if self.shows_startup else ""}
 
     def has_pending_commit(self) -> bool:
         return self.pending
@@ -91,9 +92,48 @@ def test_a_confirmed_box_gets_its_startup_back_too() -> None:
 
 def test_startup_is_left_alone_where_the_change_was_never_saved() -> None:
     box = Box(AFTER, pending=False)
-    box.startup = "hostname OTHER\n"
+    box.startup = BEFORE.replace("R3", "OTHER")
     restore(box, target("force10"), Rows())
-    assert (running(box), box.startup) == (BEFORE, "hostname OTHER\n")
+    assert (running(box), box.startup) == (BEFORE, BEFORE.replace("R3", "OTHER"))
+
+
+@pytest.mark.parametrize("driver", ["ios_legacy", "force10"])
+def test_what_a_box_saved_by_itself_meanwhile_goes_back_too(driver: str) -> None:
+    box = Box(AFTER, pending=False)
+    box.startup = AFTER
+    restore(box, target(driver), Rows())
+    assert (running(box), box.startup) == (BEFORE, BEFORE)
+
+
+@pytest.mark.parametrize(("line", "startup"), [("", BEFORE), ("no autosave enable\n", "as it was saved")])
+def test_a_box_whose_startup_cannot_be_read_is_saved_where_it_saves_by_itself(line: str, startup: str) -> None:
+    box = Box(line + AFTER, pending=False, entered=line + BEFORE)
+    box.startup, box.shows_startup = "as it was saved", False
+    restore(box, replace(target("ers"), original=line + BEFORE), Rows())
+    assert box.startup == startup
+
+
+def test_a_box_with_unsaved_lines_of_ours_is_not_touched() -> None:
+    """Saved with the change they would stay, and after a rollback nobody could tell them from it."""
+    box, rows = Box(BEFORE, pending=False, entered=AFTER), Rows()
+    box.startup = AFTER
+    with pytest.raises(DeviceError, match=r"startup configuration differ"):
+        apply(box, target("force10"), rows, 600)
+    assert (running(box), rows.actions) == (BEFORE, [])
+    box.startup = "! Version 6.5\nhostname OTHER\n" + BEFORE.partition("\n")[2]
+    assert apply(box, target("force10"), rows, 600) == AFTER
+
+
+def test_a_box_that_goes_back_as_it_is_confirmed_is_not_kept() -> None:
+    class Late(Box):
+        def confirm_commit(self) -> None:
+            self.now = BEFORE
+            super().confirm_commit()
+
+    box, rows = Late(AFTER, pending=True), Rows()
+    with pytest.raises(DeviceError, match="went back by itself"):
+        confirm(box, target("ios"), rows)
+    assert (box.startup, rows.actions) == (BEFORE, ["failed"])
 
 
 def test_a_box_that_does_not_come_back_keeps_its_timer_and_is_told() -> None:

@@ -150,7 +150,7 @@ def test_long_output_is_paged_until_told_not_to(box: BaseConnection) -> None:
 
 
 def test_a_session_can_die_in_the_middle(e300: Lab, box: BaseConnection) -> None:
-    control.plant(e300.folder, "core", "disconnect_after", lines=1)
+    control.plant(e300.folder, "core", "disconnect", mode="configuration", lines=1)
     with pytest.raises((ReadException, OSError)):
         box.send_config_set(["qos-policy-output HALF", "bandwidth-percentage 5"], read_timeout=1)
     running = control.request(e300.folder, {"op": "running", "box": "core"})["running"]

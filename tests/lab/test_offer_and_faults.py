@@ -135,7 +135,7 @@ def test_slow(lab: Path) -> None:
 
 def test_disconnect_after_some_lines(lab: Path) -> None:
     made = raw(lab, "r1")
-    control.plant(lab, "r1", "disconnect_after", lines=2)
+    control.plant(lab, "r1", "disconnect", mode="configuration", lines=2)
     made.ask("configure terminal\r", r"\(config\)#")
     made.ask("interface Serial0/0\r", r"\(config-if\)#")
     made.ask("description one\r", r"\(config-if\)#")

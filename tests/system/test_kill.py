@@ -222,8 +222,9 @@ def test_a_backup_taken_half_way_is_finished_where_it_is_restored(
 # -- boxes that hang up ----------------------------------------------------------------------------------
 def test_boxes_that_hang_up_in_the_middle_are_named_and_all_go_back(fresh: Campus, states: States) -> None:
     broken = ["r1", "r3", "s2970", "ers5510", "e300"]
-    for name in broken:
-        control.plant(fresh.state, name, "disconnect_after", lines=9)
+    control.plant(fresh.state, "r1", "disconnect", pattern=r"^copy flash:\S+ running-config")
+    for name in broken[1:]:
+        control.plant(fresh.state, name, "disconnect", mode="configuration", lines=9)
     ended = fresh.command("push", POLICY, "--json")
     document: dict[str, Any] = json.loads(ended.stdout)
     assert (ended.code, document["status"]) == (3, "rolled_back")

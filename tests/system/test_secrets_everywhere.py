@@ -159,7 +159,7 @@ def _carry_out(told: Told) -> None:
     plant("r1", "drop_line", pattern="^priority percent")
     run("otherwise", 33)
     plant("r1", "clear")
-    plant("ers5510", "disconnect_after", lines=4)
+    plant("ers5510", "disconnect", mode="configuration", lines=4)
     run("cut", 34)
     plant("ers5510", "clear")
     wait_until(lambda: _status(told, "cut") != "needs_recovery", "the box to be settled", 120)

@@ -64,6 +64,8 @@ class Printed(Protocol):
 class Force10E300(TypedBox[Chassis]):
     """The box: ``state`` is what it is configured to do, ``counters`` what passed through it."""
 
+    # FTOS Configuration Guide for ExaScale 8.4.1.5, p. 395 (the form) and p. 387 (it goes to all terminal lines).
+    log_line = "May  8 06:28:35: %RPM0-P:CP %TME-2-PROC_RESTART: Restarting crashed process tacplus"
     more_prompt = "--More--"
     output_filters: ClassVar[Mapping[str, str]] = {
         "grep": "include",
@@ -104,6 +106,16 @@ class Force10E300(TypedBox[Chassis]):
 
     def running_text(self) -> str:
         return "\n".join(show.body(self.state)) + "\n"
+
+    def attached_policies(self) -> dict[str, str]:
+        return {
+            f"{interface.name} {direction}": name
+            for interface in self.state.interfaces.values()
+            for direction, name in interface.policies.items()
+        }
+
+    def name_line(self, name: str) -> str:
+        return f"hostname {name}"
 
     def prompt(self, shell: Shell) -> str:
         if not shell.configuring:

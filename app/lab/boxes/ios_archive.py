@@ -8,6 +8,7 @@ import re
 from app.lab.boxes.ios_base import IosBox
 from app.lab.boxes.ios_files import MISSING, Files
 from app.lab.boxes.ios_rows import group, leaving, row, setting
+from app.lab.clock import YEAR
 from app.lab.grammar import Match
 from app.lab.shell import Reply, Row, Shell, apply_lines
 
@@ -80,8 +81,31 @@ class Archive:
             self._timer = None
 
     @property
+    def pending(self) -> bool:
+        """Whether a change waits to be confirmed."""
+        return self._timer is not None
+
+    def run_out(self) -> bool:
+        """Take the pending change back now; False where none is pending."""
+        if self._timer is None:
+            return False
+        self._timer.cancel()
+        self._fire()
+        return True
+
+    def put_off(self) -> bool:
+        """Take it back in a year, which the box does not say; False where none is pending."""
+        if self._timer is None:
+            return False
+        self._timer.cancel()
+        self._timer = self._box.clock.later(YEAR, self._fire)
+        return True
+
+    @property
     def enabled(self) -> bool:
         """The archive works once it has a path."""
+        if self._box.faults.stands("no_archive"):
+            return False
         held = self._box.running.get("archive")
         return held is not None and "path" in held
 
@@ -165,6 +189,7 @@ class Archive:
             self._box.hostname = name
         else:
             before.replace_with(built)
+            self._box.attached.look(self._box.attached_policies(), "replaced")
         return failed
 
     def _replace(self, shell: Shell, match: Match) -> Reply | str:

@@ -44,6 +44,8 @@ SUFFIXES = {
 class IosBox(Box):
     """A box with the IOS command line. ``ports`` are the interfaces it was delivered with."""
 
+    # Cisco IOS System Messages Guide: how a message looks without time stamps, and what it says of a session's end.
+    log_line = "%SYS-5-CONFIG_I: Configured from console by vty0 (192.0.2.9)"
     version = "12.2"
     train = Train.of("12.2")
     default_ports: tuple[str, ...] = ()
@@ -232,6 +234,21 @@ class IosBox(Box):
             lines.extend(child.lines(1))
             last = child
         return "\n".join([*lines, "!", "end"]) + "\n"
+
+    def attached_policies(self) -> dict[str, str]:
+        """``service-policy`` lines of interfaces and of their circuits."""
+        found = {}
+        for interface in self.interfaces():
+            for line in interface.walk():
+                words = line.text.split()
+                if words[0] == "service-policy":
+                    inside = line.parent.text if line.parent is not None and line.parent is not interface else ""
+                    found[" ".join([*interface.text.split()[1:], *inside.split(), words[1]])] = words[-1]
+        return found
+
+    def name_line(self, name: str) -> str:
+        """``hostname``."""
+        return f"hostname {name}"
 
     def prompt(self, shell: Shell) -> str:
         """``R1>``, ``R1#``, ``R1(config-if)#``."""

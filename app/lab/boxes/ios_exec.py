@@ -9,6 +9,7 @@ from app.lab.boxes.ios_base import IosBox
 from app.lab.boxes.ios_rows import row
 from app.lab.grammar import Match, Refused
 from app.lab.shell import Question, Reply, Row, Shell
+from app.lab.storage import FULL
 
 _TRIES = 3
 
@@ -102,6 +103,9 @@ class Exec:
         return f"Using {len(text)} out of 245752 bytes\n{text}"
 
     def _save(self) -> str:
+        if self._box.storage.is_full():
+            # The form of field notice 13000; which file is named here is unconfirmed.
+            return f"Building configuration...\n%Error copying system:running-config ({FULL})"
         self._box.save()
         return "Building configuration...\n[OK]"
 

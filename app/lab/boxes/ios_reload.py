@@ -7,6 +7,7 @@ import asyncio
 from app.lab.boxes.ios_base import IosBox
 from app.lab.boxes.ios_exec import confirm
 from app.lab.boxes.ios_rows import row
+from app.lab.clock import YEAR
 from app.lab.grammar import Match
 from app.lab.shell import Question, Reply, Row, Shell
 
@@ -34,6 +35,27 @@ class Reload:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+
+    @property
+    def scheduled(self) -> bool:
+        """Whether a reload is to come."""
+        return self._timer is not None
+
+    def run_out(self) -> bool:
+        """Reload now what is to reload later; False where nothing is scheduled."""
+        if self._timer is None:
+            return False
+        self._timer.cancel()
+        self._fire()
+        return True
+
+    def put_off(self) -> bool:
+        """Reload in a year what is scheduled, which ``show reload`` does not say; False where nothing is."""
+        if self._timer is None:
+            return False
+        self._timer.cancel()
+        self._timer = self._box.clock.later(YEAR, self._fire)
+        return True
 
     def _ask(self, shell: Shell, minutes: int) -> Reply:
         if not self._box.modified:

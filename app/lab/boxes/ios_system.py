@@ -61,6 +61,19 @@ class IosSystem(IosBox):
             raise BoxError(f"no file system {system}:")
         self.storage.write(name.lstrip("/"), data)
 
+    @property
+    def timer_runs(self) -> bool:
+        """A reload is scheduled, or a change waits to be confirmed."""
+        return self.reload.scheduled or (self.archive is not None and self.archive.pending)
+
+    def fire_timer(self) -> bool:
+        """A scheduled reload happens, a change that waits to be confirmed is taken back."""
+        return self.reload.run_out() or (self.archive is not None and self.archive.run_out())
+
+    def put_timer_off(self) -> bool:
+        """Neither happens for another year."""
+        return self.reload.put_off() or (self.archive is not None and self.archive.put_off())
+
     def power_off(self) -> None:
         """Timers die, sessions are cut."""
         self._forget_timers()

@@ -22,7 +22,7 @@ from app.lab.boxes.nortel_5510_policies import POLICY_ROWS, SHAPER_ROWS
 from app.lab.boxes.nortel_5510_show import MODEL, listing
 from app.lab.boxes.nortel_5510_state import Agent, QosConfig
 from app.lab.boxes.nortel_5510_system import INTERFACE_ROWS, NO_AUTOSAVE, SECTIONS, SYSTEM_ROWS
-from app.lab.boxes.nortel_5510_tables import AUTOSAVE_SECONDS, STRICT
+from app.lab.boxes.nortel_5510_tables import AUTOSAVE_SECONDS, PORTS, STRICT
 from app.lab.clock import Clock
 from app.lab.errors import BoxError
 from app.lab.grammar import Grammar, SyntaxRefused
@@ -73,6 +73,7 @@ class Nortel5510(TypedBox[QosConfig]):
         self.factory_reset()
         shell = Shell(self, privileged=True)
         shell.planted_faults = False
+        shell.loading = True
         lines = self.storage.startup().splitlines()
         if "configure terminal" not in (line.strip() for line in lines):
             shell.enter("config", self.running)
@@ -81,6 +82,7 @@ class Nortel5510(TypedBox[QosConfig]):
         self.booted_at = self.clock.seconds()
         self.in_force = copy.copy(self.state.agent)
         self._booting = False
+        self.attached.look(self.attached_policies(), "boot")
 
     @property
     def autosaves(self) -> bool:
@@ -107,6 +109,10 @@ class Nortel5510(TypedBox[QosConfig]):
         super().save()
         self._cancel()
 
+    def save_by_itself(self) -> bool:
+        """As it does a while after every change, unless told not to."""
+        return self.autosaves and super().save_by_itself()
+
     def _cancel(self) -> None:
         if self._saving is not None:
             self._saving.cancel()
@@ -122,6 +128,18 @@ class Nortel5510(TypedBox[QosConfig]):
 
     def running_text(self) -> str:
         return "\n".join(listing(self.state)) + "\n"
+
+    def attached_policies(self) -> dict[str, str]:
+        """The enabled policies of every port that has any."""
+        found = {}
+        for port in range(1, PORTS + 1):
+            policies = self.state.policies_on(port)
+            if policies:
+                found[f"port {port}"] = " ".join(str(policy.number) for policy in policies)
+        return found
+
+    def name_line(self, name: str) -> str:
+        return f'snmp-server name "{name}"'
 
     # -- wire ---------------------------------------------------------------------------------------------
     def greeting(self, shell: Shell) -> Reply:
