@@ -22,6 +22,7 @@ from app.runs.store import RunStore
 from app.runs.sweep_work import SWEEPS_QUEUE, SweepWork
 from app.runs.sweeps import Sweeps
 from app.settings import Settings
+from app.webhooks.sender import Sender
 
 DEVICES_SECONDS = 6.0
 """How long steps may go on with devices and computations once the process is to end; then both are stopped."""
@@ -107,10 +108,11 @@ class Executor:
         self.dispatcher = Dispatcher(self.store, self.engine)
         sweeps = Sweeps(self.store.database, self.artifacts)
         self.sweeps = SweepWork(sweeps, self.artifacts, self.engine, self.computing)
+        self._sender = Sender(self.store.database, settings)
         self._looks = Looks(
             self.store.database,
-            [self.dispatcher.tick, self.sweeps.tick],
-            news=self.store.any_to_begin,
+            [self.dispatcher.tick, self.sweeps.tick, self._sender.tick],
+            news=lambda: self.store.any_to_begin() or self._sender.any_due(),
             busy=lambda: bool(self.engine.unfinished()),
         )
         self.register()
@@ -150,6 +152,7 @@ class Executor:
         Returns whether the steps in flight ended within ``drain_seconds``. If not, it keeps the slot.
         """
         self._looks.stop()
+        self._sender.stop()
         to_devices = min(drain_seconds, DEVICES_SECONDS)
         if not self.engine.close(to_devices):
             self.sessions.close("the process ends")
