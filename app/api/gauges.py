@@ -1,4 +1,4 @@
-"""What is counted when the metrics are read: runs, executors, computations."""
+"""What is counted when the metrics are read: runs, executors, computations, deliveries of webhooks."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from app.database.connections import Database
 from app.errors import StoreError
 from app.runs.slots import executors
 from app.runs.tables import RUNS, RunStatus
+from app.webhooks.deliveries import DeliveryState
+from app.webhooks.tables import DELIVERIES
 
 
 class Gauges(Collector):
@@ -39,6 +41,7 @@ class Gauges(Collector):
         try:
             counts = self._runs()
             living = len(executors(self._database))
+            kept = self._deliveries()
         except StoreError:
             yield GaugeMetricFamily("qosforge_store_up", "Whether the store answers.", 0)
             return
@@ -48,8 +51,19 @@ class Gauges(Collector):
         for status in RunStatus:
             runs.add_metric([status.value], counts.get(status.value, 0))
         yield runs
+        told = GaugeMetricFamily(
+            "qosforge_webhook_deliveries", "Deliveries in the logs of webhooks, by their state.", labels=("state",)
+        )
+        for state in DeliveryState:
+            told.add_metric([state.value], kept.get(state.value, 0))
+        yield told
 
     def _runs(self) -> dict[str, int]:
         query = sa.select(RUNS.c.status, sa.func.count().label("runs")).group_by(RUNS.c.status)
         with self._database.read() as connection:
             return {row.status: row.runs for row in connection.execute(query)}
+
+    def _deliveries(self) -> dict[str, int]:
+        query = sa.select(DELIVERIES.c.state, sa.func.count().label("kept")).group_by(DELIVERIES.c.state)
+        with self._database.read() as connection:
+            return {row.state: row.kept for row in connection.execute(query)}

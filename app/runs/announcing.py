@@ -9,8 +9,8 @@ import sqlalchemy as sa
 
 from app.runs.standing import ASKS
 from app.runs.tables import RunStatus, Verdict
-from app.webhooks.messages import LONGEST_TEXT, Event, EventType
-from app.webhooks.outbox import write_event
+from app.webhooks.messages import LONGEST_TEXT, EventType, Notice
+from app.webhooks.outbox import write_notice
 
 if TYPE_CHECKING:
     from app.runs.store import Run
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def tell_webhooks(connection: sa.Connection, before: Run, now: Run) -> None:
     """Write what webhooks are told of a change of a run, in the transaction that changes it."""
     for type_, more in _news(before, now):
-        write_event(connection, Event(type_, now.network, {**_data(now), **more}, now.updated))
+        write_notice(connection, Notice(type_, now.network, {**_data(now), **more}, now.updated))
 
 
 def _news(before: Run, now: Run) -> Iterator[tuple[EventType, dict[str, Any]]]:
@@ -40,7 +40,7 @@ def _news(before: Run, now: Run) -> Iterator[tuple[EventType, dict[str, Any]]]:
 
 
 def _data(run: Run) -> dict[str, Any]:
-    """As `RunEvent` has it."""
+    """As `RunNotice` has it."""
     return {
         "run": run.id,
         "network": run.network,

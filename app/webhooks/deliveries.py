@@ -17,7 +17,7 @@ import sqlalchemy as sa
 
 from app.database.connections import Database
 from app.errors import Place
-from app.webhooks.messages import Event, EventType
+from app.webhooks.messages import EventType, Notice
 from app.webhooks.outbox import WAITING, write_one
 from app.webhooks.registry import Webhook, WebhookDisabled, WebhookUnknown, find_webhook
 from app.webhooks.tables import DELIVERIES, WEBHOOKS
@@ -41,7 +41,7 @@ MOST_KEPT = 500
 _GONE = 410
 
 
-class State(StrEnum):
+class DeliveryState(StrEnum):
     """What became of a delivery."""
 
     WAITING = WAITING
@@ -62,7 +62,7 @@ class Delivery:
     message: str
     type: str
     at: datetime
-    state: State
+    state: DeliveryState
     attempts: int
     due: datetime | None
     tried: datetime | None
@@ -71,7 +71,7 @@ class Delivery:
 
 
 @dataclass(frozen=True)
-class Claimed:
+class DeliveryClaim:
     """A delivery that this process sends now, as attempt ``attempts``."""
 
     id: str
@@ -85,7 +85,7 @@ class Claimed:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class AttemptResult:
     """What came of an attempt: the status that was answered, and what went wrong (empty where nothing did)."""
 
     status: int | None = None
@@ -131,7 +131,7 @@ def send_test(connection: sa.Connection, name: str, who: str, now: datetime) -> 
         WebhookDisabled: the webhook sends nothing.
     """
     webhook = _sending(connection, name)
-    event = Event(EventType.TEST, "", {"webhook": webhook.name, "requested_by": who}, now)
+    event = Notice(EventType.TEST, "", {"webhook": webhook.name, "requested_by": who}, now)
     made = write_one(connection, webhook.id, event)
     return _delivery(connection.execute(sa.select(*_LISTED).where(DELIVERIES.c.id == made)).one())
 
@@ -162,11 +162,11 @@ def due_webhooks(database: Database) -> list[str]:
     return database.query(find)
 
 
-def claim_next(database: Database, webhook_id: str) -> Claimed | None:
+def claim_next(database: Database, webhook_id: str) -> DeliveryClaim | None:
     """Claim the first delivery of a webhook that is due; ``None`` where there is none, or another process sends."""
     token = str(uuid.uuid4())
 
-    def claim(connection: sa.Connection) -> Claimed | None:
+    def claim(connection: sa.Connection) -> DeliveryClaim | None:
         locked = sa.select(WEBHOOKS.c.name).where(WEBHOOKS.c.id == webhook_id, WEBHOOKS.c.enabled)
         name = connection.scalar(locked.with_for_update(key_share=True, skip_locked=True))
         now = database.now(connection)
@@ -175,7 +175,7 @@ def claim_next(database: Database, webhook_id: str) -> Claimed | None:
         if name is None or connection.scalar(sent.limit(1)) not in (None, token):
             return None
         used_up = own & (DELIVERIES.c.attempts >= MOST_ATTEMPTS) & (DELIVERIES.c.due <= now)
-        ended = {"state": State.FAILED.value, "due": None, "error": "the process that sent it ended"}
+        ended = {"state": DeliveryState.FAILED.value, "due": None, "error": "the process that sent it ended"}
         connection.execute(sa.update(DELIVERIES).where(used_up).values(ended))
         due = sa.select(DELIVERIES).where(own, DELIVERIES.c.due <= now).order_by(DELIVERIES.c.seq).limit(1)
         row = connection.execute(due).one_or_none()
@@ -184,18 +184,18 @@ def claim_next(database: Database, webhook_id: str) -> Claimed | None:
         values = {"claim": token, "claimed_until": now + LEASE, "attempts": row.attempts + 1, "tried": now}
         connection.execute(sa.update(DELIVERIES).where(DELIVERIES.c.seq == row.seq).values(values))
         webhook = find_webhook(connection, name)
-        return Claimed(row.id, token, webhook, row.message, row.type, row.at, row.data, row.attempts + 1)
+        return DeliveryClaim(row.id, token, webhook, row.message, row.type, row.at, row.data, row.attempts + 1)
 
     return database.transact(claim)
 
 
-def settle(database: Database, claimed: Claimed, outcome: Outcome) -> State | None:
+def settle(database: Database, claimed: DeliveryClaim, outcome: AttemptResult) -> DeliveryState | None:
     """Write what came of an attempt; ``None`` where the claim had run out, and another process has it.
 
     A receiver that is gone for good (410) disables its webhook, as the specification advises.
     """
 
-    def write(connection: sa.Connection) -> State | None:
+    def write(connection: sa.Connection) -> DeliveryState | None:
         now = database.now(connection)
         state, due = _then(claimed, outcome, now)
         values = {
@@ -234,15 +234,15 @@ def prune(database: Database, webhook_id: str) -> int:
     return database.transact(drop)
 
 
-def _then(claimed: Claimed, outcome: Outcome, now: datetime) -> tuple[State, datetime | None]:
+def _then(claimed: DeliveryClaim, outcome: AttemptResult, now: datetime) -> tuple[DeliveryState, datetime | None]:
     if not outcome.error:
-        return State.DELIVERED, None
+        return DeliveryState.DELIVERED, None
     if claimed.attempts >= MOST_ATTEMPTS:
-        return State.FAILED, None
+        return DeliveryState.FAILED, None
     pause = PAUSES[claimed.attempts - 1] * (1 + random.uniform(0, _JITTER))  # noqa: S311  not a secret
     wish = min(outcome.retry_after or 0.0, _LONGEST_WISH)
-    return State.WAITING, now + timedelta(seconds=max(pause, wish))
+    return DeliveryState.WAITING, now + timedelta(seconds=max(pause, wish))
 
 
 def _delivery(row: sa.Row[Any]) -> Delivery:
-    return Delivery(**{**row._mapping, "state": State(row.state)})
+    return Delivery(**{**row._mapping, "state": DeliveryState(row.state)})

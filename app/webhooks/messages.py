@@ -1,6 +1,6 @@
 """What webhooks tell: the types of events, and the body of a delivery, whose version is `VERSION`.
 
-Body and types have the form that Standard Webhooks 1.0.0 recommends ("Payload structure", "Event types").
+Body and types have the form that Standard Webhooks 1.0.0 recommends ("Payload structure", "Notice types").
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class EventType(StrEnum):
     """Somebody tried the webhook."""
 
 
-class RunEvent(BaseModel):
+class RunNotice(BaseModel):
     """A run, as it stood when the event happened. ``page`` is its page on the service."""
 
     run: str
@@ -54,7 +54,7 @@ class RunEvent(BaseModel):
     page: str = Field(examples=["/runs/0190f8a2-7c1e-7b6a-9d3e-5f1c2b3a4d5e"])
 
 
-class ApprovalEvent(RunEvent):
+class ApprovalNotice(RunNotice):
     """A run that waits for an approver. ``asks``: to ``push`` its change, or to ``keep`` it; ``waits_for`` says it
     in words, ``until`` is when it stops waiting, null where it does not.
     """
@@ -64,7 +64,7 @@ class ApprovalEvent(RunEvent):
     until: datetime | None
 
 
-class TestEvent(BaseModel):
+class TrialNotice(BaseModel):
     """A test of a webhook: its name, and who tried it."""
 
     webhook: str
@@ -72,17 +72,17 @@ class TestEvent(BaseModel):
 
 
 DATA: Mapping[EventType, type[BaseModel]] = {
-    EventType.RUN_ENDED: RunEvent,
-    EventType.RUN_VERDICT_BROKEN: RunEvent,
-    EventType.RUN_NEEDS_RECOVERY: RunEvent,
-    EventType.RUN_APPROVAL_WANTED: ApprovalEvent,
-    EventType.TEST: TestEvent,
+    EventType.RUN_ENDED: RunNotice,
+    EventType.RUN_VERDICT_BROKEN: RunNotice,
+    EventType.RUN_NEEDS_RECOVERY: RunNotice,
+    EventType.RUN_APPROVAL_WANTED: ApprovalNotice,
+    EventType.TEST: TrialNotice,
 }
 """What ``data`` has, by the type of the event."""
 
 
 @dataclass(frozen=True)
-class Event:
+class Notice:
     """One event to tell of, on one network (empty: on none); ``data`` is plain JSON, as `DATA` says."""
 
     type: EventType

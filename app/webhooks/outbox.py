@@ -8,13 +8,13 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app.webhooks.messages import Event
+from app.webhooks.messages import Notice
 from app.webhooks.tables import DELIVERIES, WEBHOOKS
 
 WAITING = "waiting"
 
 
-def write_event(connection: sa.Connection, event: Event) -> bool:
+def write_notice(connection: sa.Connection, event: Notice) -> bool:
     """Write a delivery of an event for every webhook that wants to hear of it; whether there was one.
 
     In the transaction in which it happens, so both are there or neither is.
@@ -33,7 +33,7 @@ def write_event(connection: sa.Connection, event: Event) -> bool:
     return bool(rows)
 
 
-def write_one(connection: sa.Connection, webhook_id: str, event: Event) -> str:
+def write_one(connection: sa.Connection, webhook_id: str, event: Notice) -> str:
     """Write a delivery for one webhook, whatever it wants to hear of; its id."""
     row = _row(webhook_id, f"msg_{uuid.uuid4().hex}", event, event.at)
     connection.execute(sa.insert(DELIVERIES).values(row))
@@ -44,7 +44,7 @@ def _wants(chosen: list[str] | None, value: str) -> bool:
     return chosen is None or value in chosen
 
 
-def _row(webhook_id: str, message: str, event: Event, due: datetime) -> dict[str, Any]:
+def _row(webhook_id: str, message: str, event: Notice, due: datetime) -> dict[str, Any]:
     return {
         "id": str(uuid.uuid4()),
         "webhook_id": webhook_id,

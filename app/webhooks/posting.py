@@ -14,7 +14,7 @@ from http.client import HTTPException, HTTPResponse
 from typing import Any
 
 from app.errors import ServiceError
-from app.webhooks.targets import Target
+from app.webhooks.targets import WebhookTarget
 
 Where = tuple[int, tuple[Any, ...]]
 """Family and address of a socket."""
@@ -62,7 +62,7 @@ class Poster:
             for each in self._open:
                 _shut(each)
 
-    def post(self, target: Target, places: Sequence[Where], headers: Mapping[str, str], body: bytes) -> int:
+    def post(self, target: WebhookTarget, places: Sequence[Where], headers: Mapping[str, str], body: bytes) -> int:
         """Send ``body`` to the first of the checked ``places`` that takes the connection; the status of the answer.
 
         Raises:
@@ -184,7 +184,7 @@ class _Made:
         return io.BufferedReader(self.source)
 
 
-def _request(target: Target, headers: Mapping[str, str], body: bytes) -> bytes:
+def _request(target: WebhookTarget, headers: Mapping[str, str], body: bytes) -> bytes:
     fields = {
         "Host": target.authority,
         "User-Agent": "qosforge",

@@ -64,7 +64,7 @@ class Webhook:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class WebhookSpec:
     """What an administrator wants of a webhook; see `Webhook`."""
 
     url: str = field(repr=False)
@@ -88,13 +88,13 @@ class Wanted:
 
 
 def add_webhook(
-    connection: sa.Connection, name: str, wanted: Wanted, allowed: AllowList, *, key: SigningKey, at: datetime
+    connection: sa.Connection, name: str, wanted: WebhookSpec, allowed: AllowList, *, key: SigningKey, at: datetime
 ) -> tuple[Webhook, str]:
     """Make a webhook; returns it with its secret, which nothing shows again.
 
     Raises:
         NameTaken: there is one of this name.
-        InputError: the name cannot be one, there are too many, or as `Wanted.columns`.
+        InputError: the name cannot be one, there are too many, or as `WebhookSpec.columns`.
     """
     if not _NAME.fullmatch(name):
         hint = "1 to 64 small letters, digits and . _ -, the first one a letter or digit"
@@ -136,12 +136,12 @@ def find_webhook(connection: sa.Connection, name: str) -> Webhook:
     return _webhook(row)
 
 
-def change_webhook(connection: sa.Connection, name: str, wanted: Wanted, allowed: AllowList) -> Webhook:
+def change_webhook(connection: sa.Connection, name: str, wanted: WebhookSpec, allowed: AllowList) -> Webhook:
     """Let a webhook be as is wanted; its secret stays, and what waits goes to the new URL.
 
     Raises:
         WebhookUnknown: there is none of this name.
-        InputError: as `Wanted.columns`.
+        InputError: as `WebhookSpec.columns`.
     """
     return _set(connection, find_webhook(connection, name), **wanted.columns(allowed))
 

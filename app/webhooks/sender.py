@@ -9,7 +9,15 @@ import time
 from app.database.connections import Database
 from app.errors import QosforgeError
 from app.settings import Settings
-from app.webhooks.deliveries import Claimed, Outcome, State, claim_next, due_webhooks, prune, settle
+from app.webhooks.deliveries import (
+    AttemptResult,
+    DeliveryClaim,
+    DeliveryState,
+    claim_next,
+    due_webhooks,
+    prune,
+    settle,
+)
 from app.webhooks.messages import body
 from app.webhooks.posting import NotDelivered, Poster
 from app.webhooks.registry import Webhook
@@ -95,15 +103,15 @@ class Sender:
             with self._lock:
                 del self._busy[webhook_id]
 
-    def _attempt(self, claimed: Claimed) -> Outcome:
+    def _attempt(self, claimed: DeliveryClaim) -> AttemptResult:
         try:
-            return Outcome(self._post(claimed))
+            return AttemptResult(self._post(claimed))
         except NotDelivered as error:
-            return Outcome(error.status, error.message[:_LONGEST_ERROR], error.retry_after)
+            return AttemptResult(error.status, error.message[:_LONGEST_ERROR], error.retry_after)
         except QosforgeError as error:
-            return Outcome(error=str(error)[:_LONGEST_ERROR])
+            return AttemptResult(error=str(error)[:_LONGEST_ERROR])
 
-    def _post(self, claimed: Claimed) -> int:
+    def _post(self, claimed: DeliveryClaim) -> int:
         secrets = self._secrets(claimed.webhook)
         target = parse_url(claimed.webhook.url)
         begun = time.monotonic()
@@ -133,7 +141,7 @@ class Sender:
         return [key.secret(webhook.id, number) for number in numbers]
 
 
-def _tell(claimed: Claimed, outcome: Outcome, state: State | None) -> None:
+def _tell(claimed: DeliveryClaim, outcome: AttemptResult, state: DeliveryState | None) -> None:
     """A line of the log; never with the URL, whose path may be a secret."""
     fields = {
         "webhook": claimed.webhook.name,
@@ -145,7 +153,7 @@ def _tell(claimed: Claimed, outcome: Outcome, state: State | None) -> None:
     }
     if state is None:
         _log.warning("the claim of a delivery ran out: another process sends it", extra=fields)
-    elif state is State.DELIVERED:
+    elif state is DeliveryState.DELIVERED:
         _log.info("delivered", extra=fields)
     else:
-        _log.warning("not delivered", extra={**fields, "given_up": state is State.FAILED})
+        _log.warning("not delivered", extra={**fields, "given_up": state is DeliveryState.FAILED})

@@ -48,7 +48,7 @@ class TargetRefused(ServiceError):
 
 
 @dataclass(frozen=True)
-class Target:
+class WebhookTarget:
     """A webhook's URL in parts. ``host`` is in small letters and without brackets; ``path`` has the query, too.
 
     The path of a chat system's webhook is a secret: it is not part of the ``repr``.
@@ -60,7 +60,7 @@ class Target:
     path: str
 
     def __repr__(self) -> str:
-        return f"Target({self.origin!r})"
+        return f"WebhookTarget({self.origin!r})"
 
     @property
     def authority(self) -> str:
@@ -74,7 +74,7 @@ class Target:
         return f"{self.scheme}://{self.authority}"
 
 
-def parse_url(url: str) -> Target:
+def parse_url(url: str) -> WebhookTarget:
     """The parts of a webhook's URL.
 
     Raises:
@@ -98,7 +98,7 @@ def parse_url(url: str) -> Target:
     if parts.scheme == "http" and not _is_loopback(host):
         raise wrong("a webhook is https unless its host is the loopback", "write https://")
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    return Target(parts.scheme, host, port or _PORTS[parts.scheme], path)
+    return WebhookTarget(parts.scheme, host, port or _PORTS[parts.scheme], path)
 
 
 class AllowList:
@@ -110,7 +110,7 @@ class AllowList:
         self._names = frozenset(entry.lower() for entry, network in networks.items() if network is None)
         self._networks = tuple(network for network in networks.values() if network is not None)
 
-    def require_possible(self, target: Target) -> None:
+    def require_possible(self, target: WebhookTarget) -> None:
         """Make sure that a delivery could go there; what a name resolves to is seen when one is sent.
 
         Raises:
@@ -127,7 +127,7 @@ class AllowList:
                 f"name the host, or its network, in {SETTING} of `serve` and every worker",
             )
 
-    def addresses(self, target: Target, resolve: Resolve | None = None) -> list[tuple[int, tuple[Any, ...]]]:
+    def addresses(self, target: WebhookTarget, resolve: Resolve | None = None) -> list[tuple[int, tuple[Any, ...]]]:
         """Family and socket address of every place where the target may be reached, resolved this once.
 
         Raises:

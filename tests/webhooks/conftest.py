@@ -15,7 +15,7 @@ from app.runs.store import RunStore
 from app.settings import Settings
 from app.webhooks.deliveries import Delivery, deliveries
 from app.webhooks.posting import Poster, PostLimits
-from app.webhooks.registry import Wanted, Webhook, add_webhook, find_webhook
+from app.webhooks.registry import Webhook, WebhookSpec, add_webhook, find_webhook
 from app.webhooks.sender import Sender
 from app.webhooks.signing import load_key
 from app.webhooks.tables import DELIVERIES
@@ -41,7 +41,7 @@ class Desk:
         allowed, key = AllowList(self.settings.webhook_hosts), load_key(self.settings)
         return self.store.database.transact(
             lambda connection: add_webhook(
-                connection, name, Wanted(url, **wanted), allowed, key=key, at=self.store.now()
+                connection, name, WebhookSpec(url, **wanted), allowed, key=key, at=self.store.now()
             )
         )
 

@@ -19,8 +19,8 @@ from app.webhooks import deliveries as module
 from app.webhooks.deliveries import (
     MOST_ATTEMPTS,
     PAUSES,
-    Outcome,
-    State,
+    AttemptResult,
+    DeliveryState,
     claim_next,
     due_webhooks,
     prune,
@@ -78,7 +78,7 @@ def test_an_end_of_a_run_reaches_the_receiver_signed(desk: Desk) -> None:
     assert datetime.fromisoformat(body["timestamp"]) <= datetime.now(UTC)
     (entry,) = desk.log("chat")
     assert (entry.state, entry.attempts, entry.status, entry.error, entry.due) == (
-        State.DELIVERED,
+        DeliveryState.DELIVERED,
         1,
         200,
         "",
@@ -111,13 +111,18 @@ def test_what_fails_is_tried_again_with_the_same_id_and_a_new_timestamp(desk: De
         end_a_run(desk)
         sent(desk)
         (entry,) = desk.log("chat")
-        assert (entry.state, entry.attempts, entry.status, entry.error) == (State.WAITING, 1, 500, "answered 500")
+        assert (entry.state, entry.attempts, entry.status, entry.error) == (
+            DeliveryState.WAITING,
+            1,
+            500,
+            "answered 500",
+        )
         assert entry.due is not None
         assert 0 < (entry.due - desk.store.now()).total_seconds() <= PAUSES[0] * 1.1
         desk.hurry()
         sent(desk)
         (entry,) = desk.log("chat")
-        assert (entry.state, entry.attempts, entry.status, entry.error) == (State.DELIVERED, 2, 200, "")
+        assert (entry.state, entry.attempts, entry.status, entry.error) == (DeliveryState.DELIVERED, 2, 200, "")
     first, second = receiver.requests
     assert first.headers["webhook-id"] == second.headers["webhook-id"]
     assert first.body == second.body
@@ -134,7 +139,7 @@ def test_the_delays_grow_and_end_as_documented(desk: Desk) -> None:
             (entry,) = desk.log("chat")
             assert entry.tried is not None
             waited.append(0.0 if entry.due is None else (entry.due - entry.tried).total_seconds())
-        assert (entry.state, entry.attempts, entry.due) == (State.FAILED, 10, None)
+        assert (entry.state, entry.attempts, entry.due) == (DeliveryState.FAILED, 10, None)
         desk.hurry()
         sent(desk)
     assert len(receiver.requests) == MOST_ATTEMPTS == 10
@@ -185,7 +190,7 @@ def test_a_disabled_webhook_sends_nothing_and_keeps_what_waits(desk: Desk) -> No
         desk.change(lambda connection: set_enabled(connection, "chat", True))
         sent(desk)
         assert len(receiver.requests) == 2
-    assert [entry.state for entry in desk.log("chat")] == [State.DELIVERED]
+    assert [entry.state for entry in desk.log("chat")] == [DeliveryState.DELIVERED]
 
 
 def test_a_delivery_is_sent_once_more_on_request(desk: Desk) -> None:
@@ -195,7 +200,7 @@ def test_a_delivery_is_sent_once_more_on_request(desk: Desk) -> None:
         sent(desk)
         (entry,) = desk.log("chat")
         again = desk.change(lambda connection: redeliver(connection, "chat", entry.id, desk.store.now()))
-        assert (again.state, again.attempts) == (State.WAITING, 0)
+        assert (again.state, again.attempts) == (DeliveryState.WAITING, 0)
         sent(desk)
     assert [request.headers["webhook-id"] for request in receiver.requests] == [entry.message] * 2
     with pytest.raises(WebhookUnknown):
@@ -244,7 +249,9 @@ def test_several_processes_send_each_message_once(desk: Desk, store_url: str) ->
         def over() -> bool:
             for sender in senders:
                 sender.tick()
-            return all(entry.state is State.DELIVERED for name in ("one", "two") for entry in desk.log(name))
+            return all(
+                entry.state is DeliveryState.DELIVERED for name in ("one", "two") for entry in desk.log(name)
+            )
 
         wait_for(over, "all to be delivered")
     for sender in others:
@@ -277,7 +284,7 @@ def test_a_process_that_is_killed_as_it_sends_loses_nothing(desk: Desk, store_ur
         desk.change(lambda connection: connection.execute(past))
         sent(desk)
     assert len({request.headers["webhook-id"] for request in receiver.requests}) == 1
-    assert [(entry.state, entry.attempts) for entry in desk.log("chat")] == [(State.DELIVERED, 2)]
+    assert [(entry.state, entry.attempts) for entry in desk.log("chat")] == [(DeliveryState.DELIVERED, 2)]
 
 
 def test_who_dies_with_a_claim_leaves_it_to_another(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -293,9 +300,9 @@ def test_who_dies_with_a_claim_leaves_it_to_another(desk: Desk, monkeypatch: pyt
         past = database.now
         monkeypatch.setattr(database, "now", lambda connection: past(connection) + module.LEASE)
         sent(desk)
-        assert settle(database, dead, Outcome(error="late")) is None  # it is not its any more
+        assert settle(database, dead, AttemptResult(error="late")) is None  # it is not its any more
     (entry,) = desk.log("chat")
-    assert (entry.state, entry.attempts, entry.message) == (State.DELIVERED, 2, dead.message)
+    assert (entry.state, entry.attempts, entry.message) == (DeliveryState.DELIVERED, 2, dead.message)
     assert [request.headers["webhook-id"] for request in receiver.requests] == [dead.message]
 
 
@@ -309,7 +316,7 @@ def test_a_message_whose_sender_always_dies_is_given_up(desk: Desk, monkeypatch:
         claimed = claim_next(database, webhook.id)
         assert (claimed is None) == (died == MOST_ATTEMPTS)
     (entry,) = desk.log("chat")
-    assert (entry.state, entry.error) == (State.FAILED, "the process that sent it ended")
+    assert (entry.state, entry.error) == (DeliveryState.FAILED, "the process that sent it ended")
 
 
 def test_the_log_is_bounded_and_the_oldest_go(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -320,7 +327,7 @@ def test_the_log_is_bounded_and_the_oldest_go(desk: Desk, monkeypatch: pytest.Mo
         assert prune(desk.store.database, webhook.id) == 4
         sent(desk)
     kept = [entry.state for entry in desk.log("chat")]
-    assert kept == [State.WAITING] * 5
+    assert kept == [DeliveryState.WAITING] * 5
     assert [json.loads(request.body)["data"]["run"] for request in receiver.requests] == runs[4:]
 
 
@@ -333,7 +340,7 @@ def test_what_may_not_be_reached_is_an_error_of_the_delivery(desk: Desk) -> None
         other.tick()
         wait_for(lambda: not other._busy, "the other to end")
     (entry,) = desk.log("chat")
-    assert entry.state is State.WAITING
+    assert entry.state is DeliveryState.WAITING
     assert "not among the allowed hosts" in entry.error
     assert "QOSFORGE_WEBHOOK_HOSTS" in entry.error
     assert receiver.connections == 0
@@ -391,7 +398,7 @@ def test_the_end_of_the_process_cuts_what_is_under_way_and_it_is_sent_again(desk
         assert not slow.any_due()
         desk.hurry()
         sent(desk)
-    assert [entry.state for entry in desk.log("chat")] == [State.DELIVERED]
+    assert [entry.state for entry in desk.log("chat")] == [DeliveryState.DELIVERED]
     assert len({request.headers["webhook-id"] for request in receiver.requests}) == 1
 
 
