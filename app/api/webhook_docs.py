@@ -30,6 +30,9 @@ _TOLD = {
     EventType.RUN_VERDICT_BROKEN: "A run was measured to break its objectives, whether its change was kept or not.",
     EventType.RUN_NEEDS_RECOVERY: "A run stopped with a device between two states.",
     EventType.RUN_APPROVAL_WANTED: "A run waits for an approver.",
+    EventType.DRIFT_FOUND: "A device of a network that was in step is not as the last run left it.",
+    EventType.DRIFT_CHANGED: "Other devices drifted, or drifted otherwise, than at the look before.",
+    EventType.DRIFT_GONE: "No device of a network is drifted any more.",
     EventType.TEST: "Somebody tried the webhook.",
 }
 

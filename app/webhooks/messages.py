@@ -32,6 +32,12 @@ class EventType(StrEnum):
     """A run stopped with a device between two states."""
     RUN_APPROVAL_WANTED = "run.approval_wanted"
     """A run waits for an approver: on what it would push, or on whether to keep what it pushed."""
+    DRIFT_FOUND = "drift.found"
+    """A device of a network that was in step is not as the last run left it."""
+    DRIFT_CHANGED = "drift.changed"
+    """Other devices drifted, or drifted otherwise, than at the look before."""
+    DRIFT_GONE = "drift.gone"
+    """No device of a network is drifted any more."""
     TEST = "webhook.test"
     """Somebody tried the webhook."""
 
@@ -64,6 +70,17 @@ class ApprovalNotice(RunNotice):
     until: datetime | None
 
 
+class DriftNotice(BaseModel):
+    """A network after a look for drift. ``devices``: in how many places each device that drifted is not as the last
+    run left it; ``unread``: devices that could not be read, which count as they were at the look before.
+    """
+
+    network: str
+    devices: dict[str, int] = Field(examples=[{"r1": 3}])
+    unread: list[str]
+    page: str = Field(examples=["/networks/campus"])
+
+
 class TrialNotice(BaseModel):
     """A test of a webhook: its name, and who tried it."""
 
@@ -76,6 +93,9 @@ DATA: Mapping[EventType, type[BaseModel]] = {
     EventType.RUN_VERDICT_BROKEN: RunNotice,
     EventType.RUN_NEEDS_RECOVERY: RunNotice,
     EventType.RUN_APPROVAL_WANTED: ApprovalNotice,
+    EventType.DRIFT_FOUND: DriftNotice,
+    EventType.DRIFT_CHANGED: DriftNotice,
+    EventType.DRIFT_GONE: DriftNotice,
     EventType.TEST: TrialNotice,
 }
 """What ``data`` has, by the type of the event."""
