@@ -6,6 +6,7 @@ Credentials are not settings: ``app/deploy`` asks for them when it opens a sessi
 from __future__ import annotations
 
 import os
+import re
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Literal
@@ -17,6 +18,7 @@ from app.errors import InputError, InputErrors, Place
 from app.resources import root
 
 _PREFIX = "QOSFORGE_"
+_HOST = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.-]{0,251}[A-Za-z0-9_])?")
 _NESTED = "__"
 
 
@@ -133,6 +135,11 @@ class Settings(BaseSettings):
     between them.
     """
 
+    webhook_hosts: Annotated[tuple[str, ...], NoDecode] = ()
+    """Hosts that webhooks may go to, with commas between them: names, and networks in CIDR. A private address, or
+    one of the loopback, is reached only where such a network is named. Empty: none.
+    """
+
     batfish_host: str | None = None
     """Host of a running Batfish service; ``None``: Batfish does not check."""
 
@@ -155,6 +162,20 @@ class Settings(BaseSettings):
     def _networks(cls, value: object) -> object:
         # Never a wildcard: whoever is trusted says which address a caller has.
         return tuple(str(ip_network(one.strip())) for one in value.split(",")) if isinstance(value, str) else value
+
+    @field_validator("webhook_hosts", mode="before")
+    @classmethod
+    def _hosts(cls, value: object) -> object:
+        return tuple(one.strip() for one in value.split(",") if one.strip()) if isinstance(value, str) else value
+
+    @field_validator("webhook_hosts")
+    @classmethod
+    def _known_hosts(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for one in value:
+            # The last label of a name is not all digits (RFC 3696, section 2).
+            if not _HOST.fullmatch(one) or one.rpartition(".")[2].isdigit():
+                ip_network(one)  # a ValueError says what is wrong with it
+        return value
 
     @property
     def artifacts_dir(self) -> Path:

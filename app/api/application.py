@@ -39,6 +39,7 @@ from app.api.routes import (
     testers,
     tokens,
     users,
+    webhooks,
 )
 from app.api.shield import Shield
 from app.api.text import ReadableText
@@ -60,6 +61,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     users.router,
     tokens.router,
     testers.router,
+    webhooks.router,
     calls.router,
     networks.router,
     devices.router,

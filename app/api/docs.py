@@ -12,6 +12,7 @@ from fastapi.routing import APIRoute, iter_route_contexts
 from app.access.sessions import CSRF_HEADER, cookie_name
 from app.api.problems import Problem, responses
 from app.api.security import Needs
+from app.api.webhook_docs import webhook_operations
 
 _ALWAYS = (414, 422, 429, 431, 500, 503, 504)
 _WITH_ROLE = (401, 403)
@@ -44,6 +45,9 @@ def document(app: FastAPI) -> dict[str, Any]:
         },
     }
     needed = needs_of(app)
+    made["webhooks"], bodies = webhook_operations()
+    assert not bodies.keys() & schemas.keys(), "two schemas have one name"
+    schemas.update(bodies)
     for path, operations in made["paths"].items():
         for method, operation in operations.items():
             _complete(operation, needed.get((path, method)), in_path="{" in path)

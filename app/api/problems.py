@@ -45,6 +45,7 @@ from app.runs.policy_versions import PolicyMoved, PolicyUnknown
 from app.runs.store import RunUnknown
 from app.runs.sweeps import SweepUnknown
 from app.runs.wrong_state import WrongState
+from app.webhooks.registry import WebhookDisabled, WebhookUnknown
 
 _LOG = structlog.get_logger(__name__)
 
@@ -155,6 +156,8 @@ KINDS: dict[type[QosforgeError], Kind] = {
     TesterUnknown: NOT_FOUND,
     TokenUnknown: NOT_FOUND,
     UserUnknown: NOT_FOUND,
+    WebhookUnknown: NOT_FOUND,
+    WebhookDisabled: WRONG_STATE,
     LastAdmin: WRONG_STATE,
     NameTaken: WRONG_STATE,
     RefusedError: REFUSED,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, Self
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field, StrictInt
 
 from app.access.roles import EVERY_NETWORK, Principal, Role
 from app.deploy.device_words import shown
@@ -13,6 +13,7 @@ from app.inventory.models import Device, Link, Network, Station
 from app.plan.model import Plan, UnknownLine
 from app.platforms.base import secret_forms
 from app.runs.drift import Drift
+from app.runs.drift_watch import LEAST_MINUTES, MOST_MINUTES, DriftState
 from app.runs.policy_versions import Policy, PolicyDifference, PolicyVersion
 
 
@@ -196,3 +197,40 @@ class PolicyDiff(BaseModel):
             text=found.text,
             changes=[ChangeDocument(**vars(change)) for change in found.changes],
         )
+
+
+class DriftInterval(BaseModel):
+    """Every how many minutes a network is looked at for drift; null: never."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    minutes: StrictInt | None = Field(ge=LEAST_MINUTES, le=MOST_MINUTES, examples=[60])
+
+
+class DeviceDriftView(BaseModel):
+    """In how many places a device is not as the last run left it; ``digest`` tells one drift from another."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    count: int
+    digest: str
+
+
+class DriftWatchDocument(BaseModel):
+    """How often a network is looked at for drift, and what the last look found.
+
+    ``minutes`` and ``due``: how often and when next, null: never; ``looked``: the last look; ``drifted``: by
+    device; ``unread``: why a device could not be read, which counts as it was before; ``uncompared``: devices that
+    no run has settled yet.
+    """
+
+    model_config = ConfigDict(from_attributes=True)
+
+    network: str
+    state: DriftState
+    minutes: int | None
+    due: datetime | None
+    looked: datetime | None
+    drifted: dict[str, DeviceDriftView]
+    unread: dict[str, str]
+    uncompared: list[str]

@@ -37,6 +37,7 @@ COMMANDS = {
     "app.cli.serve": ("serve",),
     "app.cli.token": ("token",),
     "app.cli.tester": ("tester",),
+    "app.cli.webhook": ("webhook",),
     "app.cli.worker": ("worker",),
     "app.cli.backup": ("backup",),
     "app.cli.database": ("database",),

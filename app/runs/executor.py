@@ -13,6 +13,7 @@ from app.runs.computing import Computing
 from app.runs.context import Observer
 from app.runs.dbos_engine import DbosEngine
 from app.runs.dispatch import HOLDERS_QUEUE, RUNS_QUEUE, Dispatcher
+from app.runs.drift_work import DriftWork
 from app.runs.engine import WORKFLOW_VERSION, Queue
 from app.runs.looks import Looks
 from app.runs.loop import Loop
@@ -22,6 +23,7 @@ from app.runs.store import RunStore
 from app.runs.sweep_work import SWEEPS_QUEUE, SweepWork
 from app.runs.sweeps import Sweeps
 from app.settings import Settings
+from app.webhooks.sender import Sender
 
 DEVICES_SECONDS = 6.0
 """How long steps may go on with devices and computations once the process is to end; then both are stopped."""
@@ -30,6 +32,7 @@ _UNWIND_SECONDS = 2.0
 COMPUTED = (
     "app.prediction.predict",
     "app.reports.run_report",
+    "app.runs.drift_work",
     "app.runs.live",
     "app.runs.preparing",
     "app.runs.sweep_work",
@@ -107,10 +110,12 @@ class Executor:
         self.dispatcher = Dispatcher(self.store, self.engine)
         sweeps = Sweeps(self.store.database, self.artifacts)
         self.sweeps = SweepWork(sweeps, self.artifacts, self.engine, self.computing)
+        self._sender = Sender(self.store.database, settings)
+        self._drift = DriftWork(self.store, self.artifacts, settings, self.computing, self.sessions)
         self._looks = Looks(
             self.store.database,
-            [self.dispatcher.tick, self.sweeps.tick],
-            news=self.store.any_to_begin,
+            [self.dispatcher.tick, self.sweeps.tick, self._sender.tick, self._drift.tick],
+            news=lambda: self.store.any_to_begin() or self._sender.any_due() or self._drift.any_due(),
             busy=lambda: bool(self.engine.unfinished()),
         )
         self.register()
@@ -150,6 +155,8 @@ class Executor:
         Returns whether the steps in flight ended within ``drain_seconds``. If not, it keeps the slot.
         """
         self._looks.stop()
+        self._drift.stop()
+        self._sender.stop()
         to_devices = min(drain_seconds, DEVICES_SECONDS)
         if not self.engine.close(to_devices):
             self.sessions.close("the process ends")

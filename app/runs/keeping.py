@@ -10,6 +10,7 @@ from app.keep_rule import KeepRule, strictest
 from app.reports.changes import change_sentence, got_better
 from app.runs.context import Context
 from app.runs.decisions import Decision
+from app.runs.standing import ASKS
 from app.runs.store import Run, RunStore
 from app.runs.tables import RunStatus, Verdict
 from app.runs.waiting import await_given, say
@@ -23,8 +24,6 @@ STAGE = "compare"
 ASK_SECONDS = 600.0
 """How long a run waits for a word after its push: well below the time after which devices go back by themselves."""
 _MOST_TOLD = 3
-ASKS = "a word on whether to keep what is not shown to be met"
-"""What a run that asks says it waits for."""
 
 
 def rule(context: Context) -> KeepRule:

@@ -10,6 +10,9 @@ from app.runs.tables import RunStatus
 if TYPE_CHECKING:
     from app.runs.store import Run
 
+ASKS = "a word on whether to keep what is not shown to be met"
+"""What a run says it waits for that asks whether to keep its change."""
+
 
 def again_from(start: str, run: Run) -> dict[str, Any]:
     """Columns of a run that begins another attempt, at the stage ``start``."""

@@ -13,6 +13,7 @@ import sqlalchemy as sa
 
 from app.database.connections import OUTAGE_SECONDS, Database
 from app.errors import InputError, StoreError
+from app.runs.announcing import tell_webhooks
 from app.runs.decisions import Decision, Decisions
 from app.runs.endings import is_end, log_end
 from app.runs.events import EventKind, Events
@@ -300,6 +301,7 @@ class RunStore:
             if deed is not None:
                 record_deed(connection, run_id, deed, who, changed.updated)
             if standing(changed) != standing(run):
+                tell_webhooks(connection, run, changed)
                 self._tell(connection, changed, who)
             return changed
 

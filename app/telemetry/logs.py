@@ -21,6 +21,7 @@ _SECRET_KEY = re.compile(r"(?i)authorization|cookie|csrf|passw|secret|token$|api
 _SECRET_TEXT = re.compile(
     r"qf_(?P<id>[0-9a-f]{16})_[0-9a-f]+"  # a token; its id may be told
     r"|(?<=://)(?P<user>[^/\s:@]*):[^/\s@]+(?=@)"  # the password in a URL
+    r"|(?P<webhook>whsec_)[A-Za-z0-9+/=]+"
     r"|(?P<bearer>(?i:bearer|basic)) [A-Za-z0-9._~+/=-]{8,}"
 )
 
@@ -108,6 +109,8 @@ def _blotted(key: str, value: Any) -> Any:
 def _replacement(found: re.Match[str]) -> str:
     if found["id"]:
         return f"qf_{found['id']}_{BLOT}"
+    if found["webhook"]:
+        return f"{found['webhook']}{BLOT}"
     if found["bearer"]:
         return f"{found['bearer']} {BLOT}"
     return f"{found['user']}:{BLOT}"

@@ -28,6 +28,7 @@ from app.web.routes import (
     run_orders,
     runs,
     users,
+    webhooks,
 )
 
 ROUTERS: tuple[APIRouter, ...] = (
@@ -46,6 +47,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     prediction.router,
     account.router,
     users.router,
+    webhooks.router,
     calls.router,
     run_downloads.router,
 )

@@ -47,6 +47,11 @@ EVERYWHERE = {
     ("post", f"{PREFIX}/users/{{name}}/disable"),
     ("post", f"{PREFIX}/users/{{name}}/enable"),
     ("put", f"{PREFIX}/users/{{name}}/password"),
+    *((method, f"{PREFIX}/webhooks") for method in ("get", "post")),
+    *((method, f"{PREFIX}/webhooks/{{name}}") for method in ("get", "put", "delete")),
+    *(("post", f"{PREFIX}/webhooks/{{name}}/{act}") for act in ("enable", "disable", "secret", "test")),
+    ("get", f"{PREFIX}/webhooks/{{name}}/deliveries"),
+    ("post", f"{PREFIX}/webhooks/{{name}}/deliveries/{{delivery}}/redeliver"),
 }
 """What concerns no network alone: it takes the role on every one."""
 PERSONAL = {

@@ -34,6 +34,7 @@ from app.runs.dispatch import RUNS_QUEUE
 from app.runs.loop import SETTLE, settling_id
 from app.runs.rules import NetworkRules
 from app.runs.service import Service, open_service
+from app.runs.standing import ASKS
 from app.runs.store import Run
 from app.runs.sweeps import SweepOrder
 from app.runs.tables import RunStatus
@@ -535,7 +536,7 @@ def test_an_approver_is_asked_whether_to_keep_what_is_not_met(site: Site, word: 
     before = site.running()
     run = site.place(measure=True, intent=policy("30 ms", keep="ask"))
     with site.beside(run):
-        site.waits(run, keeping.ASKS)
+        site.waits(run, ASKS)
         asked = site.desk.question(run.id)
         assert asked is not None
         assert site.running() != before
@@ -571,7 +572,7 @@ def test_under_four_eyes_nobody_keeps_what_they_asked_for(site: Site) -> None:
     assert listed is not None
     site.desk.approve(run.id, "hedy", listed.id)
     with site.beside(run):
-        site.waits(run, keeping.ASKS)
+        site.waits(run, ASKS)
         asked = site.desk.question(run.id) or ""
         with pytest.raises(NotAllowed):
             site.desk.approve(run.id, "ada", asked)

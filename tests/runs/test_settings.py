@@ -77,3 +77,18 @@ def test_a_run_directory_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="QOSFORGE_VAR_DIR"):
         Settings(var_dir=tmp_path / "file" / "var").make_var_dir()
+
+
+@pytest.mark.parametrize("written", ["chat.example.net, 10.2.0.0/24", "::1, fd00::/8", "127.0.0.1"])
+def test_hosts_of_webhooks_are_names_and_networks(monkeypatch: pytest.MonkeyPatch, written: str) -> None:
+    monkeypatch.setenv("QOSFORGE_WEBHOOK_HOSTS", written)
+    assert load_settings().webhook_hosts == tuple(one.strip() for one in written.split(","))
+
+
+@pytest.mark.parametrize(
+    "written", ["*", "https://chat.example.net", "10.0.0.1/8", "300.1.2.3", "a b", "chat/path"]
+)
+def test_other_hosts_of_webhooks_are_refused(monkeypatch: pytest.MonkeyPatch, written: str) -> None:
+    monkeypatch.setenv("QOSFORGE_WEBHOOK_HOSTS", written)
+    with pytest.raises(InputErrors, match="QOSFORGE_WEBHOOK_HOSTS"):
+        load_settings()

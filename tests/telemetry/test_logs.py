@@ -57,10 +57,17 @@ def test_text_is_for_people(log: io.StringIO) -> None:
 def test_no_secret_is_told(log: io.StringIO, form: str) -> None:
     configure_logs(form, log)  # type: ignore[arg-type]
     token_id, token = new_token()
-    secrets = [token, "hunter2hunter2", "c29tZS1zZWNyZXQtYmVhcmVy", "cookie-value"]
+    secrets = [
+        token,
+        "hunter2hunter2",
+        "c29tZS1zZWNyZXQtYmVhcmVy",
+        "cookie-value",
+        "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+    ]
     logger = structlog.get_logger("app.x")
     logger.info("called", authorization=f"Bearer {secrets[2]}", headers={"Cookie": secrets[3], "Accept": "*/*"})
     logger.info(f"with {token} at postgresql://qosforge:{secrets[1]}@db/x", nested=[{"password": secrets[1]}])
+    logger.warning(f"signed by whsec_{secrets[4]}")
     logging.getLogger("library").error("header Bearer %s was wrong", secrets[2])
     try:
         password = secrets[1]

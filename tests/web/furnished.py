@@ -16,6 +16,11 @@ from app.api.backend import Backend
 from app.intent.written import load_written
 from app.runs.desk import Order
 from app.runs.tables import RunStatus
+from app.webhooks.deliveries import send_test
+from app.webhooks.messages import EventType
+from app.webhooks.registry import WebhookSpec, add_webhook
+from app.webhooks.signing import load_key
+from app.webhooks.targets import AllowList
 from tests.principals import somebody
 from tests.web.people import Persons
 
@@ -32,6 +37,8 @@ SAMPLES = {
     "/account": "/account",
     "/users": "/users",
     "/users/{name}": "/users/ann",
+    "/webhooks": "/webhooks",
+    "/webhooks/{name}": "/webhooks/chat",
     "/calls": "/calls?who=ann",
     "/experiments": "/experiments",
     "/experiments/{name}": "/experiments/cern-wrr",
@@ -92,6 +99,17 @@ def page_routes(app: FastAPI) -> set[tuple[str, str]]:
     }
 
 
+def _tell(backend: Backend) -> None:
+    """Make a webhook that has something to tell; nothing allows the service to send it."""
+    wanted, now = (
+        WebhookSpec("https://chat.example.net/hooks/qos", [EventType.RUN_APPROVAL_WANTED]),
+        datetime.now(UTC),
+    )
+    allowed, key = AllowList(["chat.example.net"]), load_key(backend.settings)
+    backend.database.transact(lambda connection: add_webhook(connection, "chat", wanted, allowed, key=key, at=now))
+    backend.database.transact(lambda connection: send_test(connection, "chat", MARKUP, now))
+
+
 def furnish(backend: Backend) -> dict[str, str]:
     """Fill a service; returns what stands for the parts of sample addresses."""
     now = datetime.now(UTC)
@@ -113,6 +131,7 @@ def furnish(backend: Backend) -> dict[str, str]:
         policies.store(POLICY, replace(written, text=text), MARKUP, network="*", shadow_shipped=True)
     network = backend.networks.network(NETWORK)
     order = Order(network, load_written(policies.get(POLICY).written()), ticket=MARKUP)
+    _tell(backend)
     run = backend.desk.place(order, "ann")[0].id
     store = backend.desk.store
     lines = f"class-map match-any voice\n match {MARKUP}\n"

@@ -17,7 +17,8 @@ from app.deltaq.verdict import judge
 from app.inventory.loader import load_network
 from app.resources import root
 from app.runs.artifacts import open_artifacts
-from app.runs.keeping import ASKS, STAGE
+from app.runs.keeping import STAGE
+from app.runs.standing import ASKS
 from app.runs.store import RunStore
 from app.runs.tables import RunStatus
 from app.tester.changes import ClassChange

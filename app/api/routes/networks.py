@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import sqlalchemy as sa
 from fastapi import APIRouter, Depends
 
 from app.access.roles import Role
-from app.api.dependencies import Caller, TheBackend
+from app.api.dependencies import Caller, TheBackend, TheNote
 from app.api.problems import responses
-from app.api.resources import NetworkDetail, NetworkEntry, NetworkList
+from app.api.resources import DriftInterval, DriftWatchDocument, NetworkDetail, NetworkEntry, NetworkList
 from app.api.security import Needs
+from app.runs.drift_watch import drift_watch, set_drift_interval
 
 router = APIRouter(tags=["networks"])
 
@@ -18,6 +20,30 @@ def list_networks(caller: Caller, backend: TheBackend) -> NetworkList:
     """The networks that the caller sees."""
     seen = caller.networks(backend.networks.names())
     return NetworkList(networks=[NetworkEntry.of(backend.networks.network(name)) for name in seen])
+
+
+@router.get("/networks/{network}/drift", dependencies=[Depends(Needs(Role.VIEWER))], responses=responses(404))
+def network_drift(backend: TheBackend, network: str) -> DriftWatchDocument:
+    """How often a network is looked at for drift, and what the last look found."""
+    name = backend.networks.network(network).name
+    return DriftWatchDocument.model_validate(drift_watch(backend.database, name))
+
+
+@router.put("/networks/{network}/drift", dependencies=[Depends(Needs(Role.ADMIN))], responses=responses(404))
+def watch_network(body: DriftInterval, backend: TheBackend, note: TheNote, network: str) -> DriftWatchDocument:
+    """Let the service look at a network for drift every so many minutes, at once for the first time; null: no more.
+
+    It only reads; to mend drift, start a run.
+    """
+    name = backend.networks.network(network).name
+    note.detail = body.model_dump()
+
+    def change(connection: sa.Connection) -> None:
+        set_drift_interval(connection, name, body.minutes, backend.database.now(connection))
+        backend.database.announce(connection)
+
+    backend.database.transact(change)
+    return network_drift(backend, name)
 
 
 @router.get("/networks/{network}", dependencies=[Depends(Needs(Role.VIEWER))], responses=responses(404))

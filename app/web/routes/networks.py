@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Annotated
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Form, Response
 
 from app.access.roles import Role
-from app.api.dependencies import Caller, TheBackend
+from app.api.dependencies import Caller, TheBackend, TheNote
+from app.api.resources import DriftInterval
+from app.api.routes import networks as rest
 from app.deploy.route import lab_of
 from app.inventory.catalogue import InventoryBroken
 from app.inventory.models import Network
+from app.runs.drift_watch import LEAST_MINUTES, MOST_MINUTES
 from app.runs.rules import NetworkRules
 from app.web.pages import ThePage, sees
 from app.web.views.networks import network_view
@@ -46,4 +50,20 @@ def show_network(page: ThePage, backend: TheBackend, network: str) -> Response:
         opens=found.changes.next_open(now),
         emulated=emulated,
         read_only=found.changes.read_only(emulated=emulated),
+        watch=rest.network_drift(backend, network),
     )
+
+
+@router.put("/networks/{network}/drift", dependencies=sees(Role.ADMIN))
+def watch_network(
+    *,
+    page: ThePage,
+    backend: TheBackend,
+    note: TheNote,
+    network: str,
+    minutes: Annotated[int | None, Form(title="Minutes", ge=LEAST_MINUTES, le=MOST_MINUTES)] = None,
+) -> Response:
+    """Say how often the service looks at a network for drift."""
+    watch = rest.watch_network(DriftInterval(minutes=minutes), backend, note, network)
+    told = page.text("The service looks for drift by itself.") if minutes else page.text("It looks no more.")
+    return page.answer("networks/drift.html.j2", watch=watch, told=told)

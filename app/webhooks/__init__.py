@@ -1,0 +1,1 @@
+"""Webhooks: events of the service, signed and posted to the hosts that the installation allows."""
