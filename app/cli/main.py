@@ -31,6 +31,7 @@ COMMANDS = {
     "app.cli.import_": ("import",),
     "app.cli.lab": ("lab",),
     "app.cli.device": ("device",),
+    "app.cli.network": ("network",),
     "app.cli.experiments": ("experiment",),
     "app.cli.openconfig": ("openconfig",),
     "app.cli.user": ("user",),

@@ -9,30 +9,26 @@ from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
-from cli_candidate.errors import CommitBrokenError, LimitExceededError, LineTimeoutError, SessionStoppedError
 from cli_candidate.guard import SessionGuard
 from napalm.base.base import NetworkDriver
-from napalm.base.exceptions import ConnectAuthError, ConnectionException, NapalmException
-from netmiko.exceptions import NetmikoAuthenticationException, NetmikoTimeoutException
 from nornir.core import Nornir
 from nornir.core.configuration import Config
 from nornir.core.inventory import ConnectionOptions, Defaults, Groups, Host, Hosts, Inventory
 from nornir.core.plugins.connections import ConnectionPluginRegister
 from nornir.core.task import Result, Task
 from nornir.plugins.runners import ThreadedRunner
-from paramiko.ssh_exception import BadHostKeyException, SSHException
 
 from app.deploy.connection import NAME, DeviceConnection
 from app.deploy.device_words import DeviceWords
+from app.deploy.failures import problem_of
 from app.deploy.route import Route, Target
-from app.deploy.sessions import Sessions, setting_of
-from app.errors import DeviceError, InputError, Place, QosforgeError
+from app.deploy.sessions import Sessions
+from app.errors import InputError, Place, QosforgeError
 from app.inventory.models import Device, Network
 from app.inventory.writable import read_only
 from app.platforms.base import secret_forms
 
 T = TypeVar("T")
-E = TypeVar("E", bound=BaseException)
 WORKERS = 20
 
 ASK_SECONDS = 0.5
@@ -226,26 +222,13 @@ class Fleet:
 
     def _attempt(self, host: Host, task: Callable[[str, NetworkDriver], T]) -> Outcome[T]:
         place = Place(device=host.name)
-        problem: QosforgeError
         try:
             with self._working(host):
                 driver = host.get_connection(NAME, Config())
                 attentive = _Attentive(driver, self.words(host.name), self._refusal(host.name))
                 return Outcome(host.name, value=task(host.name, attentive))
-        except QosforgeError as caught:
-            problem = caught
-        except (LimitExceededError, LineTimeoutError, SessionStoppedError, CommitBrokenError) as caught:
-            problem = _cut_short(caught, place)
-        except (ConnectAuthError, NetmikoAuthenticationException):
-            problem = DeviceError("the box refuses the credentials", place, "check user name, password and secret")
-        except (ConnectionException, NetmikoTimeoutException) as caught:
-            problem = _unreached(caught, place)
-        except NapalmException as caught:
-            problem = DeviceError(str(caught), place, "nothing further was sent to it")
-        except (SSHException, OSError, EOFError) as caught:
-            problem = DeviceError(f"the connection broke: {caught}", place, "try again when the box answers")
-        except Exception as caught:  # noqa: BLE001  # a driver may raise anything: it is this box's failure
-            problem = DeviceError(f"the driver failed: {type(caught).__name__}: {caught}", place)
+        except Exception as caught:  # noqa: BLE001  # a driver may raise anything: it is this device's failure
+            problem = problem_of(caught, place)
         self._drop(host)
         return Outcome(host.name, error=problem)
 
@@ -286,44 +269,3 @@ def _host(device: Device, target: Target) -> Host:
         platform=device.driver,
         connection_options={NAME: ConnectionOptions(extras=extras)},
     )
-
-
-def _cut_short(caught: BaseException, place: Place) -> DeviceError:
-    """What to do about a session that a limit, or somebody, ended."""
-    limit = _cause(caught, LimitExceededError)
-    if limit is not None:
-        mend = (
-            "nothing further was sent to it: look at the device; if it needs so much, raise "
-            f"{setting_of(limit.step, limit.quantity)}"
-        )
-        return DeviceError(str(caught), place, mend)
-    if _cause(caught, SessionStoppedError) is not None:
-        mend = "what a run had begun on it, the run or `qosforge recover` settles"
-        return DeviceError(f"left before it was done: {caught}", place, mend)
-    return DeviceError(str(caught), place, "nothing further was sent to it")
-
-
-def _cause(caught: BaseException, kind: type[E]) -> E | None:
-    """The error of a kind that is behind another one."""
-    error: BaseException | None = caught
-    while error is not None:
-        if isinstance(error, kind):
-            return error
-        error = error.__cause__ or error.__context__
-    return None
-
-
-def _unreached(caught: BaseException, place: Place) -> DeviceError:
-    """Why a session did not come about; drivers wrap what really happened, and say less."""
-    first: BaseException | None = caught
-    while first is not None:
-        if isinstance(first, BadHostKeyException):
-            return DeviceError(
-                "it shows another host key than the one that is known of it",
-                place,
-                "somebody answers in its place, or it has a new key: then replace the known one",
-            )
-        root, first = first, first.__cause__ or first.__context__
-    said = [line.removeprefix("[Errno None] ") for error in (caught, root) for line in str(error).splitlines()[:1]]
-    reason = ": ".join(dict.fromkeys(filter(None, said))) or type(caught).__name__
-    return DeviceError(f"cannot be reached: {reason}", place, "is it up, and its address right?")

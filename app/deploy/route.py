@@ -13,6 +13,7 @@ from app.deploy.ssh_config import SshConfig, SshEntry
 from app.errors import DeviceError, InputError, Place
 from app.inventory.models import Device, Network
 from app.inventory.overlay import Overlay, read_overlay, state_folder
+from app.inventory.reach import Reach
 from app.settings import Settings
 
 CONNECT_SECONDS = 15
@@ -124,17 +125,24 @@ class InventoryRoute:
 
     def target(self, device: Device) -> Target:
         """See `Route.target`."""
-        reach = device.reach
+        return self.target_of(device.name, device.reach)
+
+    def target_of(self, name: str, reach: Reach) -> Target:
+        """Where and how to log in to a device that no inventory need have; ``name`` is what errors call it.
+
+        Raises:
+            QosforgeError: that is not known.
+        """
         if reach.hostname is None:
-            raise DeviceError("it has no hostname", Place(device=device.name), "give it one in hosts.yaml")
-        login = self.login(device)
+            raise DeviceError("it has no hostname", Place(device=name), "give it one in hosts.yaml")
+        login = self._credentials.of(name, reach.credentials, reach.username)
         entry = self._ssh.entry(
             reach.hostname, reach.port, _PORTS[reach.transport], login.username or None, reach.jump
         )
         login = _completed(login, entry)
         if not login.username:
             mend = "give the credentials a username, or the device one in hosts.yaml"
-            raise InputError("no user name", Place(device=device.name), mend)
+            raise InputError("no user name", Place(device=name), mend)
         options = dict(reach.options)
         timeout = int(options.pop("timeout", 60))
         return Target(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from app.discovery.model import Discovery, FoundDevice, FoundLink
@@ -16,8 +17,11 @@ Words = dict[str, Any]
 _SSH = 22
 
 
-def documents(discovery: Discovery) -> dict[str, str]:
-    """The text of each file by its name; guesses stand with their reasons at the head of ``hosts.yaml``."""
+def documents(discovery: Discovery, data: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
+    """The text of each file by its name; guesses stand with their reasons at the head of ``hosts.yaml``.
+
+    ``data`` is what all devices have in common.
+    """
     network = discovery.network("discovered")
     hosts = {
         found.name: host_words(found, device)
@@ -27,7 +31,7 @@ def documents(discovery: Discovery) -> dict[str, str]:
     return {
         "hosts.yaml": as_yaml(hosts, visible("\n".join(_heading(discovery)))),
         "groups.yaml": as_yaml({name: {"platform": name} for name in platforms}),
-        "defaults.yaml": "data: {}\n",
+        "defaults.yaml": as_yaml({"data": dict(data)}),
         "links.yaml": as_yaml(
             {"links": [link_words(link) for link in discovery.links], "stations": []},
             "No device tells how long a link is, nor which stations there are.",

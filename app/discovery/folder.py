@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from ruamel.yaml import YAML
@@ -19,8 +20,10 @@ from app.inventory.loader import load_network
 from app.inventory.models import Network
 
 
-def write_new(folder: Path, discovery: Discovery) -> Network:
+def write_new(folder: Path, discovery: Discovery, data: Mapping[str, str] = MappingProxyType({})) -> Network:
     """Write the inventory of a discovery to a folder that must not exist, and load it.
+
+    ``data`` is what all devices have in common, for ``defaults.yaml``.
 
     Raises:
         InputError: the folder exists or cannot be made, or nothing was found.
@@ -32,7 +35,7 @@ def write_new(folder: Path, discovery: Discovery) -> Network:
         raise InputError("there is something already", Place(file=str(folder)), "name a folder that does not exist")
     with _beside(folder) as made:
         made.mkdir()
-        for name, text in documents(discovery).items():
+        for name, text in documents(discovery, data).items():
             (made / name).write_text(text, encoding="utf-8")
         network = load_network(made)
         made.rename(folder)

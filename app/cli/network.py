@@ -1,0 +1,126 @@
+"""Commands about whole networks: what their devices tell of them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from pydantic import ValidationError
+
+from app.cli.options import AsJson
+from app.cli.output import out, print_json, progress
+from app.deploy.route import InventoryRoute
+from app.deploy.seed_sessions import SeedSessions
+from app.deploy.sessions import Sessions
+from app.discovery.assemble import assemble
+from app.discovery.crawler import Progress, crawl
+from app.discovery.folder import add, compare, write_new
+from app.discovery.model import Discovery
+from app.errors import InputError, Place
+from app.inventory.reach import Reach
+from app.settings import load_settings
+
+app = typer.Typer(no_args_is_help=True)
+
+
+def register(parent: typer.Typer) -> None:
+    """Add the commands as a group."""
+    parent.add_typer(app, name="network", help="Whole networks, and what their devices tell of them.")
+
+
+@app.callback()
+def _group() -> None:
+    """Whole networks, and what their devices tell of them."""
+
+
+@app.command()
+def discover(
+    hosts: Annotated[list[str], typer.Argument(metavar="HOST...", help="Where to begin: host or host:port.")],
+    at_most: Annotated[int, typer.Option(min=1, max=10_000, help="Open sessions to no more addresses.")],
+    into: Annotated[
+        Path, typer.Option(metavar="FOLDER", help="The inventory: a new folder, or one to compare with.")
+    ],
+    write: Annotated[
+        bool, typer.Option("--add", help="Give a folder that is there the devices, ports and links it lacks.")
+    ] = False,
+    credentials: Annotated[str | None, typer.Option(metavar="NAME", help="Credentials by their name.")] = None,
+    transport: Annotated[str, typer.Option(help="ssh, ssh-legacy or telnet.")] = "ssh",
+    jump: Annotated[str | None, typer.Option(metavar="HOST", help="Jump hosts, with commas between them.")] = None,
+    places: Annotated[
+        list[str] | None,
+        typer.Option("--at", metavar="NAME=HOST", help="Where a neighbour is reached (may be repeated)."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Read devices, what they announce, and so on, into an inventory. Nothing is changed on them."""
+    settings = load_settings()
+    words = {"transport": transport} | ({"credentials": credentials} if credentials else {})
+    words |= {"jump": jump} if jump else {}
+    try:
+        common = Reach.model_validate(words)
+    except ValidationError as error:
+        problem = error.errors(include_url=False)[0]
+        raise InputError(problem["msg"], Place(path=f"--{problem['loc'][0]}"), "see docs/reaching.md") from None
+    route, known = InventoryRoute(settings), into.exists()
+    with SeedSessions(route, common, _places(places or []), Sessions(settings.device_limits)) as sessions:
+        found = assemble(crawl(sessions, hosts, at_most, _tell))
+    if not known:
+        write_new(into, found, words)
+        changes = []
+    else:
+        changes = [str(change) for change in (add if write else compare)(into, found)]
+    if as_json:
+        print_json(_document(found, changes, into, written=write or not known))
+    else:
+        _print(found, changes, into, known=known, written=write)
+    sys.exit(3 if not found.devices else 0)
+
+
+def _places(given: list[str]) -> dict[str, str]:
+    places = {}
+    for one in given:
+        name, separator, host = one.partition("=")
+        if not (name and separator and host):
+            raise InputError(f"{one!r} says not where anything is", Place(path="--at"), "write --at NAME=HOST")
+        places[name] = host
+    return places
+
+
+def _tell(done: Progress) -> None:
+    progress("discover", f"{done.address}: {done.outcome} ({done.read} read, {done.waiting} to go)")
+
+
+def _document(found: Discovery, changes: list[str], folder: Path, *, written: bool) -> dict[str, Any]:
+    return {
+        "folder": str(folder),
+        "written": written,
+        "devices": [
+            {"name": device.name, "address": device.address, "platform": device.facts.platform}
+            for device in found.devices
+        ],
+        "links": [{"a": list(link.a), "b": list(link.b)} for link in found.links],
+        "changes": changes,
+        "notes": [
+            {key: getattr(note, key) for key in ("topic", "device", "line", "message", "hint")}
+            for note in found.notes
+        ],
+    }
+
+
+def _print(found: Discovery, changes: list[str], folder: Path, *, known: bool, written: bool) -> None:
+    for note in found.notes:
+        where = f"{note.device}: " if note.device else ""
+        out.print(f"note  {note.topic.value}  {where}{note.message}", markup=False)
+        if note.hint:
+            out.print(f"      {note.hint}", markup=False)
+    for change in changes:
+        out.print(change, markup=False)
+    out.print(f"{len(found.devices)} devices, {len(found.links)} links", markup=False)
+    if not known:
+        out.print(f"{folder} is new: read it, and give it what nobody announces", markup=False)
+    elif written:
+        out.print(f"{folder} has what was added; the rest is yours to correct", markup=False)
+    else:
+        out.print(f"{folder} was left as it is", markup=False)

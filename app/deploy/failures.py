@@ -1,0 +1,75 @@
+"""What a session with a device ended with, as an error that somebody can act on."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from cli_candidate.errors import CommitBrokenError, LimitExceededError, LineTimeoutError, SessionStoppedError
+from napalm.base.exceptions import ConnectAuthError, ConnectionException, NapalmException
+from netmiko.exceptions import NetmikoAuthenticationException, NetmikoTimeoutException
+from paramiko.ssh_exception import BadHostKeyException, SSHException
+
+from app.deploy.sessions import setting_of
+from app.errors import DeviceError, Place, QosforgeError
+
+E = TypeVar("E", bound=BaseException)
+
+
+def problem_of(caught: Exception, place: Place) -> QosforgeError:
+    """What happened, and what to do about it; an error of ours is itself."""
+    match caught:
+        case QosforgeError():
+            return caught
+        case LimitExceededError() | LineTimeoutError() | SessionStoppedError() | CommitBrokenError():
+            return _cut_short(caught, place)
+        case ConnectAuthError() | NetmikoAuthenticationException():
+            return DeviceError("the box refuses the credentials", place, "check user name, password and secret")
+        case ConnectionException() | NetmikoTimeoutException():
+            return _unreached(caught, place)
+        case NapalmException():
+            return DeviceError(str(caught), place, "nothing further was sent to it")
+        case SSHException() | OSError() | EOFError():
+            return DeviceError(f"the connection broke: {caught}", place, "try again when the box answers")
+        case _:
+            return DeviceError(f"the driver failed: {type(caught).__name__}: {caught}", place)
+
+
+def _cut_short(caught: BaseException, place: Place) -> DeviceError:
+    """What to do about a session that a limit, or somebody, ended."""
+    limit = _cause(caught, LimitExceededError)
+    if limit is not None:
+        mend = (
+            "nothing further was sent to it: look at the device; if it needs so much, raise "
+            f"{setting_of(limit.step, limit.quantity)}"
+        )
+        return DeviceError(str(caught), place, mend)
+    if _cause(caught, SessionStoppedError) is not None:
+        mend = "what a run had begun on it, the run or `qosforge recover` settles"
+        return DeviceError(f"left before it was done: {caught}", place, mend)
+    return DeviceError(str(caught), place, "nothing further was sent to it")
+
+
+def _cause(caught: BaseException, kind: type[E]) -> E | None:
+    """The error of a kind that is behind another one."""
+    error: BaseException | None = caught
+    while error is not None:
+        if isinstance(error, kind):
+            return error
+        error = error.__cause__ or error.__context__
+    return None
+
+
+def _unreached(caught: BaseException, place: Place) -> DeviceError:
+    """Why a session did not come about; drivers wrap what really happened, and say less."""
+    first: BaseException | None = caught
+    while first is not None:
+        if isinstance(first, BadHostKeyException):
+            return DeviceError(
+                "it shows another host key than the one that is known of it",
+                place,
+                "somebody answers in its place, or it has a new key: then replace the known one",
+            )
+        root, first = first, first.__cause__ or first.__context__
+    said = [line.removeprefix("[Errno None] ") for error in (caught, root) for line in str(error).splitlines()[:1]]
+    reason = ": ".join(dict.fromkeys(filter(None, said))) or type(caught).__name__
+    return DeviceError(f"cannot be reached: {reason}", place, "is it up, and its address right?")

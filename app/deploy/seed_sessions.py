@@ -1,0 +1,118 @@
+"""Sessions with devices that no inventory has yet, for a discovery: reached alike, and asked what they are."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import threading
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any, Self
+
+from app.deploy.connection import DeviceConnection
+from app.deploy.device_words import DeviceWords
+from app.deploy.failures import problem_of
+from app.deploy.route import InventoryRoute, Target
+from app.deploy.sessions import Sessions
+from app.discovery.facts import Neighbour
+from app.discovery.names import label
+from app.errors import DeviceError, InputError, Place, QosforgeError
+from app.inventory.reach import Reach
+from app.platforms.base import secret_forms
+
+_ANY = "ers"
+"""The driver whose log-in waits for whatever a device shows first, a prompt or a banner that wants a key."""
+_TOLD = (("force10", re.compile(r"Force10|FTOS", re.IGNORECASE)), ("ios", re.compile(r"Cisco|IOS")))
+"""What `show version` says, by what the command line is called; a 5510 has no such command."""
+_DRIVERS = {"ios": "ios_legacy"}
+
+
+class SeedSessions:
+    """Opens one session to each address, ``host`` or ``host:port``, and keeps it until the end of the block.
+
+    Safe between threads, as long as each address is asked by one at a time.
+    """
+
+    def __init__(self, route: InventoryRoute, common: Reach, places: Mapping[str, str], sessions: Sessions) -> None:
+        """``common`` is how all of them are reached. ``places`` are addresses of neighbours by their names, for
+        those that are not reached where they say.
+        """
+        self._route = route
+        self._common = common
+        self._places = {label(name): place for name, place in places.items()}
+        self._sessions = sessions
+        self._open: dict[str, tuple[str, Any]] = {}
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for _platform, connection in self._open.values():
+            with contextlib.suppress(Exception):  # it may be gone already
+                connection.close()
+
+    def locate(self, neighbour: Neighbour) -> str:
+        """See `app.discovery.session.Session`."""
+        place = self._places.get(label(neighbour.name)) if neighbour.name else None
+        found = place or next(iter(neighbour.addresses), None)
+        if found is None:
+            raise DeviceError(f"{neighbour} announces no address", mend="say where it is: --at NAME=HOST")
+        return found
+
+    def platform(self, address: str) -> str:
+        """See `app.discovery.session.Session`."""
+        return self._session(address)[0]
+
+    def run(self, address: str, command: str) -> str:
+        """See `app.discovery.session.Session`."""
+        _platform, connection = self._session(address)
+        return self._asked(address, connection, command)
+
+    def _session(self, address: str) -> tuple[str, Any]:
+        known = self._open.get(address)
+        if known is not None:
+            return known
+        target = self._target(address)
+        connection = self._connect(address, target, _ANY)
+        said = self._asked(address, connection, "show version")
+        platform = next((name for name, pattern in _TOLD if pattern.search(said)), _ANY)
+        if platform != _ANY:
+            connection.close()
+            connection = self._connect(address, target, _DRIVERS.get(platform, platform))
+        with self._lock:
+            self._open[address] = platform, connection
+        return platform, connection
+
+    def _target(self, address: str) -> Target:
+        host, separator, port = address.rpartition(":")
+        numbered = bool(separator) and port.isdigit() and ":" not in host
+        words = {"hostname": host if numbered else address} | ({"port": int(port)} if numbered else {})
+        try:
+            reach = Reach.model_validate({**self._common.model_dump(exclude_unset=True), **words})
+        except ValueError:
+            raise InputError(f"{address!r} is no address", mend="write host or host:port") from None
+        return self._route.target_of(address, reach)
+
+    def _connect(self, address: str, target: Target, driver: str) -> DeviceConnection:
+        made = DeviceConnection()
+        arguments = {**target.optional_args(), "session_guard": self._sessions.guard()}
+        extras = {"timeout": target.timeout, "optional_args": arguments}
+        try:
+            made.open(target.hostname, target.login.username, target.login.password, None, driver, extras)
+        except Exception as error:  # noqa: BLE001  # a driver may raise anything
+            raise self._told(address, target, error) from None
+        return made
+
+    def _asked(self, address: str, connection: DeviceConnection, command: str) -> str:
+        try:
+            return str(connection.connection.cli([command])[command])
+        except Exception as error:  # noqa: BLE001
+            raise self._told(address, self._target(address), error) from None
+
+    def _told(self, address: str, target: Target, error: Exception) -> QosforgeError:
+        """What happened, without a secret in it."""
+        words = DeviceWords(secret_forms(""), target.login)  # which platform it is may not be known yet
+        return words.shown_in(problem_of(error, Place(device=address)))
