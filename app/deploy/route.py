@@ -17,6 +17,7 @@ from app.inventory.reach import Reach
 from app.settings import Settings
 
 CONNECT_SECONDS = 15
+LOGIN_SECONDS = 60
 _PORTS = {"ssh": 22, "ssh-legacy": 22, "telnet": 23}
 
 
@@ -30,7 +31,7 @@ class Target:
     hostname: str
     login: Credentials
     arguments: dict[str, Any] = field(default_factory=dict)
-    timeout: int = 60
+    timeout: int = LOGIN_SECONDS
 
     def optional_args(self) -> dict[str, Any]:
         """What a NAPALM driver takes beside host, user name and password."""
@@ -144,7 +145,7 @@ class InventoryRoute:
             mend = "give the credentials a username, or the device one in hosts.yaml"
             raise InputError("no user name", Place(device=name), mend)
         options = dict(reach.options)
-        timeout = int(options.pop("timeout", 60))
+        timeout = options.pop("timeout", None)
         return Target(
             hostname=entry.hostname,
             login=login,
@@ -158,7 +159,7 @@ class InventoryRoute:
                 "alt_host_keys": True,
                 "alt_key_file": str(self._known_hosts),
             },
-            timeout=timeout,
+            timeout=int(timeout) if isinstance(timeout, int | float) else LOGIN_SECONDS,
         )
 
     def login(self, device: Device) -> Credentials:

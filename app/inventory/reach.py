@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from app.errors import InputError
 from app.intent.yaml_source import Document, Path_
@@ -21,11 +21,15 @@ OWN = ("transport", "credentials", "jump")
 OPTIONS = frozenset(
     {
         "auth_timeout", "auto_rollback_on_error", "banner_timeout", "candidate_cfg",
-        "conn_timeout", "default_enter", "dest_file_system", "disabled_algorithms", "fast_cli", "force_no_enable",
+        "conn_timeout", "default_enter", "dest_file_system", "fast_cli", "force_no_enable",
         "global_delay_factor", "inline_transfer", "keepalive", "merge_cfg", "rollback_cfg", "timeout",
     }
 )  # fmt: skip
 """What ``connection_options`` may give a driver: arguments of Netmiko's ``ConnectHandler`` and NAPALM's ``ios``."""
+_NUMBERS = frozenset(
+    {"auth_timeout", "banner_timeout", "conn_timeout", "global_delay_factor", "keepalive", "timeout"}
+)
+Scalar = bool | int | float | str | None
 _SECRETS = frozenset({"password", "secret", "passphrase", "key_file", "pkey", "use_keys", "allow_agent"})
 _CONNECTIONS = ("netmiko", "napalm")
 _HOST = re.compile(r"[A-Za-z0-9:][A-Za-z0-9_.:%-]{0,252}")
@@ -53,6 +57,10 @@ def _named(value: str) -> str:
     return value
 
 
+def _pairs(value: object) -> object:
+    return tuple(sorted(value.items())) if isinstance(value, dict) else value
+
+
 class Reach(BaseModel):
     """How a device is reached outside a lab.
 
@@ -68,7 +76,7 @@ class Reach(BaseModel):
     transport: Transport = "ssh"
     credentials: Annotated[str, AfterValidator(_named)] | None = None
     jump: Annotated[str, AfterValidator(_jump)] | None = None
-    options: dict[str, Any] = Field(default_factory=dict)
+    options: Annotated[tuple[tuple[str, Scalar], ...], BeforeValidator(_pairs)] = ()
 
 
 def written_reach(host: Any, data: Mapping[str, Any]) -> dict[str, Any]:
@@ -127,6 +135,14 @@ def _wrong_options(extras: Any, document: Document, path: Path_) -> Iterator[Inp
                 document.key_place((*path, key)),
                 f"known here: {', '.join(sorted(OPTIONS))}",
             )
+        elif not _fits(key, value):
+            what = "a number above 0" if key in _NUMBERS else "one value"
+            yield InputError(f"{key} is not {shortened(value)}", document.place((*path, key)), f"write {what}")
+
+
+def _fits(key: str, value: object) -> bool:
+    number = isinstance(value, int | float) and not isinstance(value, bool) and value > 0
+    return number if key in _NUMBERS else isinstance(value, bool | int | float | str)
 
 
 def _secret(key: str, document: Document, path: Path_) -> InputError:

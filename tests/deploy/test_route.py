@@ -121,6 +121,8 @@ def test_nornirs_words_hold_with_what_groups_and_defaults_give(tmp_path: Path, s
         ("connection_options: {netmiko: {extras: {ssh_strict: false}}}", "'ssh_strict' is not taken"),
         ("connection_options: {napalm: {extras: {optional_args: {session_log: x}}}}", "'session_log' is not taken"),
         ("connection_options: {scrapli: {port: 1}}", "'scrapli' is not used here"),
+        ("connection_options: {netmiko: {extras: {conn_timeout: soon}}}", "conn_timeout is not 'soon'"),
+        ("connection_options: {netmiko: {extras: {fast_cli: [1]}}}", "fast_cli is not"),
         ("port: 70000", "70000"),
     ],
 )
