@@ -47,6 +47,8 @@ def trust(
     """Show the host keys of devices and record those that you confirm. Nobody logs in."""
     net, settings = load_network(network_folder(network)), load_settings()
     route = route_to(settings, net)
+    if not any(device.reach.hostname for device in net.devices):
+        raise InputError(f"no device of {net.name} has a hostname", mend="give each one in hosts.yaml")
     if route.lab is not None:
         raise InputError("a lab is up, whose host keys are known", mend="qosforge lab down, to reach the devices")
     names = devices or [device.name for device in net.devices]

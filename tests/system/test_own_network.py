@@ -269,3 +269,5 @@ def test_a_host_key_is_recorded_when_somebody_confirms_it_and_never_silently(own
     unknown = own.command("device", "trust", "r9", "--network", own.network)
     assert unknown.code == 2
     assert "it has r3" in unknown.stderr
+    emulated = own.command("device", "trust", "--network", root() / "inventories" / "campus")
+    assert (emulated.code, "no device of campus has a hostname" in emulated.stderr) == (2, True)
