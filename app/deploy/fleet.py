@@ -139,6 +139,8 @@ class Fleet:
             name: Outcome(name, error=self._refused[name]) for name in names if name in self._refused
         }
         chosen = nornir.filter(filter_func=lambda host: host.name in names and host.name not in self._refused)
+        if not chosen.inventory.hosts:  # Nornir would warn of it, in words of its own
+            return results
 
         def on_host(running: Task) -> Result:
             results[running.host.name] = self._guarded(running.host, task)

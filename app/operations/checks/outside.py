@@ -53,7 +53,7 @@ def _reach(name: str, network: Network, around: Surroundings) -> Iterator[Result
             route.login(device)
         except InputError as error:
             without.setdefault(error.problems()[0].mend, []).append(device.name)
-    devices = f"{len(network.devices)} devices, reached as {route.told}"
+    devices = f"{len(network.devices)} devices ({route.told})"
     for mend, names in without.items():
         yield Result(name, State.WARNING, f"{devices}; no credentials for {', '.join(names)}", mend)
     if not without:
