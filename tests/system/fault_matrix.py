@@ -24,10 +24,11 @@ from typing import Any
 from app.compiler.candidate import make_candidate
 from app.compiler.compile import compile_intent
 from app.configtree import as_text
-from app.emulation import start_lab, state_folder
+from app.emulation import start_lab
 from app.errors import QosforgeError
 from app.intent.loader import LoadedIntent, parse_intent
 from app.inventory.loader import load_network
+from app.inventory.overlay import state_folder
 from app.lab import control
 from app.lab.faults import OF_THE_BOX
 from app.runs.desk import Order
