@@ -110,8 +110,10 @@ def agent(folder: Path, key: Path) -> Iterator[str]:
     process = subprocess.Popen(["ssh-agent", "-D", "-a", path], stdout=subprocess.DEVNULL)
     try:
         end = time.monotonic() + _START_SECONDS
-        while not Path(path).exists() and time.monotonic() < end:
-            time.sleep(0.02)
+        with socket.socket(socket.AF_UNIX) as asking:
+            # Its socket is there a moment before it listens.
+            while asking.connect_ex(path) and time.monotonic() < end:
+                time.sleep(0.02)
         environment = {**os.environ, "SSH_AUTH_SOCK": path}
         subprocess.run(["ssh-add", "-q", str(key)], check=True, env=environment)
         yield path

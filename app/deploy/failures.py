@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from cli_candidate.errors import CommitBrokenError, LimitExceededError, LineTimeoutError, SessionStoppedError
+from cli_candidate.errors import (
+    CommitBrokenError,
+    EnableRefusedError,
+    LimitExceededError,
+    LineTimeoutError,
+    SessionStoppedError,
+)
 from napalm.base.exceptions import ConnectAuthError, ConnectionException, NapalmException
 from netmiko.exceptions import NetmikoAuthenticationException, NetmikoTimeoutException
+from paramiko.hostkeys import InvalidHostKey
 from paramiko.ssh_exception import BadHostKeyException, SSHException
 
 from app.deploy.sessions import setting_of
-from app.errors import DeviceError, Place, QosforgeError
+from app.errors import DeviceError, EnableRefused, LoginRefused, Place, QosforgeError
 
 E = TypeVar("E", bound=BaseException)
 
@@ -22,12 +29,17 @@ def problem_of(caught: Exception, place: Place) -> QosforgeError:
             return caught
         case LimitExceededError() | LineTimeoutError() | SessionStoppedError() | CommitBrokenError():
             return _cut_short(caught, place)
+        case EnableRefusedError():
+            hint = "check the secret of its credentials; without one, its user must log in privileged"
+            return EnableRefused("the device refuses the enable secret", place, hint)
         case ConnectAuthError() | NetmikoAuthenticationException():
-            return DeviceError("the box refuses the credentials", place, "check user name, password and secret")
+            return LoginRefused("the box refuses the credentials", place, "check user name, password and secret")
         case ConnectionException() | NetmikoTimeoutException():
             return _unreached(caught, place)
         case NapalmException():
             return DeviceError(str(caught), place, "nothing further was sent to it")
+        case InvalidHostKey():
+            return _unreached(caught, place)
         case SSHException() | OSError() | EOFError():
             return DeviceError(f"the connection broke: {caught}", place, "try again when the box answers")
         case _:
@@ -68,6 +80,16 @@ def _unreached(caught: BaseException, place: Place) -> DeviceError:
                 "it shows another host key than the one that is known of it",
                 place,
                 "somebody answers in its place, or it has a new key: then replace the known one",
+            )
+        if isinstance(first, SSHException) and str(first).endswith("not found in known_hosts"):
+            return DeviceError(
+                "its host key is not known",
+                place,
+                "compare it with the device's own, and record it: qosforge device trust",
+            )
+        if isinstance(first, InvalidHostKey):
+            return DeviceError(
+                f"a line of known_hosts is broken: {first}", place, "correct the line, or take it away"
             )
         root, first = first, first.__cause__ or first.__context__
     said = [line.removeprefix("[Errno None] ") for error in (caught, root) for line in str(error).splitlines()[:1]]

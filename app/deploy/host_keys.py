@@ -11,12 +11,14 @@ from pathlib import Path
 
 import paramiko
 from cli_candidate.host_key import HostKey, read_host_key
-from cli_candidate.way import Way
+from cli_candidate.way import Way, known_hosts_name
 
 from app.deploy.route import CONNECT_SECONDS, Target
 from app.errors import DeviceError, InputError, Place
+from app.settings import Settings
 
-_SSH = 22
+_SYSTEM = Path("~/.ssh/known_hosts")
+"""What Paramiko's ``load_system_host_keys`` reads."""
 
 
 @dataclass(frozen=True)
@@ -33,9 +35,9 @@ class ShownKey:
     other: bool
 
 
-def known_hosts_name(hostname: str, port: int) -> str:
-    """A host as known_hosts has it (sshd(8), SSH_KNOWN_HOSTS FILE FORMAT)."""
-    return hostname if port == _SSH else f"[{hostname}]:{port}"
+def trusted_files(settings: Settings) -> tuple[Path, ...]:
+    """Where known host keys are looked for: OpenSSH's file of who runs this, and the one that we record in."""
+    return (_SYSTEM.expanduser(), settings.known_hosts_file)
 
 
 def shown_key(device: str, target: Target, files: Sequence[Path]) -> ShownKey:

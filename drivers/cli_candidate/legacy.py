@@ -19,7 +19,7 @@ import paramiko
 from paramiko.ssh_exception import AuthenticationException, BadHostKeyException, SSHException
 
 from cli_candidate.guard import SessionGuard
-from cli_candidate.way import connect, way_closed
+from cli_candidate.way import connect, known_hosts_name, way_closed
 
 T = TypeVar("T")
 
@@ -67,6 +67,26 @@ class _Shell(asyncssh.SSHClientSession):  # type: ignore[misc]  # asyncssh is un
             data = bytes(self._arrived[:most])
             del self._arrived[:most]
         return data
+
+
+class _Shown(asyncssh.SSHClient):  # type: ignore[misc]  # asyncssh is untyped here
+    """Remembers the host key that is not among the known ones."""
+
+    key: paramiko.PKey | None = None
+
+    def validate_host_public_key(self, host: str, addr: str, port: int, key: Any) -> bool:
+        """Never believe it."""
+        entry = paramiko.hostkeys.HostKeyEntry.from_line(f"{host} {key.export_public_key().decode()}")
+        self.key = entry.key if entry is not None else None
+        return False
+
+
+async def _agent() -> Any:
+    """The SSH agent of who runs this."""
+    try:
+        return await asyncssh.connect_agent()
+    except OSError as error:
+        raise SSHException(f"no SSH agent answers: {error}") from error
 
 
 class LegacyChannel:
@@ -150,34 +170,47 @@ class LegacyClient:
         Raises:
             AuthenticationException: user name, password and keys are refused.
             BadHostKeyException: the device shows another key than the known one.
-            SSHException: no host key is known, or the device has no algorithm in common.
+            SSHException: no host key is known, no agent answers that should, or no algorithm is in common.
             OSError: nothing accepts the connection.
         """
         sock = connect(self._guard, self._jump, hostname, port, timeout)
         sock.setblocking(False)
         self._thread.start()
+        shown = _Shown()
         later = self._guard.longest_seconds + _LATER_SECONDS
-        opening = asyncssh.connect(
-            hostname,
-            port,
-            sock=sock,
-            config=[],
-            known_hosts=self._known_keys(),
-            username=username,
-            password=password or None,
-            client_keys=[key_filename] if key_filename else (() if not allow_agent else None),
-            passphrase=passphrase,
-            agent_path=() if allow_agent else None,
-            login_timeout=later,
-            connect_timeout=later,
-            **ALGORITHMS,
-        )
+
+        async def opened() -> Any:
+            async with contextlib.AsyncExitStack() as stack:
+                try:
+                    keys: list[Any] = [*asyncssh.load_keypairs([key_filename], passphrase)] if key_filename else []
+                    if allow_agent:
+                        keys += await (await stack.enter_async_context(await _agent())).get_keys()
+                except BaseException:
+                    sock.close()
+                    raise
+                return await asyncssh.connect(
+                    hostname,
+                    port,
+                    sock=sock,
+                    config=[],
+                    client_factory=lambda: shown,
+                    known_hosts=self._known_keys(),
+                    username=username,
+                    password=password or None,
+                    # AsyncSSH takes an empty list for the keys of ~/.ssh.
+                    client_keys=keys or None,
+                    agent_path=None,
+                    login_timeout=later,
+                    connect_timeout=later,
+                    **ALGORITHMS,
+                )
+
         try:
-            self._connection = self._wait(opening)
+            self._connection = self._wait(opened())
         except asyncssh.PermissionDenied as error:
             raise AuthenticationException(str(error)) from error
         except asyncssh.HostKeyNotVerifiable as error:
-            raise self._unknown(hostname, port) from error
+            raise self._unknown(known_hosts_name(hostname, port), shown.key) from error
         except (asyncssh.Error, OSError, ValueError) as error:
             said = self._guard.said()
             self._guard.check()
@@ -223,14 +256,12 @@ class LegacyClient:
         """The lines of the files; never nothing, for which AsyncSSH would take others."""
         return b"\n".join([*(Path(file).read_bytes() for file in self._known_hosts), b"# end\n"])
 
-    def _unknown(self, hostname: str, port: int) -> Exception:
+    def _unknown(self, name: str, shown: paramiko.PKey | None) -> Exception:
         """Why a host key is refused: another one is known, or none."""
-        name = hostname if port == 22 else f"[{hostname}]:{port}"
         keys = paramiko.HostKeys()
         for file in self._known_hosts:
             keys.load(file)
-        known = keys.lookup(name)
-        if known:
-            key = next(iter(known.values()))
-            return BadHostKeyException(name, key, key)
+        known = next(iter((keys.lookup(name) or {}).values()), None)
+        if known is not None and shown is not None:
+            return BadHostKeyException(name, shown, known)
         return SSHException(f"Server {name!r} not found in known_hosts")

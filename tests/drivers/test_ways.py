@@ -14,6 +14,8 @@ from cli_candidate.bounded_ios import BoundedIosDriver
 from napalm import get_network_driver
 from napalm.base.exceptions import ConnectAuthError, ConnectionException
 
+from app.deploy.failures import problem_of
+from app.errors import Place
 from tests import doors, sshd
 from tests.doors import LEGACY, PASSWORD, SECRET, USERNAME, Doors
 
@@ -83,8 +85,9 @@ def test_a_key_opens_a_real_server(router: Doors, reach: Open, tmp_path: Path) -
 
 
 @pytest.mark.needs("ssh-server")
+@pytest.mark.parametrize("transport", ["ssh", "ssh-legacy"])
 def test_an_agent_opens_a_real_server(
-    router: Doors, reach: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    router: Doors, reach: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, transport: str
 ) -> None:
     key = tmp_path / "id"
     with (
@@ -93,8 +96,43 @@ def test_an_agent_opens_a_real_server(
     ):
         key.unlink()
         monkeypatch.setenv("SSH_AUTH_SOCK", agent)
-        box = reach(real.port, username=sshd.user(), password="", allow_agent=True, **strict(tmp_path, real.known))
+        known = strict(tmp_path, real.known)
+        box = reach(real.port, username=sshd.user(), password="", allow_agent=True, transport=transport, **known)
         assert "hostname R1" in box.get_config(retrieve="running")["running"]
+
+
+def test_an_agent_that_does_not_answer_is_told(
+    router: Doors, reach: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SSH_AUTH_SOCK", str(tmp_path / "nobody"))
+    port, public = router.ssh()
+    known = strict(tmp_path, f"[127.0.0.1]:{port} {public}\n")
+    with pytest.raises(ConnectionException, match="no SSH agent answers"):
+        reach(port, password="", allow_agent=True, transport="ssh-legacy", **known)
+
+
+@pytest.mark.needs("ssh-server")
+@pytest.mark.parametrize("transport", ["ssh", "ssh-legacy"])
+def test_keys_that_nobody_named_are_not_shown(
+    router: Doors, reach: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, transport: str
+) -> None:
+    """A device is shown what its credentials name: neither what lies in ~/.ssh nor what an agent holds."""
+    (tmp_path / ".ssh").mkdir(mode=0o700)
+    lying = tmp_path / ".ssh" / "id_ed25519"
+    held = tmp_path / "held"
+    named = tmp_path / "named"
+    sshd.new_key(named)
+    with (
+        sshd.server(tmp_path / "sshd", [sshd.new_key(lying), sshd.new_key(held)], router.plain()) as real,
+        sshd.agent(tmp_path, held) as agent,
+    ):
+        monkeypatch.setenv("HOME", str(tmp_path))
+        monkeypatch.setenv("SSH_AUTH_SOCK", agent)
+        known = strict(tmp_path, real.known)
+        for login in ({"password": "wrong"}, {"password": "", "use_keys": True, "key_file": str(named)}):
+            with pytest.raises(ConnectAuthError):
+                reach(real.port, username=sshd.user(), transport=transport, **login, **known)
+        assert "Accepted" not in real.log.read_text()
 
 
 @pytest.mark.needs("ssh-server")
@@ -117,11 +155,26 @@ def test_a_changed_or_unknown_host_key_is_refused_before_the_password(
     others = asyncssh.generate_private_key("ssh-rsa" if legacy else "ssh-ed25519")
     other = " ".join(others.export_public_key().decode().split()[:2])
     for known in (f"[127.0.0.1]:{port} {other}\n", "", f"[127.0.0.1]:{port + 1} {public}\n"):
-        with pytest.raises(ConnectionException):
+        with pytest.raises(ConnectionException) as refused:
             reach(port, **way, **strict(tmp_path, known))
+        problem = problem_of(refused.value, Place())
+        assert ("another host key" in problem.message) == (other in known)
+        assert ("device trust" in problem.mend) == (other not in known)
     assert router.logins == []
     reach(port, **way, **strict(tmp_path, f"[127.0.0.1]:{port} {public}\n"))
     assert router.logins == [(USERNAME, PASSWORD)]
+
+
+@pytest.mark.parametrize("transport", ["ssh", "ssh-legacy"])
+def test_a_broken_line_of_known_hosts_is_told(router: Doors, reach: Open, tmp_path: Path, transport: str) -> None:
+    port, _public = router.ssh()
+    known = strict(tmp_path, f"[127.0.0.1]:{port} ssh-ed25519 no-base64-at-all\n")
+    with pytest.raises(Exception) as refused:  # noqa: PT011  (of whichever kind a library raises)
+        reach(port, transport=transport, **known)
+    problem = problem_of(refused.value, Place())
+    assert "known_hosts is broken" in problem.message
+    assert "no-base64-at-all" in problem.message
+    assert "line" in problem.mend
 
 
 def test_a_password_is_given_where_it_is_asked_for_interactively(
