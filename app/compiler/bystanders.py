@@ -7,7 +7,7 @@ from typing import Literal
 
 from app.compiler.alike import canonical
 from app.findings import Finding, Severity
-from app.plan.model import Egress, Ingress, InterfacePlan, Plan
+from app.plan.model import Egress, Ingress, Plan
 
 _SIDES: tuple[tuple[Literal["ingress", "egress"], str], ...] = (("ingress", "input"), ("egress", "output"))
 
@@ -16,14 +16,16 @@ def shared_policies(plan: Plan, held: Plan) -> Iterator[Finding]:
     """One finding for every side of an interface that ``plan`` leaves as the box holds it, under a policy that is
     to become another one: a name stands for one content on the whole box."""
     for side, direction in _SIDES:
-        made = {
-            getattr(i, side).policy: _content(getattr(i, side)) for i in plan.interfaces if _changed(i, held, side)
-        }
+        if all(getattr(there, side).policy is None for there in held.interfaces):
+            continue
+        before = {i.name: _content(getattr(i, side)) for i in held.interfaces}
+        after = {i.name: _content(getattr(i, side)) for i in plan.interfaces}
+        changed = {name for name, content in after.items() if name not in before or before[name] != content}
+        made = {getattr(i, side).policy: after[i.name] for i in plan.interfaces if i.name in changed}
         for there in held.interfaces:
             policy: str | None = getattr(there, side).policy
-            wanted = plan.interface(there.name)
-            left = wanted is None or not _changed(wanted, held, side)
-            if policy is not None and left and policy in made and made[policy] != _content(getattr(there, side)):
+            left = there.name not in changed
+            if policy is not None and left and policy in made and made[policy] != before[there.name]:
                 yield Finding(
                     code="policy-shared",
                     severity=Severity.ERROR,
@@ -35,11 +37,6 @@ def shared_policies(plan: Plan, held: Plan) -> Iterator[Finding]:
                     will_be="another policy of this name",
                     mend="give the intent's scopes a 'policy' of another name, or put the interface under them",
                 )
-
-
-def _changed(wanted: InterfacePlan, held: Plan, side: Literal["ingress", "egress"]) -> bool:
-    there = held.interface(wanted.name)
-    return there is None or _content(getattr(there, side)) != _content(getattr(wanted, side))
 
 
 def _content(side: Ingress | Egress) -> object:

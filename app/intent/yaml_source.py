@@ -25,6 +25,20 @@ MAX_NODES = 50_000
 
 Path_ = tuple[str | int, ...]
 Position = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """How large a document may be, and how the same is said shorter."""
+
+    bytes: int = MAX_BYTES
+    values: int = MAX_NODES
+    hint: str = "write ranges and prefixes instead of single values"
+
+
+TEXT = Bounds()
+"""Those of a text that somebody may hand in."""
+
 _PLAIN = "tag:yaml.org,2002:"
 _SCALARS = frozenset(_PLAIN + kind for kind in ("str", "int", "float", "bool", "null", "timestamp"))
 _NUMBERS = frozenset(_PLAIN + kind for kind in ("int", "float"))
@@ -80,8 +94,8 @@ def dotted(path: Path_) -> str:
     return text
 
 
-def read_document(path: Path, called: str | None = None) -> Document:
-    """Read one YAML file within the bounds of this module; ``called`` is what messages call it instead of its path.
+def read_document(path: Path, called: str | None = None, bounds: Bounds = TEXT) -> Document:
+    """Read one YAML file within bounds; ``called`` is what messages call it instead of its path.
 
     Raises:
         InputError: missing, too large, not text, not YAML, empty, too deep, or too many aliases.
@@ -90,13 +104,13 @@ def read_document(path: Path, called: str | None = None) -> Document:
     name = called or str(path)
     try:
         with path.open("rb") as stream:
-            raw = stream.read(MAX_BYTES + 1)
+            raw = stream.read(bounds.bytes + 1)
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", Place(file=name), "check the path") from None
     except ValueError:  # a NUL byte in the path
         raise InputError("cannot be read: not a path", Place(file=repr(name)), "check the path") from None
-    if len(raw) > MAX_BYTES:
-        raise _too_large(name)
+    if len(raw) > bounds.bytes:
+        raise _too_large(name, bounds)
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -104,28 +118,28 @@ def read_document(path: Path, called: str | None = None) -> Document:
         column = error.start - (raw.rfind(b"\n", 0, error.start) + 1) + 1
         place = Place(file=name, line=line, column=column)
         raise InputError(f"is not UTF-8 text (byte {error.start})", place, "is it a text file?") from None
-    return parse_document(text, name)
+    return parse_document(text, name, bounds)
 
 
-def parse_document(text: str, name: str) -> Document:
-    """Parse YAML text within the bounds of this module.
+def parse_document(text: str, name: str, bounds: Bounds = TEXT) -> Document:
+    """Parse YAML text within bounds.
 
     Raises:
         InputError: not YAML, empty, too deep, or too many aliases.
         InputErrors: keys given twice, values of unknown types or numbers too long to be any, all of them.
     """
-    if len(text) > MAX_BYTES:
-        raise _too_large(name)
-    plain = read_plain(text, MAX_DEPTH, MAX_NODES)
+    if len(text) > bounds.bytes:
+        raise _too_large(name, bounds)
+    plain = read_plain(text, MAX_DEPTH, bounds.values)
     if plain is not None:
         return Document(name, *plain, text)
-    return _parsed(text, name)
+    return _parsed(text, name, bounds)
 
 
-def _parsed(text: str, name: str) -> Document:
+def _parsed(text: str, name: str, bounds: Bounds = TEXT) -> Document:
     """The document, by the reader that tells what is wrong."""
     try:
-        _check_bounds(text, name)
+        _check_bounds(text, name, bounds)
         yaml = YAML(typ="safe", pure=True)
         yaml.composer.warn_double_anchors = False  # the language of YAML allows it: the last one counts
         node = yaml.compose(text)
@@ -144,15 +158,15 @@ def _parsed(text: str, name: str) -> Document:
         raise InputError(
             "is empty", Place(file=name, line=1, column=1), "see policies/ and inventories/ for examples"
         )
-    building = _Building(name)
+    building = _Building(name, bounds)
     data = building.value(node, ())
     if building.problems:
         raise InputErrors("not a usable document", Place(file=name), "", building.problems)
     return Document(name, data, building.marks, building.keys, text)
 
 
-def _too_large(name: str) -> InputError:
-    return InputError(f"is larger than {MAX_BYTES:,} bytes", Place(file=name), "only short texts are read")
+def _too_large(name: str, bounds: Bounds) -> InputError:
+    return InputError(f"is larger than {bounds.bytes:,} bytes", Place(file=name), bounds.hint)
 
 
 def _bad_character(text: str, name: str, error: ReaderError) -> InputError:
@@ -173,7 +187,7 @@ def _at(name: str, mark: StreamMark) -> Place:
     return Place(file=name, line=mark.line + 1, column=mark.column + 1)
 
 
-def _check_bounds(text: str, name: str) -> None:
+def _check_bounds(text: str, name: str, bounds: Bounds) -> None:
     depth = aliases = nodes = 0
     for event in YAML(typ="safe", pure=True).parse(text):
         if isinstance(event, CollectionStartEvent):
@@ -191,16 +205,17 @@ def _check_bounds(text: str, name: str) -> None:
                 raise InputError(f"has more than {MAX_ALIASES} aliases", place, "write the values out")
         if isinstance(event, NodeEvent):
             nodes += 1
-            if nodes > MAX_NODES:
+            if nodes > bounds.values:
                 place = _at(name, event.start_mark)
-                raise InputError(f"has more than {MAX_NODES:,} values", place, "split it")
+                raise InputError(f"has more than {bounds.values:,} values", place, bounds.hint)
 
 
 class _Building:
     """One document being built: data as plain Python values, where they stand, and what is wrong with them."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, bounds: Bounds) -> None:
         self.name = name
+        self._most = bounds.values
         self.marks: dict[Path_, Position] = {}
         self.keys: dict[Path_, Position] = {}
         self.problems: list[InputError] = []
@@ -209,8 +224,8 @@ class _Building:
     def value(self, node: Node, path: Path_) -> Any:
         place = _at(self.name, node.start_mark)
         # Aliases share nodes, so what they expand to is counted here, where it would grow.
-        if len(self.marks) > MAX_NODES:
-            raise InputError(f"expands to more than {MAX_NODES:,} values", place, "do not nest aliases in aliases")
+        if len(self.marks) > self._most:
+            raise InputError(f"expands to more than {self._most:,} values", place, "do not nest aliases in aliases")
         if len(path) > MAX_DEPTH:
             raise InputError(f"is nested deeper than {MAX_DEPTH} levels", place, "flatten it")
         self.marks[path] = (node.start_mark.line + 1, node.start_mark.column + 1)
@@ -237,7 +252,9 @@ class _Building:
         for key_node, value_node in node.value:
             place = _at(self.name, key_node.start_mark)
             if not isinstance(key_node, ScalarNode):
-                self._problem("has a key that is not text", place, "use plain words as keys")
+                self._problem(
+                    "has a key that is not text", place, "use plain words as keys, in quotes if they have brackets"
+                )
                 continue
             key = str(key_node.value)
             if key in result:

@@ -9,6 +9,7 @@ from pathlib import Path
 from app.errors import InputError, InputErrors, Place, StoreError
 from app.inventory.loader import load_network
 from app.inventory.models import Device, Network, is_name
+from app.units import listed
 
 
 @dataclass(eq=False)
@@ -109,5 +110,5 @@ def device_of(network: Network, name: str) -> Device:
     try:
         return network.device(name)
     except KeyError:
-        known = ", ".join(device.name for device in network.devices)
+        known = listed(device.name for device in network.devices)
         raise DeviceUnknown("no such device", Place(path="device"), f"{network.name} has {known}") from None

@@ -1,4 +1,4 @@
-"""When and how a network may be changed: approvals, tickets, change windows and freezes."""
+"""When and how a network may be changed: approvals, tickets, change windows, freezes and rollouts."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from app.inventory.rollout import Rollout
 from app.keep_rule import KeepRule
 from app.units import shortened
 
@@ -121,7 +122,7 @@ class ChangeRules(_Model):
     ``approval``: ``none``; by ``any`` approver; ``four_eyes``: by one who had no hand in the change. ``None``
     leaves it to the installation. ``keep``: when a change is kept at least, whatever its intent says. ``writable``:
     whether changes are pushed at all; ``None``: into a lab alone, so that a network is read-only until an
-    administrator says otherwise.
+    administrator says otherwise. ``rollout``: in which order and how fast devices are changed.
     """
 
     writable: bool | None = None
@@ -132,6 +133,7 @@ class ChangeRules(_Model):
     zone: Annotated[str, AfterValidator(_zone)] = "UTC"
     windows: tuple[Window, ...] = ()
     freezes: tuple[Freeze, ...] = ()
+    rollout: Rollout = Rollout()
 
     @model_validator(mode="after")
     def _forwards(self) -> Self:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -10,16 +10,20 @@ from app.errors import InputError
 from app.intent.applications import load_catalogue
 from app.intent.yaml_source import Document, Path_
 from app.inventory.models import Interface, Link, Network, Port, TrafficFlow, TrafficScenario
+from app.units import listed
 
+_Interfaces = Mapping[str, Mapping[str, Interface]]
+"""By device, by name."""
 _TCP_HEADERS = 40
 """Bytes of a segment before its data (RFC 791, RFC 9293)."""
 
 
 def inconsistencies(network: Network, links: Document, traffic: Document | None) -> Iterator[InputError]:
     """Every problem between the parts of a network; the documents say where the parts stand."""
-    yield from _ports(network, links)
+    devices = {device.name: {i.name: i for i in device.interfaces} for device in network.devices}
+    yield from _ports(network, devices, links)
     for position, link in enumerate(network.links):
-        yield from _ends(network, link, links, position)
+        yield from _ends(devices, link, links, position)
     names = [s.name for s in network.stations]
     yield from _twice(names, "station", links, "stations")
     if traffic is None:
@@ -29,9 +33,8 @@ def inconsistencies(network: Network, links: Document, traffic: Document | None)
         yield from _scenario(scenario, names, traffic, ("scenarios", position))
 
 
-def _ports(network: Network, document: Document) -> Iterator[InputError]:
+def _ports(network: Network, devices: _Interfaces, document: Document) -> Iterator[InputError]:
     """Ports that do not exist, and ports with more than one line."""
-    devices = {device.name: [i.name for i in device.interfaces] for device in network.devices}
     used: dict[Port, str] = {}
     ends: list[tuple[Path_, Port]] = []
     for position, link in enumerate(network.links):
@@ -44,7 +47,7 @@ def _ports(network: Network, document: Document) -> Iterator[InputError]:
             yield InputError(f"there is no device {device!r}", place, _nearest(device, list(devices)))
         elif interface not in devices[device]:
             yield InputError(
-                f"{device} has no interface {interface!r}", place, _nearest(interface, devices[device])
+                f"{device} has no interface {interface!r}", place, _nearest(interface, list(devices[device]))
             )
         elif port in used:
             yield InputError(f"{device} {interface} has a line already ({used[port]})", place, "a port takes one")
@@ -52,10 +55,10 @@ def _ports(network: Network, document: Document) -> Iterator[InputError]:
             used[port] = f"line {place.line}"
 
 
-def _ends(network: Network, link: Link, document: Document, position: int) -> Iterator[InputError]:
+def _ends(devices: _Interfaces, link: Link, document: Document, position: int) -> Iterator[InputError]:
     """Ends that differ from their link: shares and delays would be computed for another line."""
     for key, (device, name) in (("a", link.a), ("b", link.b)):
-        end = _interface(network, device, name)
+        end = devices.get(device, {}).get(name)
         if end is None:
             continue
         for what, one, other in (
@@ -68,11 +71,6 @@ def _ends(network: Network, link: Link, document: Document, position: int) -> It
                 yield InputError(
                     message, document.place(("links", position, key)), "make hosts.yaml and links.yaml agree"
                 )
-
-
-def _interface(network: Network, device: str, name: str) -> Interface | None:
-    found = next((d for d in network.devices if d.name == device), None)
-    return next((i for i in found.interfaces if i.name == name), None) if found else None
 
 
 def _scenario(
@@ -127,12 +125,14 @@ def _flow(flow: TrafficFlow, stations: list[str], document: Document, path: Path
 
 
 def _twice(names: list[str], what: str, document: Document, *path: str | int) -> Iterator[InputError]:
+    met: set[str] = set()
     for position, name in enumerate(names):
-        if name in names[:position]:
+        if name in met:
             place = document.place((*path, position, "name"))
             yield InputError(f"{what} {name!r} is given twice", place, "rename one")
+        met.add(name)
 
 
 def _nearest(name: str, known: list[str]) -> str:
     near = get_close_matches(name, known, n=1)
-    return f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"
+    return f"did you mean {near[0]!r}?" if near else f"known: {listed(known)}"

@@ -8,20 +8,31 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from nornir.core.inventory import Inventory
-from nornir.plugins.inventory import SimpleInventory
 from pydantic import BaseModel, ValidationError
 
 from app.errors import InputError, InputErrors, Place
 from app.intent.problems import as_problem
-from app.intent.yaml_source import Document, Path_, read_document
+from app.intent.yaml_source import Bounds, Document, Path_, read_document
 from app.inventory.changes import ChangeRules
 from app.inventory.consistency import inconsistencies
 from app.inventory.models import Device, Interface, Link, Network, Role, Station, TrafficScenario
 from app.inventory.nornir_files import misshapen
+from app.inventory.nornir_inventory import nornir_inventory
+from app.inventory.port_ranges import MOST_PORTS, overlaps, port_names
 from app.inventory.reach import OWN, Reach, written_reach
 from app.units import WRITTEN, shortened
 
 Entry = TypeVar("Entry", bound=BaseModel)
+
+BOUNDS = Bounds(
+    bytes=32_000_000,
+    values=1_000_000,
+    hint="describe ports that are alike as a range, such as GigabitEthernet1/0/[1-48], and in groups.yaml what "
+    "devices have in common",
+)
+"""A file of an inventory: twice the values of 1,000 devices whose 48 ports are all described one by one."""
+MOST_INTERFACES = 250_000
+"""Interfaces of a network, with those that ranges stand for."""
 
 
 def load_network(folder: Path) -> Network:
@@ -33,17 +44,15 @@ def load_network(folder: Path) -> Network:
     """
     if not (folder / "hosts.yaml").is_file():
         raise InputError("no such network", Place(file=str(folder)), "name a folder with a hosts.yaml")
-    hosts = read_document(folder / "hosts.yaml")
+    hosts = read_document(folder / "hosts.yaml", bounds=BOUNDS)
     inventory = _simple_inventory(folder, hosts)
-    links = read_document(folder / "links.yaml")
+    links = read_document(folder / "links.yaml", bounds=BOUNDS)
     traffic = _document(folder / "traffic.yaml")
     changes = _document(folder / "changes.yaml")
     problems = [*_unknown_keys(links, ("links", "stations")), *_unknown_keys(traffic, ("scenarios",))]
     network = Network(
         name=folder.resolve().name,
-        devices=tuple(
-            device for name, host in inventory.hosts.items() if (device := _device(name, host, hosts, problems))
-        ),
+        devices=tuple(_devices(inventory, hosts, problems)),
         links=_entries(links, "links", Link, problems),
         stations=_entries(links, "stations", Station, problems),
         traffic=tuple(
@@ -62,23 +71,20 @@ def load_network(folder: Path) -> Network:
 
 def _document(path: Path) -> Document | None:
     """A file that a network may do without."""
-    return read_document(path) if path.is_file() else None
+    return read_document(path, bounds=BOUNDS) if path.is_file() else None
 
 
 def _simple_inventory(folder: Path, hosts: Document) -> Inventory:
-    """Nornir's own reading of the folder.
+    """The folder as Nornir has it.
 
     Raises:
         InputErrors: one of its files has not the shape that Nornir reads.
     """
-    problems = list(misshapen(hosts, _document(folder / "groups.yaml"), _document(folder / "defaults.yaml")))
+    groups, defaults = _document(folder / "groups.yaml"), _document(folder / "defaults.yaml")
+    problems = list(misshapen(hosts, groups, defaults))
     if problems:
         raise InputErrors("not an inventory", Place(file=str(folder)), "", problems)
-    return SimpleInventory(
-        host_file=str(folder / "hosts.yaml"),
-        group_file=str(folder / "groups.yaml"),
-        defaults_file=str(folder / "defaults.yaml"),
-    ).load()
+    return nornir_inventory(hosts.data, groups.data if groups else {}, defaults.data if defaults else {})
 
 
 def _unknown_keys(document: Document | None, known: tuple[str, ...]) -> Iterator[InputError]:
@@ -89,6 +95,27 @@ def _unknown_keys(document: Document | None, known: tuple[str, ...]) -> Iterator
             near = get_close_matches(key, known, n=1)
             mend = f"did you mean {near[0]!r}?" if near else f"known here: {', '.join(known)}"
             yield InputError(f"unknown key {shortened(key)}", document.key_place((key,)), mend)
+
+
+def _devices(inventory: Inventory, document: Document, problems: list[InputError]) -> Iterator[Device]:
+    """The devices, as long as their interfaces are not too many.
+
+    Raises:
+        InputError: they are.
+    """
+    count = 0
+    for name, host in inventory.hosts.items():
+        device = _device(name, host, document, problems)
+        if device is None:
+            continue
+        count += len(device.interfaces)
+        if count > MOST_INTERFACES:
+            raise InputError(
+                f"the network has more than {MOST_INTERFACES:,} interfaces",
+                document.key_place((name,)),
+                "describe it as several networks, each in a folder of its own",
+            )
+        yield device
 
 
 def _device(name: str, host: Any, document: Document, problems: list[InputError]) -> Device | None:
@@ -113,13 +140,56 @@ def _device(name: str, host: Any, document: Document, problems: list[InputError]
     own_data |= {"name": name, "platform": platform, "interfaces": [], "reach": reach or Reach()}
     device = _validated(Device, own_data, document, own, problems)
     role = device.role if device else Role.EDGE  # what is wrong with the device is told once, not at every port
-    interfaces = []
-    for key, body in bodies.items():
-        whole = {"role": role, **(body if isinstance(body, dict) else {}), "name": str(key)}
-        interfaces.append(_validated(Interface, whole, document, (*own, "interfaces", str(key)), problems))
+    interfaces = _interfaces(bodies, role, document, (*own, "interfaces"), problems)
     if device is None or len(problems) > before:
         return None
-    return device.model_copy(update={"interfaces": tuple(i for i in interfaces if i is not None)})
+    return device.model_copy(update={"interfaces": interfaces})
+
+
+def _interfaces(
+    bodies: dict[str, Any], role: Role, document: Document, path: Path_, problems: list[InputError]
+) -> tuple[Interface, ...]:
+    """The interfaces of the device that ``path`` begins with; those of a range are checked once."""
+    described: list[tuple[Interface, tuple[str, ...]]] = []
+    for key, body in bodies.items():
+        try:
+            names = port_names(key)
+        except ValueError as error:
+            message, _, hint = str(error).rpartition(": ")
+            problems.append(InputError(message, document.key_place((*path, key)), hint))
+            continue
+        # Where the longest name is one, all are: they differ in digits.
+        whole = {"role": role, **(body if isinstance(body, dict) else {}), "name": max(names, key=len)}
+        interface = _validated(Interface, whole, document, (*path, key), problems)
+        if interface is not None:
+            described.append((interface, names))
+    count = sum(len(names) for _, names in described)
+    if count > MOST_PORTS:
+        message = f"{path[0]} has {count:,} interfaces, at most {MOST_PORTS:,} are described for a device"
+        problems.append(InputError(message, document.place(path), "describe those that the device has"))
+        return ()
+    problems.extend(_described_twice(bodies, document, path))
+    return tuple(
+        interface if interface.name == name else interface.model_copy(update={"name": name})
+        for interface, names in described
+        for name in names
+    )
+
+
+def _described_twice(bodies: dict[str, Any], document: Document, path: Path_) -> Iterator[InputError]:
+    for overlap in overlaps(bodies):
+        count = len(overlap.ports)
+        ports = (
+            (f"{overlap.ports[0]} is" if count == 1 else f"{count:,} ports are")
+            + " described twice"
+            + (f" ({overlap.ports[0]} …)" if count > 1 else "")
+        )
+        line = document.key_place((*path, overlap.first)).line
+        yield InputError(
+            f"{path[0]}: {ports}, here and at line {line} ({overlap.first})",
+            document.key_place((*path, overlap.second)),
+            f"take {'it' if count == 1 else 'them'} out of one of both, as in [1-24,26-48]",
+        )
 
 
 def _misplaced(host: Any, document: Document, path: Path_, data: dict[str, Any]) -> Iterator[InputError]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections import deque
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
@@ -138,7 +140,7 @@ class Interface(Model):
 
 
 class Device(Model):
-    """A managed box."""
+    """A managed device. ``site`` and ``tags`` are words by which a rollout chooses its waves."""
 
     name: Name
     platform: Annotated[str, Field(min_length=1)]
@@ -146,6 +148,8 @@ class Device(Model):
     role: Role
     features: frozenset[str] = frozenset()
     driver: str
+    site: Annotated[str, Field(max_length=63)] = ""
+    tags: frozenset[str] = frozenset()
     interfaces: tuple[Interface, ...]
     startup: str | None = None
     reach: Reach = Reach()
@@ -238,6 +242,30 @@ class TrafficScenario(Model):
     flows: tuple[TrafficFlow, ...]
 
 
+@dataclass(frozen=True)
+class _Lines:
+    """The links of a network by the ports at their ends, and by the devices that they leave, in their order."""
+
+    links: tuple[Link, ...]
+    at: Mapping[Port, tuple[Link, Port]]
+    leaving: Mapping[str, tuple[tuple[Port, Port], ...]]
+
+    @classmethod
+    def of(cls, links: tuple[Link, ...]) -> Self:
+        """The lookup of these links; a port with several, which no network has, is at its first."""
+        at: dict[Port, tuple[Link, Port]] = {}
+        leaving: dict[str, list[tuple[Port, Port]]] = {}
+        for link in links:
+            for near, far in ((link.a, link.b), (link.b, link.a)):
+                at.setdefault(near, (link, far))
+                leaving.setdefault(near[0], []).append((near, far))
+        return cls(links, at, {device: tuple(ends) for device, ends in leaving.items()})
+
+
+_LINES = "_lines_found"
+"""Where a network keeps the lookup of its links: beside its fields, and not part of what it is."""
+
+
 class Network(Model):
     """A whole network."""
 
@@ -272,12 +300,7 @@ class Network(Model):
 
     def neighbour(self, port: Port) -> tuple[Link, Port] | None:
         """The link at a port and the port at its other end."""
-        for link in self.links:
-            if link.a == port:
-                return link, link.b
-            if link.b == port:
-                return link, link.a
-        return None
+        return self._lines().at.get(port)
 
     def path(self, source: str, target: str) -> tuple[Port, ...]:
         """Egress ports of the devices from one station to another, by fewest hops.
@@ -287,17 +310,16 @@ class Network(Model):
             ValueError: there is no path.
         """
         start, goal = self.station(source), self.station(target)
+        leaving = self._lines().leaving
         came: dict[str, tuple[str, str]] = {}
         queue = deque([start.attach[0]])
         seen = {start.attach[0]}
         while queue:
-            here = queue.popleft()
-            for link in self.links:
-                for near, far in ((link.a, link.b), (link.b, link.a)):
-                    if near[0] == here and far[0] not in seen:
-                        seen.add(far[0])
-                        came[far[0]] = near
-                        queue.append(far[0])
+            for near, far in leaving.get(queue.popleft(), ()):
+                if far[0] not in seen:
+                    seen.add(far[0])
+                    came[far[0]] = near
+                    queue.append(far[0])
         if goal.attach[0] not in seen:
             raise ValueError(f"no path from {source} to {target}")
         hops: list[Port] = [goal.attach]
@@ -306,3 +328,28 @@ class Network(Model):
             hops.append(came[at])
             at = came[at][0]
         return tuple(reversed(hops))
+
+    def part(self, devices: Collection[str]) -> Self:
+        """The network with these devices alone, the links between them, and the stations at them.
+
+        A path that leads through none but these devices is the same in both.
+        """
+        names = frozenset(devices)
+        return self.model_copy(
+            update={
+                "devices": tuple(d for d in self.devices if d.name in names),
+                "links": tuple(link for link in self.links if link.a[0] in names and link.b[0] in names),
+                "stations": tuple(s for s in self.stations if s.attach[0] in names),
+            }
+        )
+
+    def _lines(self) -> _Lines:
+        """The lookup of the links; a copy with other links makes its own."""
+        found = self.__dict__.get(_LINES)
+        if not isinstance(found, _Lines) or found.links is not self.links:
+            found = self.__dict__[_LINES] = _Lines.of(self.links)
+        return found
+
+    def __getstate__(self) -> dict[Any, Any]:
+        state = super().__getstate__()
+        return {**state, "__dict__": {k: v for k, v in state["__dict__"].items() if k != _LINES}}

@@ -1,0 +1,22 @@
+"""Policies beside those of an intent are compared with work for each interface once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from unittest.mock import patch
+
+from app.compiler import bystanders
+from app.compiler.compile import compile_intent
+from app.inventory.loader import load_network
+from benchmarks.campus import change_of_all, write_campus
+
+
+def test_the_content_of_a_policy_is_made_once_for_each_side(tmp_path: Path) -> None:
+    write_campus(tmp_path / "campus", 4, changed=0)
+    network = load_network(tmp_path / "campus")
+    texts = {device.name: device.text for device in compile_intent(change_of_all(), network).devices}
+    with patch.object(bystanders, "canonical", side_effect=bystanders.canonical) as made:
+        compile_intent(change_of_all(), network, texts)
+
+    sides = 2 * sum(len(device.interfaces) for device in network.devices)
+    assert 0 < made.call_count <= 2 * sides  # as it is held, and as it will be
