@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -57,6 +57,14 @@ class Compilation:
     network: Network
     devices: tuple[CompiledDevice, ...]
     general: tuple[Finding, ...]
+
+    def narrowed(self, devices: Collection[str]) -> Compilation:
+        """Of a network with these devices and those that were compiled alone, for work that asks for no others: a
+        large network takes longer to hand to a process than its change to check.
+        """
+        names = {*devices, *(device.name for device in self.devices)}
+        kept = tuple(device for device in self.network.devices if device.name in names)
+        return replace(self, network=self.network.model_copy(update={"devices": kept}))
 
     @property
     def findings(self) -> tuple[Finding, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from app.compiler.scoping import in_scope
@@ -35,6 +35,23 @@ def ports_in(scope: Scope, network: Network) -> tuple[PortReached, ...]:
         for device in network.devices
         for interface in device.interfaces
         if in_scope(scope, device, interface)
+    )
+
+
+def devices_in(scopes: Sequence[Scope], network: Network) -> frozenset[str]:
+    """The devices that some scope covers a port of."""
+    return frozenset(
+        device.name
+        for device in network.devices
+        if any(in_scope(scope, device, interface) for interface in device.interfaces for scope in scopes)
+    )
+
+
+def with_neighbours(devices: Collection[str], network: Network) -> frozenset[str]:
+    """These devices and those at the other ends of their links: what has to be known to check a change of them."""
+    names = frozenset(devices)
+    return names.union(
+        far[0] for link in network.links for near, far in ((link.a, link.b), (link.b, link.a)) if near[0] in names
     )
 
 

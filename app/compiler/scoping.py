@@ -16,14 +16,12 @@ from app.units import format_rate
 
 def in_scope(scope: Scope, device: Device, interface: Interface) -> bool:
     """Whether all selectors of a scope hold; a link aggregation that is named stands for its members."""
-    names = {interface.name, *([interface.lag] if interface.lag else ())}
-    carried = {*interface.vlans, *([interface.voice_vlan] if interface.voice_vlan else ())}
     return (
         (not scope.role or interface.role.value in scope.role)
-        and (not scope.interfaces or bool(interface.tags & set(scope.interfaces)))
+        and (not scope.interfaces or not interface.tags.isdisjoint(scope.interfaces))
         and (not scope.devices or device.name in scope.devices)
-        and (not scope.ports or bool(names & set(scope.ports)))
-        and (not scope.vlan or bool(carried & set(scope.vlan)))
+        and (not scope.ports or interface.name in scope.ports or interface.lag in scope.ports)
+        and (not scope.vlan or interface.voice_vlan in scope.vlan or any(v in scope.vlan for v in interface.vlans))
     )
 
 

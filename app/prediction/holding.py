@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from app.compiler.compile import Compilation
 from app.inventory.models import Device
@@ -10,8 +10,10 @@ from app.plan.model import Plan, System
 from app.platforms.base import platform
 
 
-def would_hold(compilation: Compilation, running: Mapping[str, str]) -> dict[str, Plan]:
-    """The plans of all devices, those out of the policy's scope too.
+def would_hold(
+    compilation: Compilation, running: Mapping[str, str], devices: Collection[str] | None = None
+) -> dict[str, Plan]:
+    """The plans of all devices (of ``devices`` alone, where given), those out of the policy's scope too.
 
     A plan speaks only of interfaces and settings that the policy is about. The rest stays as ``running``, the
     configurations that were read, says; a box that was not read is taken as it was delivered.
@@ -22,6 +24,8 @@ def would_hold(compilation: Compilation, running: Mapping[str, str]) -> dict[str
     made = {device.name: device.plan for device in compilation.devices}
     plans = {}
     for device in compilation.network.devices:
+        if devices is not None and device.name not in devices:
+            continue
         text = running.get(device.name, _as_delivered(device))
         held = platform(device.platform, device.name).parse(text, device.name, device.image)
         plan = made.get(device.name)

@@ -18,6 +18,7 @@ from app.intent.models import Intent
 from app.prediction.decidable import undecidable
 from app.prediction.holding import would_hold
 from app.tester.judging import ClassVerdict, judges, overall, verdicts
+from app.tester.measured_part import measured_part
 from app.tester.measurement import Measurement
 from app.tester.replications import REPLICATIONS
 from app.tester.traffic import scenario_of
@@ -87,7 +88,8 @@ def predict(
             Place(file=compilation.intent.document.file, path="verify"),
             "add checks under 'verify', and objectives to the classes that they name",
         )
-    tester = TwinTester(network, would_hold(compilation, running or {}), seed)
+    part = measured_part(intent, network)
+    tester = TwinTester(part, would_hold(compilation, running or {}, [d.name for d in part.devices]), seed)
     timed = _timed(intent, at_most_seconds)
     longest = max(check.seconds for check in timed.verify)
     looks = 1 if at_most_seconds is None else LOOKS

@@ -24,7 +24,16 @@ def run_facts(report: RunReport) -> tuple[tuple[str, str], ...]:
         ("way on", report.reason_hint),
         ("kept if", "" if report.keep == "met" else f"{report.keep}: {in_words(report.keep)}"),
         ("candidate", report.candidate or ""),
+        ("left out", ", ".join(report.left_out)),
     ]
+    if report.rollout:
+        minutes = max(wave.revert_minutes for wave in report.rollout)
+        facts.append(("revert timer", f"{minutes} min: devices that have one go back then, unless confirmed"))
+    if len(report.rollout) > 1:
+        facts += [
+            (f"wave {number}", f"{wave.name}: {wave.text} ({wave.state})")
+            for number, wave in enumerate(report.rollout, 1)
+        ]
     for decision in report.decisions:
         # A word on another candidate is history: it does not count for what the run would do now.
         about = "" if decision.candidate == report.candidate else ", what it would have done before"

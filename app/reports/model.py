@@ -44,6 +44,26 @@ class DeviceReport(BaseModel):
     findings: tuple[Finding, ...] = ()
 
 
+class WaveReport(BaseModel):
+    """One wave of a rollout. Devices of one of ``steps`` change at the same moment; where they have a timer they go
+    back by themselves ``revert_minutes`` after their first line unless confirmed.
+
+    ``state``: ``to come``, ``now``, ``done`` (pushed and read back), ``failed``, ``rolled back``.
+    """
+
+    model_config = _DOCUMENT
+
+    name: str
+    steps: tuple[tuple[str, ...], ...]
+    revert_minutes: int
+    state: str
+
+    @property
+    def text(self) -> str:
+        """Its devices, those of one step joined."""
+        return ", ".join(" + ".join(step) for step in self.steps)
+
+
 class DecisionReport(BaseModel):
     """Somebody approved or refused what the run would have done then: ``candidate`` lists it.
 
@@ -66,7 +86,8 @@ class RunReport(BaseModel):
     ``candidate`` names what an approval is about; ``waits_for`` and what stands of its
     ``reason`` are words for people. ``predicted`` is what was expected of the change before it was made, and
     ``changes`` what it did: after against before. ``keep`` is the rule by which it is kept, and ``question`` names
-    what an approver is asked to keep now.
+    what an approver is asked to keep now. ``rollout`` are its waves, and ``left_out`` the devices that failed
+    without stopping it: its verdict is one of a network without the change on these.
     """
 
     model_config = _DOCUMENT
@@ -100,6 +121,8 @@ class RunReport(BaseModel):
     keep: KeepRule = "met"
     question: str | None = None
     changes: tuple[ClassChange, ...] = ()
+    rollout: tuple[WaveReport, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     def outcome_before(self) -> Outcome | None:
         """Return what all verdicts before the push come to; ``None`` when nothing was judged."""

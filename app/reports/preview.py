@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,11 +10,16 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from app.compiler.candidate import Candidate, make_candidate
 from app.compiler.compile import Compilation, CompiledDevice, compile_intent
+from app.compiler.waves import joined_ends, plan_waves
+from app.deploy.commit_confirm import Lengths, revert_seconds
+from app.deploy.not_saved import not_saved
 from app.errors import InputError, Place
 from app.findings import Fidelity, Finding, Severity, has_errors
 from app.intent.loader import LoadedIntent
 from app.intent.models import every_class
 from app.inventory.models import Network
+from app.platforms.held import held_plan
+from app.units import listed
 from app.validation import validate
 from app.validation.batfish import DEFAULT_PORT
 from app.validation.checks import own_checks
@@ -97,6 +102,16 @@ class DevicePreview(Document):
     candidate: CandidateDocument | None = None
 
 
+class WaveDocument(Document):
+    """One wave of a push. Devices of one of ``steps`` change at the same moment. Those with a timer go back by
+    themselves ``revert_minutes`` after their first line unless confirmed; measuring makes that longer.
+    """
+
+    name: str
+    steps: tuple[tuple[str, ...], ...]
+    revert_minutes: int
+
+
 class CompilePreview(Document):
     """What an intent becomes on a network. ``version`` is the hash of its canonical form; it is ``good`` where no
     finding stands against a push.
@@ -108,6 +123,9 @@ class CompilePreview(Document):
     good: bool
     findings: tuple[FindingDocument, ...]
     devices: tuple[DevicePreview, ...]
+    rollout: tuple[WaveDocument, ...] = Field(
+        default=(), description="The waves in which the devices change that were read and have to."
+    )
 
 
 class ClassDocument(Document):
@@ -178,11 +196,14 @@ def check(
     network: Network,
     running: Mapping[str, str] | None = None,
     *,
+    unsaved: Mapping[str, Sequence[str]] | None = None,
     devices: Collection[str] = (),
     checks: Checks | None = None,
     strict: bool = False,
 ) -> Checked:
     """Compile for a network and, where ``checks`` say so, validate; findings of ``devices`` alone where given.
+
+    ``unsaved`` are lines of devices that stand in the way of a push: a finding where there is something to push.
 
     Raises:
         InputError: the network has no such device, or one has a platform that is not installed.
@@ -201,6 +222,11 @@ def check(
             batfish_port=checks.batfish_port,
             require_batfish=checks.require_batfish,
         )
+    findings += tuple(
+        not_saved(device.name, unsaved[device.name])
+        for device in compilation.devices
+        if unsaved and device.name in unsaved and not make_candidate(device, texts[device.name]).empty
+    )
     return Checked(
         compilation,
         tuple(d for d in compilation.devices if d.name in names),
@@ -216,11 +242,11 @@ def chosen_devices(network: Network, devices: Collection[str]) -> frozenset[str]
     Raises:
         InputError: the network has no such device.
     """
-    known = [d.name for d in network.devices]
+    known = dict.fromkeys(d.name for d in network.devices)
     for name in devices:
         if name not in known:
             place = Place(path="devices")
-            raise InputError(f"{network.name} has no device {name!r}", place, f"one of {', '.join(known)}")
+            raise InputError(f"{network.name} has no device {name!r}", place, f"one of {listed(known)}")
     return frozenset(devices or known)
 
 
@@ -230,6 +256,23 @@ def compile_document(checked: Checked) -> CompilePreview:
     return CompilePreview(
         **_head(checked),
         devices=tuple(_device(device, candidates.get(device.name)) for device in checked.devices),
+        rollout=_rollout(checked, [name for name, candidate in candidates.items() if not candidate.empty]),
+    )
+
+
+def _rollout(checked: Checked, changed: Collection[str]) -> tuple[WaveDocument, ...]:
+    network = checked.compilation.network
+    after = {device.name: device.plan for device in checked.devices if device.name in changed}
+    before = {}
+    for name in after:
+        device = network.device(name)
+        before[name] = held_plan(device.platform, checked.running[name], name, device.image)
+    rule = network.changes.rollout
+    waves = plan_waves(network, rule, changed, joined_ends(network, before, after))
+    lengths = Lengths(waiting=60.0 * rule.pause if len(waves) > 1 else 0.0)
+    return tuple(
+        WaveDocument(name=wave.name, steps=wave.steps, revert_minutes=seconds // 60)
+        for wave, seconds in zip(waves, revert_seconds(network, waves, lengths), strict=True)
     )
 
 
