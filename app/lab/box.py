@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
@@ -17,6 +18,8 @@ from app.lab.shell import Mode, Reply, Shell, apply_lines
 from app.lab.spec import BoxSpec
 from app.lab.storage import Storage
 from app.lab.wiring import Announcement, Cable
+
+_TYPED = 4096
 
 
 class Box(ABC):
@@ -44,6 +47,8 @@ class Box(ABC):
         self.boot_messages: list[str] = []
         self.booted_at = clock.seconds()
         self.attached = AttachmentHistory()
+        self.typed: deque[tuple[str, str]] = deque(maxlen=_TYPED)
+        """The last lines typed in sessions, each behind the mode it was typed in; answers to questions are none."""
         self._sessions: set[Callable[[], None]] = set()
         self.modes: dict[str, Mode] = {}
         self.cables: dict[str, Cable] | None = None

@@ -17,6 +17,8 @@ class Clock:
         if scale <= 0:
             raise ValueError("clock_scale must be positive")
         self._scale = scale
+        self.ahead = 0.0
+        """Seconds by which the boxes believe it to be later than it is."""
         self._start = time.monotonic()
         self._wall = time.time()
 
@@ -26,7 +28,7 @@ class Clock:
 
     def epoch(self) -> float:
         """Box time as seconds since 1970 (UTC)."""
-        return self._wall + self.seconds()
+        return self._wall + self.seconds() + self.ahead
 
     def stamp(self, form: str = "%H:%M:%S UTC %a %b %d %Y", *, ahead: float = 0.0) -> str:
         """Box time as text, ``ahead`` seconds from now; the default form is the one IOS prints."""

@@ -174,6 +174,13 @@ def attachments(state: Path, box: str) -> list[AttachmentChange]:
     return [AttachmentChange(**change) for change in history]
 
 
+def typed(state: Path, box: str) -> list[tuple[str, str]]:
+    """The last lines that were typed in sessions with a box, each behind the mode that it was typed in."""
+    history = request(state, {"op": "typed", "box": box})["history"]
+    assert isinstance(history, list)
+    return [(str(mode), str(line)) for mode, line in history]
+
+
 def configure(state: Path, box: str, lines: Sequence[str]) -> list[str]:
     """Type configuration lines on a box's console; returns what it said."""
     said = request(state, {"op": "config", "box": box, "lines": list(lines)})["said"]

@@ -28,6 +28,9 @@ from app.lab.wiring import plug
 _LONGEST_REQUEST = 4 * 1024 * 1024
 
 
+_OF_A_BOX = frozenset({"offer", "fault", "faults", "happen", "config", "running", "reboot", "attachments", "typed"})
+
+
 class Lab:
     """Every box of one network, in one event loop."""
 
@@ -149,7 +152,7 @@ class Lab:
             return {}
         name = str(request.get("box", ""))
         box = self.boxes.get(name)
-        if operation not in {"offer", "fault", "faults", "happen", "config", "running", "reboot", "attachments"}:
+        if operation not in _OF_A_BOX:
             raise BoxError(f"unknown operation {operation!r}")
         if box is None:
             raise BoxError(f"no box {name!r} in this lab")
@@ -163,6 +166,8 @@ class Lab:
             return {"happened": box.happen(str(request.get("kind", "")), str(request.get("text", "")))}
         if operation == "faults":
             return {"met": dict(box.faults.met)}
+        if operation == "typed":
+            return {"history": list(box.typed)}
         if operation == "attachments":
             return {"history": [vars(change) for change in box.attached.history]}
         if operation == "config":

@@ -58,6 +58,7 @@ class Session:
             while True:
                 self._print(self._shell.prompt)
                 line, ended = await self._line(echo=True)
+                self._box.typed.append((self._shell.mode.name, line.strip()))
                 faults = self._box.faults.at(line, configuring=self._shell.configuring)
                 for fault in faults:
                     await self._before(fault)

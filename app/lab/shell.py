@@ -76,6 +76,8 @@ class Shell:
     def __init__(self, box: Box, *, privileged: bool = False, user: str = "console") -> None:
         self.box = box
         self.privileged = privileged
+        self.level = 1
+        """Of a login that is not privileged, where the box has levels in between."""
         self.user = user
         self.length = 24
         self.width = 80

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -26,11 +27,13 @@ def startup(state: Path, box: str) -> str:
 
 
 @pytest.fixture
-def fresh(lab: Path) -> Path:
-    """A lab whose r1 and r3 run what they would boot with."""
+def fresh(lab: Path) -> Iterator[Path]:
+    """A lab whose r1 and r3 run what they would boot with, also for the test that comes next."""
     for box in ("r1", "r3"):
         control.request(lab, {"op": "reboot", "box": box})
-    return lab
+    yield lab
+    for box in ("r1", "r3"):
+        control.request(lab, {"op": "reboot", "box": box})
 
 
 # -- when ------------------------------------------------------------------------------------------------

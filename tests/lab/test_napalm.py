@@ -37,6 +37,8 @@ def device(lab: Path) -> Iterator[Any]:
     )
     driver.open()
     yield driver
+    if driver.has_pending_commit():
+        driver.rollback()
     driver.close()
     control.configure(lab, "r1", INVERSE.splitlines())
 
@@ -51,7 +53,7 @@ def test_confirmed_commit_and_confirm(lab: Path, device: Any) -> None:
     diff = device.compare_config()
     assert "+class-map match-all VOICE" in diff
     assert "+ service-policy output WAN" in diff
-    device.commit_config(revert_in=120)
+    device.commit_config(revert_in=7200)
     assert device.has_pending_commit()
     assert " service-policy output WAN" in running(lab)
     assert "service-policy" not in device.get_config(retrieve="startup")["startup"]

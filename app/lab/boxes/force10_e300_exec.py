@@ -13,6 +13,7 @@ from app.lab.boxes.force10_e300_state import PREDEFINED_WRED, interface_order
 from app.lab.boxes.force10_e300_system import BACKPLANE_DEFAULT, BACKPLANE_MULTICAST
 from app.lab.grammar import Command, Match, Refused
 from app.lab.shell import Question, Reply, Row, Shell
+from app.lab.storage import FLASH_BYTES
 from app.lab.wiring import heard
 
 if TYPE_CHECKING:
@@ -153,6 +154,22 @@ def _show_neighbors(shell: Shell, match: Match) -> str:
     return lldp.neighbors(heard(box, "lldp"), box.clock.seconds())
 
 
+def _show_clock(shell: Shell, match: Match) -> str:
+    """As FTOS's command reference prints it: ``11:05:56.949 UTC Thu Oct 25 2001``."""
+    del match
+    return shell.box.clock.stamp("%H:%M:%S.000 UTC %a %b %d %Y")
+
+
+def _dir(shell: Shell, match: Match) -> str:
+    """The last line is that of published sessions: ``flash: 2056916992 bytes total (1864204288 bytes free)``."""
+    del match
+    storage = shell.box.storage
+    stamp = shell.box.clock.stamp("%b %d %Y %H:%M:%S +00:00")
+    lines = [f"{at:>3}  -rwx {size:>10}   {stamp} {name}" for at, (name, size) in enumerate(storage.files(), 1)]
+    total = f"flash: {FLASH_BYTES} bytes total ({storage.free()} bytes free)"
+    return "\n".join(["Directory of flash:", "", *lines, "", total])
+
+
 def _show_rates(shell: Shell, match: Match) -> str:
     return "\n".join(show.rates(_box(shell).state, match.get("kind")))
 
@@ -208,6 +225,8 @@ EXEC_ROWS: list[Row] = [
     Command("quit", _quit),
     Command("terminal {length <0-512>:length|width <0-511>:width}", _terminal),
     Command("show version", _show_version),
+    Command("show clock", _show_clock),
+    Command("show privilege", lambda shell, match: f"Current privilege level is {15 if shell.privileged else 1}."),
 ]
 """What an unprivileged login can do."""
 
@@ -219,6 +238,7 @@ ENABLE_ROWS: list[Row] = [
     Command("write [memory]", _write),
     Command("copy running-config startup-config", _copy),
     Command("reload", _reload),
+    Command("dir", _dir),
     Command("show running-config", _show_running),
     Command(f"show running-config {_OBJECTS}", _show_running),
     Command(f"show running-config interface:part [{NAMED.replace(':interface', ':name')}]", _show_running),

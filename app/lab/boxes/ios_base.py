@@ -250,12 +250,21 @@ class IosBox(Box):
         """``hostname``."""
         return f"hostname {name}"
 
+    def new_shell(self, user: str) -> Shell:
+        """A user with a privilege level below 15 gets its prompt, and the commands of level 1 (none were moved)."""
+        shell = super().new_shell(user)
+        lines = [line.text for line in self.running.starting(f"username {user} privilege ")]
+        level = next((int(line.split()[3]) for line in lines if line.split()[3].isdigit()), 15)
+        if not shell.privileged and level < 15:
+            shell.level = level
+        return shell
+
     def prompt(self, shell: Shell) -> str:
         """``R1>``, ``R1#``, ``R1(config-if)#``."""
         mode = shell.mode
         if shell.configuring:
             return f"{self.hostname[:_PROMPT_ROOM]}{mode.suffix}#"
-        return f"{self.hostname}{'#' if shell.privileged else '>'}"
+        return f"{self.hostname}{'#' if shell.privileged or shell.level > 1 else '>'}"
 
     def syntax_error(self, shell: Shell, error: SyntaxRefused) -> str:
         """IOS's three texts; the caret stands under the typed line, prompt included."""

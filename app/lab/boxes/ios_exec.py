@@ -31,8 +31,8 @@ class Exec:
             row("terminal width <0-512>:n", _width),
             row("terminal {monitor|no monitor}", _nothing),
             row("show version", self._version),
-            row("show clock", lambda s, m: f"*{self._box.clock.stamp('%H:%M:%S.000 UTC %a %b %d %Y')}"),
-            row("show privilege", lambda s, m: f"Current privilege level is {15 if s.privileged else 1}"),
+            row("show clock", lambda s, m: self._clock()),
+            row("show privilege", lambda s, m: f"Current privilege level is {15 if s.privileged else s.level}"),
             row("show hosts", lambda s, m: self._hosts()),
             row("show ip interface brief", lambda s, m: self._brief()),
             row(f"show interfaces [{IF}]", self._interfaces),
@@ -132,6 +132,16 @@ class Exec:
             'System image file is "flash:image.bin"\n\n'
             f"{processor}\n\nConfiguration register is 0x2102\n"
         )
+
+    def _clock(self) -> str:
+        """In the zone of ``clock timezone NAME HOURS [MINUTES]``; no box here has a source of time to trust."""
+        zone, hours, minutes = [*self._box.running.value("clock timezone").split()[2:], "UTC", "0", "0"][:3]
+        if zone == "UTC":
+            hours = minutes = "0"
+        if not minutes.isdigit():
+            minutes = "0"
+        ahead = int(hours) * 3600 + (-1 if hours.startswith("-") else 1) * int(minutes) * 60
+        return f"*{self._box.clock.stamp(f'%H:%M:%S.000 {zone} %a %b %d %Y', ahead=ahead)}"
 
     def _hosts(self) -> str:
         domain = self._box.running.value("ip domain name").split()[-1:] or ["not set"]

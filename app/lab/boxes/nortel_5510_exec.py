@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, cast
 
 from app.lab.boxes import nortel_5510_show as show
-from app.lab.boxes.nortel_5510_arguments import number, parse_ports
+from app.lab.boxes.nortel_5510_arguments import config, number, parse_ports
 from app.lab.boxes.nortel_5510_plane import action_of
 from app.lab.boxes.nortel_5510_state import Printed
 from app.lab.boxes.nortel_5510_tables import PORTS, SERVICE_CLASSES
@@ -203,7 +203,9 @@ def _capability(shell: Shell, match: Match) -> str:
 
 def _system(shell: Shell, match: Match) -> str:
     del match
-    return _text(show.system(shell.box.hostname, shell.box.clock.seconds() - shell.box.booted_at))
+    sntp = "sntp enable" in config(shell).plain.get("CORE (Phase 1)", ())
+    now = shell.box.clock.stamp("%Y-%m-%d %H:%M:%S GMT+00:00") if sntp else ""
+    return _text(show.system(shell.box.hostname, shell.box.clock.seconds() - shell.box.booted_at, now))
 
 
 def _show_ports(shell: Shell, match: Match) -> str:

@@ -256,8 +256,8 @@ def capability(config: QosConfig) -> Iterator[str]:
     yield from table(columns, rows)
 
 
-def system(name: str, seconds: float) -> Iterator[str]:
-    """``show sys-info``."""
+def system(name: str, seconds: float, now: str = "") -> Iterator[str]:
+    """``show sys-info``; ``now`` is the time by SNTP, as a record of ntc-templates prints it, "" without SNTP."""
     minutes = int(seconds) // 60
     up = f"{minutes // 60 % 24:02}:{minutes % 60:02}:{int(seconds) % 60:02}"
     yield from (
@@ -268,6 +268,7 @@ def system(name: str, seconds: float) -> Iterator[str]:
         f"sysDescr:              Ethernet Routing Switch {MODEL}",
         f"                       HW:02       FW:5.0.0.3   SW:{VERSION}",
         f"sysUpTime:             {minutes // 1440} days, {up}",
+        *([f"sysNtpTime:            {now}"] if now else []),
         f"sysName:               {name}",
         "Serial #:              LBNNTM5510LAB",
         f"Operational Software:  FW:5.0.0.3   SW:{VERSION}",
