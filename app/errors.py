@@ -7,6 +7,8 @@
     └── ServiceError              something outside failed                           (exit 3)
         ├── NotInstalled          an optional part lacks packages of the system
         ├── DeviceError           a box: unreachable, refused a line, read back wrong
+        │   ├── LoginRefused      it does not take the credentials
+        │   └── EnableRefused     it took them, and does not take the enable secret
         ├── DeviceErrors          several of them at once
         ├── TesterError           a tester could not measure
         ├── StoreError            run store, artifacts, migrations
@@ -128,6 +130,16 @@ class NotInstalled(ServiceError):
 @dataclass(eq=False)
 class DeviceError(ServiceError):
     """A box could not be reached, refused a line or does not hold what it was given."""
+
+
+@dataclass(eq=False)
+class LoginRefused(DeviceError):
+    """A device does not take the user name, the password or the key."""
+
+
+@dataclass(eq=False)
+class EnableRefused(DeviceError):
+    """A device let somebody in, and does not take the enable secret."""
 
 
 @dataclass(eq=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
@@ -16,11 +16,11 @@ from nornir.core.configuration import Config
 from nornir.core.inventory import ConnectionOptions, Defaults, Groups, Host, Hosts, Inventory
 from nornir.core.plugins.connections import ConnectionPluginRegister
 from nornir.core.task import Result, Task
-from nornir.plugins.runners import ThreadedRunner
 
 from app.deploy.connection import NAME, DeviceConnection
 from app.deploy.device_words import DeviceWords
 from app.deploy.failures import problem_of
+from app.deploy.pace import Pace, PacedRunner
 from app.deploy.route import Route, Target
 from app.deploy.sessions import Sessions
 from app.errors import InputError, Place, QosforgeError
@@ -29,7 +29,6 @@ from app.inventory.writable import read_only
 from app.platforms.base import secret_forms
 
 T = TypeVar("T")
-WORKERS = 20
 
 ASK_SECONDS = 0.5
 """How often it is asked whether the devices have to be left."""
@@ -103,6 +102,7 @@ class Fleet:
         self._route = route
         self._sessions = sessions or Sessions()
         self._until = until
+        self._pace = Pace(network)
         self._nornir: Nornir | None = None
         self._refused: dict[str, QosforgeError] = {}
         self._words: dict[str, DeviceWords] = {}
@@ -110,6 +110,11 @@ class Fleet:
         self._guards: dict[str, SessionGuard] = {}
         self._at_work: set[str] = set()
         self._cut: str | None = None
+
+    @property
+    def told(self) -> str:
+        """Which devices these are, in words: those of a lab, or the devices themselves."""
+        return self._route.told
 
     def __enter__(self) -> Self:
         return self
@@ -127,14 +132,24 @@ class Fleet:
             self._nornir = None
 
     def run(
-        self, devices: Iterable[str], task: Callable[[str, NetworkDriver], T], *, stoppable: bool = True
+        self,
+        devices: Iterable[str],
+        task: Callable[[str, NetworkDriver], T],
+        *,
+        stoppable: bool = True,
+        steps: Sequence[Sequence[str]] = (),
+        paced: bool = False,
+        each: Callable[[Outcome[T]], None] | None = None,
     ) -> Mapping[str, Outcome[T]]:
-        """Run ``task(device, driver)`` on each device at once, and wait for all of them.
+        """Run ``task(device, driver)`` on devices, as many at once as the network's rules let, and wait for all.
 
-        Without ``stoppable`` nobody is asked whether the devices have to be left: for going back.
+        Without ``stoppable`` nobody is asked whether the devices have to be left: for going back. Those of one of
+        ``steps`` begin at the same moment; ``paced``: they begin to be changed, so rates hold. ``each`` is told
+        every outcome as it comes about, from several threads.
         """
         names = list(devices)
-        nornir = self._connect()
+        runner = PacedRunner(self._pace, steps, paced=paced, leaving=lambda: self._cut is not None)
+        nornir = self._connect().with_runner(runner)
         results: dict[str, Outcome[T]] = {
             name: Outcome(name, error=self._refused[name]) for name in names if name in self._refused
         }
@@ -143,7 +158,9 @@ class Fleet:
             return results
 
         def on_host(running: Task) -> Result:
-            results[running.host.name] = self._guarded(running.host, task)
+            outcome = results[running.host.name] = self._guarded(running.host, task)
+            if each is not None:
+                each(outcome)
             return Result(host=running.host)
 
         self._cut = None
@@ -256,7 +273,7 @@ class Fleet:
                 except QosforgeError as error:
                     self._refused[device.name] = error
             inventory = Inventory(hosts=hosts, groups=Groups(), defaults=Defaults())
-            self._nornir = Nornir(inventory=inventory, runner=ThreadedRunner(num_workers=WORKERS), config=Config())
+            self._nornir = Nornir(inventory=inventory, config=Config())
         return self._nornir
 
 

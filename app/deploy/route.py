@@ -128,15 +128,21 @@ class InventoryRoute:
         """See `Route.target`."""
         return self.target_of(device.name, device.reach)
 
-    def target_of(self, name: str, reach: Reach) -> Target:
+    def target_of(self, name: str, reach: Reach, *, logs_in: bool = True) -> Target:
         """Where and how to log in to a device that no inventory need have; ``name`` is what errors call it.
+
+        Unless somebody ``logs_in``, it takes no credentials: a host key is shown to anybody.
 
         Raises:
             QosforgeError: that is not known.
         """
         if reach.hostname is None:
             raise DeviceError("it has no hostname", Place(device=name), "give it one in hosts.yaml")
-        login = self._credentials.of(name, reach.credentials, reach.username)
+        login = (
+            self._credentials.of(name, reach.credentials, reach.username)
+            if logs_in
+            else Credentials(username=reach.username or "nobody")
+        )
         entry = self._ssh.entry(
             reach.hostname, reach.port, _PORTS[reach.transport], login.username or None, reach.jump
         )

@@ -27,6 +27,24 @@ _TOLD = (("force10", re.compile(r"Force10|FTOS", re.IGNORECASE)), ("ios", re.com
 _DRIVERS = {"ios": "ios_legacy"}
 
 
+def target_of_address(route: InventoryRoute, address: str, common: Reach, *, logs_in: bool = True) -> Target:
+    """Where and how to log in to ``host`` or ``host:port``; see `InventoryRoute.target_of`.
+
+    ``common`` is how it is reached.
+
+    Raises:
+        QosforgeError: that is no address, or nothing is there to log in with.
+    """
+    host, separator, port = address.rpartition(":")
+    numbered = bool(separator) and port.isdigit() and ":" not in host
+    words = {"hostname": host if numbered else address} | ({"port": int(port)} if numbered else {})
+    try:
+        reach = Reach.model_validate({**common.model_dump(exclude_unset=True), **words})
+    except ValueError:
+        raise InputError(f"{address!r} is no address", mend="write host or host:port") from None
+    return route.target_of(address, reach, logs_in=logs_in)
+
+
 class SeedSessions:
     """Opens one session to each address, ``host`` or ``host:port``, and keeps it until the end of the block.
 
@@ -75,7 +93,7 @@ class SeedSessions:
         known = self._open.get(address)
         if known is not None:
             return known
-        target = self._target(address)
+        target = target_of_address(self._route, address, self._common)
         connection = self._connect(address, target, _ANY)
         said = self._asked(address, connection, "show version")
         platform = next((name for name, pattern in _TOLD if pattern.search(said)), _ANY)
@@ -85,16 +103,6 @@ class SeedSessions:
         with self._lock:
             self._open[address] = platform, connection
         return platform, connection
-
-    def _target(self, address: str) -> Target:
-        host, separator, port = address.rpartition(":")
-        numbered = bool(separator) and port.isdigit() and ":" not in host
-        words = {"hostname": host if numbered else address} | ({"port": int(port)} if numbered else {})
-        try:
-            reach = Reach.model_validate({**self._common.model_dump(exclude_unset=True), **words})
-        except ValueError:
-            raise InputError(f"{address!r} is no address", mend="write host or host:port") from None
-        return self._route.target_of(address, reach)
 
     def _connect(self, address: str, target: Target, driver: str) -> DeviceConnection:
         made = DeviceConnection()
@@ -110,7 +118,7 @@ class SeedSessions:
         try:
             return str(connection.connection.cli([command])[command])
         except Exception as error:  # noqa: BLE001
-            raise self._told(address, self._target(address), error) from None
+            raise self._told(address, target_of_address(self._route, address, self._common), error) from None
 
     def _told(self, address: str, target: Target, error: Exception) -> QosforgeError:
         """What happened, without a secret in it."""

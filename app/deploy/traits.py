@@ -13,18 +13,26 @@ from app.platforms.base import platform
 class Traits:
     """``revert_timer``: the box goes back by itself unless confirmed. ``native_rollback``: ``rollback()`` takes
     a pending commit back; otherwise the inverse is entered. ``autosave_off`` is the line by which a device is told
-    not to write its startup configuration by itself; "" where it never does.
+    not to write its startup configuration by itself; "" where it never does. ``longest_timer`` is the timer's
+    greatest value in seconds, and ``goes_back`` what takes an unconfirmed change back. ``dialect`` is that of its
+    startup configuration (see `app.deploy.unsaved`); "" where it shows none.
     """
 
     revert_timer: bool
     native_rollback: bool
     autosave_off: str = ""
+    longest_timer: int = 0
+    goes_back: str = "a reload: nothing is saved before it is confirmed"
+    dialect: str = ""
 
 
 DRIVERS = {
-    "ios": Traits(revert_timer=True, native_rollback=True),
-    "ios_legacy": Traits(revert_timer=True, native_rollback=False),
-    "force10": Traits(revert_timer=False, native_rollback=False),
+    # 120 minutes: CISCO_TIMER_MAX in commit_config of NAPALM's ios driver.
+    "ios": Traits(True, True, longest_timer=120 * 60, goes_back="configure terminal revert timer", dialect="ios"),
+    # The three digits of "mmm" in "reload in [hhh:]mmm". Releases may take more, which is unconfirmed for those of
+    # this driver.
+    "ios_legacy": Traits(True, False, longest_timer=999 * 60, goes_back="reload in", dialect="ios"),
+    "force10": Traits(revert_timer=False, native_rollback=False, dialect="force10"),
     # A 5510 saves a while after every change unless told not to (Avaya's ACLI defaults: autosave is on).
     "ers": Traits(revert_timer=False, native_rollback=False, autosave_off="no autosave enable"),
 }

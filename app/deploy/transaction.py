@@ -16,7 +16,9 @@ from napalm.base.exceptions import MergeConfigException
 
 from app.compiler.candidate import undo
 from app.configtree import as_text, unmanaged
+from app.deploy.not_saved import CHOICES, difference
 from app.deploy.traits import Traits
+from app.deploy.unsaved import in_the_way
 from app.errors import DeviceError, Place
 from app.platforms.base import platform
 
@@ -79,11 +81,9 @@ def apply(driver: NetworkDriver, target: Target, journal: Journal, revert_second
             place,
             "run it again: it starts from what the box holds then",
         )
-    if target.traits.native_rollback:
-        _require_saved(driver, held, place)
-    elif not target.traits.revert_timer:
+    if target.traits.native_rollback or not target.traits.revert_timer:
         # A driver whose timer is a reload looks at it itself.
-        _require_ours_saved(driver, target, held)
+        _require_saved(driver, target, held)
     text = as_text(target.delta)
     journal.record(target.device, "touching", before=target.original, delta=text)
     driver.load_merge_candidate(config=text)
@@ -100,47 +100,22 @@ def apply(driver: NetworkDriver, target: Target, journal: Journal, revert_second
     return running(driver)
 
 
-def _require_saved(driver: NetworkDriver, held: str, place: Place) -> None:
-    """A driver with a rollback of its own saves with it: what was never saved would become permanent.
+def _require_saved(driver: NetworkDriver, target: Target, held: str) -> None:
+    """What is in the way of a push is mostly found before it; somebody may have changed the device since.
 
     Raises:
-        DeviceError: running and startup configuration differ.
+        DeviceError: unsaved lines are in the way, see `in_the_way`.
     """
     startup = comparable(driver.get_config(retrieve="startup")["startup"])
-    lines = [_commands(text) for text in (startup, held)]
-    if lines[0] != lines[1]:
-        difference = first_difference("\n".join(lines[0]), "\n".join(lines[1]))
-        raise DeviceError(
-            f"running and startup configuration differ ({difference}), and a rollback would save that",
-            place,
-            "save the running configuration, or reload the box, then run it again",
-        )
-
-
-def _require_ours_saved(driver: NetworkDriver, target: Target, held: str) -> None:
-    """What startup holds of our lines tells after a rollback whether the device saved the change by itself.
-
-    Raises:
-        DeviceError: startup, where it can be read, holds other lines of those we manage than running.
-    """
-    lines = _to_save(driver, target, held)
+    lines = in_the_way(target.traits, target.platform, startup, held)
     if lines:
-        raise DeviceError(
-            f"running and startup configuration differ ({lines[0].strip()!r} is not saved)",
-            Place(device=target.device),
-            "save the running configuration, or reload the device, then run it again",
-        )
+        raise DeviceError(difference(lines), Place(device=target.device), CHOICES)
 
 
 def _to_save(driver: NetworkDriver, target: Target, held: str) -> tuple[str, ...]:
     """Lines we manage that lead from startup to ``held``; none where startup cannot be read."""
     startup = comparable(driver.get_config(retrieve="startup")["startup"])
     return undo(target.platform, startup, held) if startup.strip() else ()
-
-
-def _commands(text: str) -> list[str]:
-    """Lines of a configuration without comments and what a box adds when it prints its startup."""
-    return [line for line in text.splitlines() if line and not line.startswith(("!", "Using ", "ntp clock-period"))]
 
 
 def confirm(driver: NetworkDriver, target: Target, journal: Journal) -> None:

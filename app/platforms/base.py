@@ -14,6 +14,7 @@ from app.findings import Fidelity, Finding
 from app.inventory.models import Role
 from app.plan.model import Plan
 from app.plan.request import ClassRequest, DeviceRequest, Feature
+from app.platforms.inspection import Inspection
 from app.platforms.profile import DeviceProfile
 from app.platforms.secret_forms import SecretForms
 
@@ -130,6 +131,17 @@ class Platform(Protocol):
 
     def parse(self, text: str, device: str, image: str) -> Plan:
         """The plan that a running configuration amounts to, defaults that it does not print included."""
+        ...
+
+    def inspection_commands(self, driver: str) -> tuple[str, ...]:
+        """What to ask a box that is reached by this driver before it is trusted; none of it changes anything."""
+        ...
+
+    def inspect(self, answers: Mapping[str, str], running: str, driver: str) -> Inspection:
+        """What a box is by its answers, by command, and its running configuration.
+
+        An answer that is not understood tells nothing: its part of the result is ``None`` or empty.
+        """
         ...
 
     def counter_commands(self, plan: Plan) -> tuple[str, ...]:

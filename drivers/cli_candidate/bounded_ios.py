@@ -15,6 +15,7 @@ from netmiko.exceptions import NetmikoTimeoutException
 from cli_candidate.answers import require_nothing_more
 from cli_candidate.bounded import BoundedDriver
 from cli_candidate.connection import guarded
+from cli_candidate.errors import EnableRefusedError
 from cli_candidate.way import Way
 
 # NAPALM and Netmiko search the answers to file commands and commits by patterns whose work grows with the square
@@ -110,8 +111,16 @@ class BoundedIosDriver(BoundedDriver, IOSDriver):
             raise
         self._netmiko_device = connection
         if not self.force_no_enable:
-            connection.enable()
+            self._enable(connection)
         return connection
+
+    def _enable(self, connection: _IosConnection) -> None:
+        try:
+            connection.enable()
+        except ValueError as error:
+            connection.disconnect()
+            self.guard.close()
+            raise EnableRefusedError(f"{self.hostname} refuses the enable secret") from error
 
     def get_config(self, *arguments: Any, **parameters: Any) -> dict[str, str]:
         """As ``ios`` has it; what goes on after something that looks like the prompt is not taken for whole.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,8 @@ from cli_candidate.way import Way, connect, way_closed
 # Netmiko and paramiko have clocks of their own, which say less when they run out: the guard's come first.
 _LATER_SECONDS = 30.0
 _TELNET = "_telnet"
+# IOS asks three times before it shows its prompt again (Cisco, Security Command Reference: enable).
+_TRIES = 3
 
 
 class GuardedClient(paramiko.SSHClient):
@@ -108,6 +111,26 @@ class GuardedConnection(BaseConnection):
 
     def _get_ssh_client_instance(self) -> paramiko.SSHClient:
         return GuardedClient(self.guard, self.way.jump)
+
+    def enable_secret_handler(self, pattern: str, output: str, re_flags: int = re.IGNORECASE) -> str:
+        """Give the enable secret; see Netmiko, which waits for a prompt where a device asks for it once more.
+
+        Raises:
+            ValueError: the device refuses the secret.
+        """
+        if not re.search(pattern, output, flags=re_flags):
+            return ""
+        said = self._answered(self.secret, pattern, re_flags)
+        if not re.search(pattern, said, flags=re_flags):
+            return said
+        for _ in range(_TRIES - 1):
+            if re.search(pattern, said, flags=re_flags):
+                said = self._answered("", pattern, re_flags)
+        raise ValueError("the device asked for the enable secret again")
+
+    def _answered(self, answer: str, pattern: str, re_flags: int) -> str:
+        self.write_channel(self.normalize_cmd(answer))
+        return str(self.read_until_prompt_or_pattern(pattern=pattern, re_flags=re_flags, read_entire_line=True))
 
     def read_channel(self) -> str:
         """What has arrived.

@@ -35,6 +35,10 @@ class Dialect:
         refusal: a line of an answer that means "not taken" (searched line by line).
         warning: a line that means "taken, but": looked at after ``refusal``.
         volatile: lines of a configuration that change without a change (whole lines).
+        cosmetic: lines that a device writes by itself when it saves, which configure nothing: no difference between
+            running and startup (whole lines).
+        ordered: lines that are entries of a list, whose order counts; entries of one list have the same context and
+            the same groups of the pattern.
         absent_is_off: commands whose absence from the running configuration means that ``no``
             has nothing to remove. Everything else may be on by default and not printed.
         block_open: a line that opens a mode without indenting what follows (up to ``exit``);
@@ -60,6 +64,8 @@ class Dialect:
     show_startup: str | None = "show startup-config"
     warning: re.Pattern[str] = re.compile(r"^%\s*warning", re.IGNORECASE)
     volatile: tuple[re.Pattern[str], ...] = ()
+    cosmetic: tuple[re.Pattern[str], ...] = ()
+    ordered: tuple[re.Pattern[str], ...] = ()
     absent_is_off: tuple[str, ...] = ()
     block_open: re.Pattern[str] | None = None
     setup: tuple[str, ...] = ()

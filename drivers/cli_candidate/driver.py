@@ -30,6 +30,7 @@ from cli_candidate.configtext import strip_volatile, unwrap
 from cli_candidate.connection import GuardedConnection, guarded
 from cli_candidate.dialect import Dialect
 from cli_candidate.diff import merge_diff
+from cli_candidate.errors import EnableRefusedError
 from cli_candidate.facts import read_facts
 from cli_candidate.sender import CommitReport, Sender
 from cli_candidate.terminal import GO_ON, Reply, Terminal
@@ -128,7 +129,7 @@ class CandidateDriver(BoundedDriver):
         try:
             connection.enable()
         except ValueError as error:
-            raise ConnectAuthError(f"{where} refuses the enable secret") from error
+            raise EnableRefusedError(f"{where} refuses the enable secret") from error
 
     def _prepare(self, session: Terminal) -> int | None:
         """Send the set-up commands; the width at which output lines are broken from now on."""

@@ -1,5 +1,7 @@
 """What can go wrong in a session; while a candidate is sent, each with how far it came.
 
+    ConnectAuthError           (NAPALM)
+    └── EnableRefusedError     the box let us in, and does not take the enable secret
     MergeConfigException       (NAPALM)
     └── LineRefusedError       the box refused a line; the lines before it stay
     CommandTimeoutException    (NAPALM)
@@ -19,6 +21,7 @@ from dataclasses import dataclass
 from napalm.base.constants import CISCO_SANITIZE_FILTERS
 from napalm.base.exceptions import (
     CommandTimeoutException,
+    ConnectAuthError,
     ConnectionClosedException,
     MergeConfigException,
 )
@@ -46,6 +49,10 @@ class Progress:
     def __str__(self) -> str:
         shown = sanitize_config(self.command, CISCO_SANITIZE_FILTERS)
         return f"line {self.line_number} ({shown!r}), {self.applied} of {self.total} commands applied before it"
+
+
+class EnableRefusedError(ConnectAuthError):
+    """The login succeeded; privileged mode was refused."""
 
 
 class LimitExceededError(CommandTimeoutException):

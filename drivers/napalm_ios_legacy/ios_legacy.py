@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 from typing import ClassVar
 
 import cli_candidate
 from cli_candidate.answers import SAYS_NO, read_answer
-from cli_candidate.configtext import commands_only
 from cli_candidate.dialect import Dialect, FactPatterns
 from cli_candidate.terminal import GO_ON, Replies
+from cli_candidate.unsaved import unsaved_lines
 from napalm.base.constants import CISCO_SANITIZE_FILTERS
 from napalm.base.exceptions import CommandErrorException, CommitConfirmException
 from napalm.base.helpers import sanitize_config
@@ -40,6 +39,15 @@ IOS = Dialect(
         re.compile(r"! NVRAM config last updated"),
         re.compile(r"ntp clock-period\b"),
     ),
+    # The release whose image printed the text, at the head of every configuration in Cisco's guides: nobody enters
+    # it, and startup keeps that of the image that saved it.
+    cosmetic=(re.compile(r"version \d+\.\d+"),),
+    ordered=(
+        re.compile(r"access-list (\S+) "),
+        re.compile(r"(?:\d+ )?(?:permit|deny|remark)\b"),
+        re.compile(r"class \S"),
+        re.compile(r"rate-limit (input|output) "),
+    ),
     absent_is_off=(
         "access-list",
         "class ",
@@ -61,6 +69,12 @@ IOS = Dialect(
 
 # Saving here would put the change into the very configuration the reload is to go back to.
 _RELOAD: Replies = ((re.compile(r"save\?\s*\[yes/no\]\s*:?\s*\Z", re.IGNORECASE), "no"), *GO_ON)
+
+
+def _sanitized(difference: str) -> str:
+    """A line of :func:`unsaved_lines` without secrets; NAPALM's filters know a command by its beginning."""
+    place, mark, command = difference[1:].rpartition(" / ")
+    return f"{difference[0]}{place}{mark}{sanitize_config(command, CISCO_SANITIZE_FILTERS)}"
 
 
 class IOSLegacyDriver(cli_candidate.CandidateDriver):
@@ -97,15 +111,10 @@ class IOSLegacyDriver(cli_candidate.CandidateDriver):
 
     def _require_saved(self) -> None:
         configs = self.get_config()
-        startup, running = (commands_only(configs[name]) for name in ("startup", "running"))
-        if startup == running:
+        delta = unsaved_lines(configs["startup"], configs["running"], self.dialect)
+        if not delta:
             return
-        delta = [
-            line
-            for line in difflib.unified_diff(startup, running, "startup", "running", lineterm="", n=0)
-            if not line.startswith(("---", "+++", "@@"))
-        ]
-        shown = sanitize_config("\n".join(delta[:5]), CISCO_SANITIZE_FILTERS).replace("\n", "; ")
+        shown = "; ".join(map(_sanitized, delta[:5]))
         raise CommitConfirmException(
             f"running and startup differ in {len(delta)} lines ({shown}): the reload that serves as timer would "
             "lose that; save first, or commit without revert_in"

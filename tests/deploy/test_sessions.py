@@ -9,10 +9,10 @@ from dataclasses import fields
 import pytest
 from cli_candidate.limits import Limits
 
+from app.deploy.commit_confirm import LEAST_SECONDS
 from app.deploy.sessions import Sessions, setting_of
 from app.errors import InputErrors
 from app.resources import root
-from app.runs.phases import REVERT_SECONDS
 from app.settings import load_settings
 
 
@@ -27,7 +27,7 @@ def test_what_is_not_chosen_is_as_the_drivers_have_it(monkeypatch: pytest.Monkey
 
 
 def test_a_change_is_entered_and_read_before_a_device_takes_it_back() -> None:
-    assert Limits().batch.seconds + Limits().read.seconds < REVERT_SECONDS
+    assert Limits().batch.seconds + Limits().read.seconds < LEAST_SECONDS
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """Cisco IOS routers and Catalysts: ``show version``, running configuration, interfaces, CDP and LLDP.
 
 Answers are read by ntc-templates (``cisco_ios_show_version``, ``_show_interfaces``, ``_show_cdp_neighbors_detail``,
-``_show_lldp_neighbors_detail``); the line "Running Enhanced Image" of a Catalyst 2950 is in published boot logs.
+``_show_lldp_neighbors_detail``).
 """
 
 from __future__ import annotations
@@ -18,14 +18,8 @@ from app.discovery.readers.cisco_ports import channels_of, ports_of, vlans_of
 from app.discovery.readers.problems import NotAnswered, UnknownPlatform
 from app.discovery.templates import UnreadableAnswer, rows
 from app.platforms.base import platform
+from app.platforms.ios_software import image_of, platform_of
 
-_PLATFORMS = (
-    (r"C295[05]\b", "catalyst_2950"),
-    (r"C(2970|3560|3750)\b", "catalyst_2970"),
-    (r"CAT9K", "catalyst_9000"),
-    (r"C(8\d\d|1[678]\d\d|19\d\d|2[568]\d\d|2951|36\d\d|37[024]\d|38\d\d|39\d\d|7[25]00)[A-Z]*\b", "cisco_ios"),
-)
-"""By the names of images; the 2600 stands for IOS routers in general. First match wins."""
 _SHOW_PORTS = "show interfaces"
 Ask = Callable[[str], str]
 
@@ -86,12 +80,10 @@ def _version(answer: str) -> _Version:
     if not found or not found[0]["software_image"]:
         raise NotAnswered("show version: no software image")
     row = found[0]
-    name = next((name for pattern, name in _PLATFORMS if re.match(pattern, row["software_image"])), None)
+    name = platform_of(row["software_image"])
     if name is None:
         raise UnknownPlatform(f"{' '.join(row['hardware'])} with {row['software_image']}")
-    image = row["version"]
-    if name == "catalyst_2950":
-        image += "-EI" if "Running Enhanced Image" in answer else "-SI"
+    image = image_of(name, row["version"], answer)
     return _Version(name, image, next(iter(row["hardware"]), ""), next(iter(row["serial"]), ""))
 
 

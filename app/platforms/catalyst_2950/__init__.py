@@ -17,6 +17,8 @@ from app.platforms.catalyst_2950.grammar import GRAMMAR
 from app.platforms.catalyst_2950.lower import lower
 from app.platforms.catalyst_2950.parse import parse
 from app.platforms.catalyst_2950.recognise import count_entries
+from app.platforms.inspection import Inspection
+from app.platforms.ios_inspection import inspect, inspection_commands
 from app.platforms.ios_secrets import IOS_FORMS
 from app.platforms.profile import DeviceProfile, platform_profile
 from app.platforms.recognition import count_class
@@ -73,6 +75,14 @@ class Catalyst2950:
         """See `app.platforms.base.Platform`."""
         del image  # what an SI image lacks, its configuration does not print either
         return parse(text, device)
+
+    def inspection_commands(self, driver: str) -> tuple[str, ...]:
+        """See `app.platforms.base.Platform`."""
+        return inspection_commands(driver)
+
+    def inspect(self, answers: Mapping[str, str], running: str, driver: str) -> Inspection:
+        """See `app.platforms.base.Platform`."""
+        return inspect(answers, running, driver)
 
     def counter_commands(self, plan: Plan) -> tuple[str, ...]:
         """See `app.platforms.base.Platform`."""

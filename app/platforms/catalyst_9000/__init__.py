@@ -16,6 +16,8 @@ from app.platforms.catalyst_9000.counters import counter_commands, read_counters
 from app.platforms.catalyst_9000.grammar import GRAMMAR
 from app.platforms.catalyst_9000.lower import lower
 from app.platforms.catalyst_9000.parse import parse
+from app.platforms.inspection import Inspection
+from app.platforms.ios_inspection import inspect, inspection_commands
 from app.platforms.ios_secrets import IOS_FORMS
 from app.platforms.profile import DeviceProfile, platform_profile
 from app.platforms.recognition import count_class, count_conditions
@@ -76,6 +78,14 @@ class Catalyst9000:
         """See `app.platforms.base.Platform`."""
         del image  # the releases differ in what they accept, not in how it reads
         return parse(text, device)
+
+    def inspection_commands(self, driver: str) -> tuple[str, ...]:
+        """See `app.platforms.base.Platform`."""
+        return inspection_commands(driver)
+
+    def inspect(self, answers: Mapping[str, str], running: str, driver: str) -> Inspection:
+        """See `app.platforms.base.Platform`."""
+        return inspect(answers, running, driver)
 
     def counter_commands(self, plan: Plan) -> tuple[str, ...]:
         """See `app.platforms.base.Platform`."""

@@ -16,6 +16,8 @@ from app.platforms.cisco_ios.grammar import GRAMMAR
 from app.platforms.cisco_ios.lower import lower
 from app.platforms.cisco_ios.matching import count_conditions
 from app.platforms.cisco_ios.parse import parse
+from app.platforms.inspection import Inspection
+from app.platforms.ios_inspection import inspect, inspection_commands
 from app.platforms.ios_secrets import IOS_FORMS
 from app.platforms.profile import DeviceProfile, platform_profile
 from app.platforms.secret_forms import SecretForms
@@ -94,6 +96,14 @@ class CiscoIos:
         """See `app.platforms.base.Platform`."""
         del image  # the trains differ in what they accept, not in how it reads
         return parse(text, device)
+
+    def inspection_commands(self, driver: str) -> tuple[str, ...]:
+        """See `app.platforms.base.Platform`."""
+        return inspection_commands(driver)
+
+    def inspect(self, answers: Mapping[str, str], running: str, driver: str) -> Inspection:
+        """See `app.platforms.base.Platform`."""
+        return inspect(answers, running, driver)
 
     def counter_commands(self, plan: Plan) -> tuple[str, ...]:
         """See `app.platforms.base.Platform`."""

@@ -14,9 +14,11 @@ from app.platforms.force10_e300.blocks import blocks
 from app.platforms.force10_e300.capabilities import capabilities
 from app.platforms.force10_e300.counters import counter_commands, read_counters
 from app.platforms.force10_e300.grammar import GRAMMAR
+from app.platforms.force10_e300.inspection import COMMANDS, inspect
 from app.platforms.force10_e300.lower import lower
 from app.platforms.force10_e300.matching import count_conditions
 from app.platforms.force10_e300.parse import parse
+from app.platforms.inspection import Inspection
 from app.platforms.ios_secrets import IOS_FORMS
 from app.platforms.profile import DeviceProfile, platform_profile
 from app.platforms.recognition import count_class
@@ -78,6 +80,16 @@ class Force10E300:
         """See `app.platforms.base.Platform`."""
         del image  # the releases differ in how long names may be, not in how they read
         return parse(text, device)
+
+    def inspection_commands(self, driver: str) -> tuple[str, ...]:
+        """See `app.platforms.base.Platform`."""
+        del driver
+        return COMMANDS
+
+    def inspect(self, answers: Mapping[str, str], running: str, driver: str) -> Inspection:
+        """See `app.platforms.base.Platform`."""
+        del running, driver
+        return inspect(answers, self.id)
 
     def counter_commands(self, plan: Plan) -> tuple[str, ...]:
         """See `app.platforms.base.Platform`."""

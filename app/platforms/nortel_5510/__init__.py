@@ -10,10 +10,12 @@ from app.inventory.models import Role
 from app.plan.model import Plan
 from app.plan.request import ClassRequest, DeviceRequest, Feature
 from app.platforms.base import Block, Boxes, Direction, Lowered, QueueCount
+from app.platforms.inspection import Inspection
 from app.platforms.nortel_5510.blocks import blocks
 from app.platforms.nortel_5510.capabilities import capabilities
 from app.platforms.nortel_5510.counters import counter_commands, read_counters
 from app.platforms.nortel_5510.grammar import GRAMMAR
+from app.platforms.nortel_5510.inspection import COMMANDS, inspect
 from app.platforms.nortel_5510.lower import lower
 from app.platforms.nortel_5510.parse import parse
 from app.platforms.nortel_5510.recognise import count_filters
@@ -75,6 +77,16 @@ class Nortel5510:
         """See `app.platforms.base.Platform`."""
         del image  # the releases differ in what they print, and both forms are read
         return parse(text, device)
+
+    def inspection_commands(self, driver: str) -> tuple[str, ...]:
+        """See `app.platforms.base.Platform`."""
+        del driver
+        return COMMANDS
+
+    def inspect(self, answers: Mapping[str, str], running: str, driver: str) -> Inspection:
+        """See `app.platforms.base.Platform`."""
+        del running, driver
+        return inspect(answers, self.id)
 
     def counter_commands(self, plan: Plan) -> tuple[str, ...]:
         """See `app.platforms.base.Platform`."""
