@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -39,7 +39,8 @@ class Documents:
     push only if ``before``. ``undo_of`` is the run that this one rolls back, and it ``redoes`` a change where that
     one went back itself; ``approval`` who has to approve the change, and ``keep`` when it is kept; ``traceparent``
     the trace of the request that asked for it (W3C Trace Context). ``policy_name`` and ``policy_number`` are the
-    version of a stored policy that the intent is: parameters may have given the intent another name.
+    version of a stored policy that the intent is: parameters may have given the intent another name. ``only`` are
+    the devices that may be changed, where an earlier run left them out.
     """
 
     intent_file: str
@@ -64,6 +65,7 @@ class Documents:
     traceparent: str | None = None
     policy_name: str = ""
     policy_number: int | None = None
+    only: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """The parameters of a run."""
@@ -96,7 +98,13 @@ class Context:
         return None
 
     def on_devices(
-        self, devices: Iterable[str], task: Callable[[str, NetworkDriver], T], *, stoppable: bool = True
+        self,
+        devices: Iterable[str],
+        task: Callable[[str, NetworkDriver], T],
+        *,
+        stoppable: bool = True,
+        steps: Sequence[Sequence[str]] = (),
+        paced: bool = False,
     ) -> Mapping[str, Outcome[T]]:
         """Run a task on devices; see `Fleet.run`. Unless it is not ``stoppable``, they are left when the run has to
         stop.
@@ -104,7 +112,7 @@ class Context:
         Raises:
             ProcessEnding: devices were left because the process ends.
         """
-        outcomes = self.fleet.run(devices, task, stoppable=stoppable)
+        outcomes = self.fleet.run(devices, task, stoppable=stoppable, steps=steps, paced=paced)
         if self.sessions.closed is not None and any(outcome.error for outcome in outcomes.values()):
             raise ProcessEnding(self.sessions.closed)
         return outcomes

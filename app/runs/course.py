@@ -8,19 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import count
 from typing import Any
 
 from app.deltaq.error_spending import LOOKS
 from app.errors import QosforgeError, TesterError
-from app.runs import keeping, phases, preparing, waiting
-from app.runs.computing import Stopped
+from app.runs import keeping, phases, preparing, rollout, waiting
 from app.runs.context import Context
 from app.runs.engine import Engine
 from app.runs.outside import OUTSIDE_SECONDS
 from app.runs.reason import REASONED, RECOVER, Reason, reason_of_errors, retry
+from app.runs.run_steps import RunSteps, Stop, StopUntouched, Unfit
 from app.runs.tables import RunStatus, Verdict
+from app.runs.wave_push import WavePush
 from app.tester.measurement import Side
+from app.validation.reads import devices_to_read
 
 Json = dict[str, Any]
 
@@ -28,9 +31,14 @@ _REFUSAL = ({"message": "findings stand against it", "mend": "mend the policy by
 _NOT_MET = "see which bound of which class is broken, and change the policy or the objective"
 
 
+_WITH_OR_WITHOUT = frozenset({RunStatus.KEPT, RunStatus.NOTHING_TO_DO})
+
+
 @dataclass(frozen=True)
 class Ending:
-    """How an attempt ends, or as what it waits. Without its change it ends for a ``reason``."""
+    """How an attempt ends, or as what it waits. Without its change it ends for a ``reason``; with it there is one
+    where devices were left out.
+    """
 
     status: RunStatus
     reason: Reason | None
@@ -41,25 +49,8 @@ class Ending:
     result: Json = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if (self.status in REASONED) != (self.reason is not None):
+        if self.status not in _WITH_OR_WITHOUT and (self.status in REASONED) != (self.reason is not None):
             raise ValueError(f"an attempt ends as {self.status} with a reason, and no other so: {self.reason}")
-
-
-class _Stop(Exception):
-    """Somebody cancelled the run, or its time is over."""
-
-    def __init__(self, stop: Json, step: str, run_id: str) -> None:
-        super().__init__(stop["reason"])
-        self.status = RunStatus(stop["status"])
-        self.reason = Reason(stop["reason"], step, retry(run_id))
-
-
-def _stoppable(phase: Callable[..., Json], *arguments: Any) -> Json:
-    """What a phase gives, or that the run had to stop while it computed: a result, so that it is recorded."""
-    try:
-        return phase(*arguments)
-    except Stopped as stopped:
-        return {"stopped": stopped.stop}
 
 
 @dataclass
@@ -69,12 +60,12 @@ class Course:
     context: Context
     engine: Engine
 
+    @cached_property
+    def _steps(self) -> RunSteps:
+        return RunSteps(self.context, self.engine)
+
     def _step(self, name: str, phase: Callable[..., Json], *arguments: Any, waits: bool = False) -> Json:
-        step = self.engine.wait_step if waits else self.engine.run_step
-        got = step(name, _stoppable, phase, self.context, *arguments)
-        if "stopped" in got:
-            raise _Stop(got["stopped"], name, self.context.run_id)
-        return got
+        return self._steps.do(name, phase, *arguments, waits=waits)
 
     def go(self) -> Json:
         """Do it to its end, or until it has to wait for a decision or a moment.
@@ -116,14 +107,14 @@ class Course:
             if errors:
                 return Ending(RunStatus.FAILED, self._reason(errors, "lock"), errors=errors)
             return self._prepared(begun["start"], devices, result)
-        except _Stop as stop:
+        except Stop as stop:
             return Ending(stop.status, stop.reason, result=result)
 
     def _lock(self, since: str) -> tuple[list[str], list[Json]]:
         for number in count(1):
             got = self._step("lock" if number == 1 else f"lock-{number}", waiting.lock, since, waits=True)
             if got.get("stop"):
-                raise _Stop(got["stop"], "lock", self.context.run_id)
+                raise Stop(got["stop"], "lock", self.context.run_id)
             if "devices" in got or "errors" in got:
                 break
         return got.get("devices", []), got.get("errors", [])
@@ -131,13 +122,13 @@ class Course:
     def _checkpoint(self, name: str, devices: list[str]) -> None:
         stop = self._step(f"checkpoint-{name}", waiting.checkpoint, devices)["stop"]
         if stop:
-            raise _Stop(stop, name, self.context.run_id)
+            raise Stop(stop, name, self.context.run_id)
 
     def _prepared(self, start: str, devices: list[str], result: Json) -> Ending:
         undoing = self.context.documents.undo_of is not None
         if start == "read":
             got = self._step("read", preparing.read, self._to_read(devices))
-            self._require_going_on(got, "read")
+            self._steps.require_going_on(got, "read")
             if got["errors"]:
                 return Ending(RunStatus.FAILED, self._reason(got["errors"], "read"), errors=got["errors"])
             self._checkpoint("prepare", devices)
@@ -149,13 +140,22 @@ class Course:
             prepared = got["prepared"]
             if got["before"]:
                 result["before"] = got["before"]
-        result |= {"held": got["running"], "prepared": prepared}
+        left_out: list[Json] = got.get("left_out") or []
+        result |= {"held": got["running"], "prepared": prepared, "left_out": left_out}
         if prepared["refused"]:
             # An attempt that an earlier release began has no more than that findings stand against it.
             why = prepared.get("refusal") or _REFUSAL
             return Ending(RunStatus.REFUSED, self._reason(why, "validate"), result=result)
         wanted = {name: entry for name, entry in prepared["devices"].items() if not entry["empty"]}
         # Going back is never held up; to bring the change again is.
+        waves: Json = {}
+        if wanted:
+            unread = [each["device"] for each in left_out]
+            waves = self._step("rollout", rollout.plan, got["running"], wanted, unread)
+            left_out = result["left_out"] = [*left_out, *waves["left_out"]]
+            if waves["errors"]:
+                errors = waves["errors"]
+                return Ending(RunStatus.FAILED, self._reason(errors, "rollout"), errors=errors, result=result)
         gated = bool(wanted) and (not undoing or self.context.documents.redoes)
         if gated and (wait := self._step("gate", waiting.gate, prepared["candidate"])["wait"]):
             return _waiting(wait, result)
@@ -166,14 +166,26 @@ class Course:
             return Ending(RunStatus.FAILED, self._reason(errors, "measure-before"), errors=errors, result=result)
         if not wanted:
             outcome = result["before"]["outcome"] if "before" in result else None
-            return Ending(RunStatus.NOTHING_TO_DO, None, outcome, result=result)
-        return self._touch(got["running"], wanted, result, prepared["candidate"] if gated else None)
+            why = self._left_out_of(result)
+            return Ending(RunStatus.NOTHING_TO_DO, why, outcome, errors=left_out, result=result)
+        return self._touch(got["running"], wanted, result, waves, prepared["candidate"] if gated else None)
+
+    def _left_out_of(self, result: Json) -> Reason | None:
+        """Who was left out of a change that stands, with the way on for just these; ``None`` where nobody was."""
+        left_out: list[Json] = result["left_out"]
+        if not left_out:
+            return None
+        told = "; ".join(f"{each['device']}: {each['message']}" for each in left_out)
+        hint = f"qosforge retry {self.context.run_id} changes just these"
+        return Reason(f"left out: {told}", "push", hint, left_out[0]["device"] if len(left_out) == 1 else "")
 
     def _to_read(self, devices: list[str]) -> list[str]:
-        """The boxes whose configuration is needed: the twin needs them all, in scope or not."""
+        """The devices whose configuration is needed, in scope or not."""
+        network = self.context.network
         if self.context.documents.undo_of is not None:
             return devices
-        return [device.name for device in self.context.network.devices]
+        needed = devices_to_read(self.context.intent.intent, network, devices)
+        return [device.name for device in network.devices if device.name in needed]
 
     def _measure_before(self, devices: list[str], result: Json) -> None:
         documents = self.context.documents
@@ -181,36 +193,43 @@ class Course:
             self._checkpoint("measure-before", devices)
             result["before"] = self._measured("before", result["held"])
 
-    def _touch(self, held: dict[str, str], wanted: dict[str, Json], result: Json, candidate: str | None) -> Ending:
-        devices = list(wanted)
-        pushed = self._step("push", phases.push, held, wanted, devices, candidate)
-        if "stop" in pushed:
-            stopped = _Stop(pushed["stop"], "push", self.context.run_id)
-            if not pushed["begun"]:
-                raise stopped
-            return self._undo(
-                held, wanted, result, stopped.reason, status=stopped.status, errors=pushed.get("errors")
-            )
-        if "wait" in pushed:
-            return _waiting(pushed["wait"], result)
-        result["pushed"] = pushed["running"]
-        if pushed["errors"]:
-            return self._failed(held, wanted, result, pushed["errors"], "push")
+    def _touch(
+        self, held: dict[str, str], wanted: dict[str, Json], result: Json, planned: Json, candidate: str | None
+    ) -> Ending:
+        push = WavePush(self._steps, held, wanted, planned, candidate, result["left_out"])
+        try:
+            wait = push.go()
+        except StopUntouched:
+            raise
+        except Stop as stop:
+            return self._undo(held, wanted, result, stop.reason, status=stop.status, errors=stop.errors)
+        except Unfit as unfit:
+            return self._failed(held, wanted, result, unfit.errors, unfit.step)
+        except QosforgeError as error:
+            if not push.running:
+                raise
+            return self._failed(held, wanted, result, [error.document()], "push")
+        finally:
+            result |= {"pushed": push.running, "left_out": push.left_out}
+        if wait is not None:
+            return _waiting(wait, result)
+        pushed = push.running
+        devices = list(pushed)
         outcome = None
         step = "counters"
         try:
             if self.context.documents.undo_of is None:
-                counted = self._step("counters", phases.counters, pushed["running"])
-                self._require_going_on(counted, step)
+                counted = self._step("counters", phases.counters, pushed)
+                self._steps.require_going_on(counted, step)
                 if counted["errors"]:
                     return self._failed(held, wanted, result, counted["errors"], step)
             if self.context.documents.measure:
                 step = "measure-after"
                 self._checkpoint("measure-after", devices)
-                result["after"] = self._measured("after", held | pushed["running"])
+                result["after"] = self._measured("after", held | pushed)
                 outcome = result["after"]["outcome"]
             self._checkpoint("keep", devices)
-        except _Stop as stop:
+        except Stop as stop:
             return self._undo(held, wanted, result, stop.reason, status=stop.status, outcome=outcome)
         except QosforgeError as error:
             # Without a verdict nothing is kept.
@@ -218,7 +237,7 @@ class Course:
         if outcome is not None:
             try:
                 against = self._against(result, outcome)
-            except _Stop as stop:
+            except Stop as stop:
                 return self._undo(held, wanted, result, stop.reason, status=stop.status, outcome=outcome)
             except QosforgeError as error:
                 return self._failed(held, wanted, result, [error.document()], keeping.STAGE)
@@ -227,16 +246,17 @@ class Course:
         kept = self._step("keep", phases.keep, held, wanted)
         if kept["errors"]:
             if "stop" in kept:
-                cut = _Stop(kept["stop"], "keep", self.context.run_id)
+                cut = Stop(kept["stop"], "keep", self.context.run_id)
                 return self._undo(held, wanted, result, cut.reason, status=cut.status, errors=kept["errors"])
             return self._failed(held, wanted, result, kept["errors"], "keep")
-        return Ending(RunStatus.KEPT, None, outcome, result=result)
+        left_out = result["left_out"]
+        return Ending(RunStatus.KEPT, self._left_out_of(result), outcome, errors=left_out, result=result)
 
     def _against(self, result: Json, outcome: str) -> Reason | None:
         """Why a change that was measured is not kept; ``None`` where it is.
 
         Raises:
-            _Stop: the run had to stop while it asked.
+            Stop: the run had to stop while it asked.
         """
         got = self._step(keeping.STAGE, keeping.compare, result.get("before"), result["after"])
         if got["keep"]:
@@ -264,7 +284,7 @@ class Course:
         for number in count(1):
             got = self._step(f"await-keep-{number}", keeping.await_word, question, until, waits=True)
             if got.get("stop"):
-                raise _Stop(got["stop"], keeping.STAGE, self.context.run_id)
+                raise Stop(got["stop"], keeping.STAGE, self.context.run_id)
             if "kept" in got or "late" in got:
                 break
             until = got["until"]
@@ -275,11 +295,6 @@ class Course:
     ) -> Ending:
         """Undo a push for what went wrong at a step."""
         return self._undo(held, wanted, result, self._reason(errors, step), errors=errors)
-
-    def _require_going_on(self, got: Json, step: str) -> None:
-        """Raises `_Stop` where a step was left because the run has to stop."""
-        if "stop" in got:
-            raise _Stop(got["stop"], step, self.context.run_id)
 
     def _measured(self, when: Side, held: dict[str, str]) -> Json:
         if self.context.documents.tester == "outside":
@@ -303,7 +318,7 @@ class Course:
             name = f"await-{when}-{number}"
             got = self._step(name, waiting.await_measurement, when, until, OUTSIDE_SECONDS, waits=True)
             if got.get("stop"):
-                raise _Stop(got["stop"], f"measure-{when}", self.context.run_id)
+                raise Stop(got["stop"], f"measure-{when}", self.context.run_id)
             if "measurement" in got or "late" in got:
                 break
             until = got["until"]

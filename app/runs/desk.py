@@ -28,6 +28,8 @@ from app.runs.keeping import question
 from app.runs.lineage import Deed, hands_in
 from app.runs.live import require_checks
 from app.runs.outside import receive
+from app.runs.pausing import require_pausable, require_paused
+from app.runs.planned import LEAVES_OUT, left_out
 from app.runs.policy_trust import distrust, require_runnable
 from app.runs.policy_versions import PolicyVersion
 from app.runs.reason import Reason, retry
@@ -35,7 +37,7 @@ from app.runs.report import run_report
 from app.runs.retrying import STARTS, last_summary, require_reached, require_retriable
 from app.runs.rules import NetworkRules, Rules
 from app.runs.standing import again_from
-from app.runs.store import NewRun, Run, RunStore
+from app.runs.store import Change, NewRun, Run, RunStore
 from app.runs.tables import RunStatus
 from app.runs.undo import require_undoable
 from app.runs.wrong_state import WrongState, require_status, require_stoppable
@@ -333,6 +335,35 @@ class Desk:
         run = self.run(run_id)
         receive(self.store, self.artifacts, run, side, tester=tester, document=document)
 
+    def pause(self, run_id: str, who: str) -> Run:
+        """Hold a rollout before its next wave, for as long as its network's rules allow.
+
+        Raises:
+            WrongState: it is over, has no wave left to wait for, or is paused already.
+        """
+        run = self.run(run_id)
+        require_pausable(self.store, run)
+        return self.store.change(run.id, self._tells(who, paused=True), (who, Deed.PAUSED))
+
+    def resume(self, run_id: str, who: str) -> Run:
+        """Let a paused rollout go on.
+
+        Raises:
+            WrongState: it is not paused, or over.
+        """
+        run = self.run(run_id)
+        require_paused(self.store, run)
+        return self.store.change(run.id, self._tells(who, paused=False), (who, Deed.RESUMED))
+
+    def _tells(self, who: str, *, paused: bool) -> Change:
+        def tell(now: Run, connection: sa.Connection) -> Mapping[str, Any]:
+            if now.status.final:
+                raise WrongState(f"run {now.id} is over: {now.status.value.replace('_', ' ')}", mend="look at it")
+            self.store.events.write(connection, now.id, EventKind.PAUSE, {"by": who, "paused": paused})
+            return {}
+
+        return tell
+
     def roll_back(self, run_id: str, who: str, key: str | None = None) -> Run:
         """Ask for a new run that brings the boxes of a kept one back to what they held before it.
 
@@ -366,7 +397,8 @@ class Desk:
         """Let an ended run that left nothing behind begin another attempt, at the stage ``start``.
 
         From a later stage than ``read``, what its last attempt had read and prepared is used again. A box that
-        changed since is refused when it is touched.
+        changed since is refused when it is touched. Of a run that was kept but left devices out, a new run is made,
+        which changes just these.
 
         Raises:
             InputError: a retry cannot begin at this stage.
@@ -380,6 +412,9 @@ class Desk:
                 f"begin at one of {', '.join(STARTS)}: what comes later belongs to the push before it",
             )
         run = self.run(run_id)
+        left = left_out(self.store.stages(run.id), run.attempt) if run.status in LEAVES_OUT else {}
+        if left:
+            return self._for_those_left(run, sorted(left), who)
         self.require_retry(run)
         if start != "read":
             require_reached(self.store, run, start)
@@ -393,12 +428,29 @@ class Desk:
 
         return self.store.change(run.id, again, (who, Deed.RETRIED))
 
+    def _for_those_left(self, run: Run, devices: list[str], who: str) -> Run:
+        """A new run of the same change, for devices that an earlier one left out."""
+        self._require_trusted(run)
+        new = NewRun(
+            network=run.network,
+            policy=run.policy,
+            policy_version=run.policy_version,
+            params={**run.params, "only": devices, "traceparent": current_traceparent()},
+            requested_by=who,
+            ticket=run.ticket,
+            source=run.source,
+        )
+        return self.store.add_run(new)[0]
+
     def require_retry(self, run: Run) -> None:
         """Make sure that a run can be tried again, whoever asks for it.
 
         Raises:
             WrongState, NotAllowed: as `retry`.
         """
+        if run.status in LEAVES_OUT and left_out(self.store.stages(run.id), run.attempt):
+            self._require_trusted(run)
+            return
         require_retriable(self.store, run)
         if not _goes_back(run):
             self._require_trusted(run)

@@ -18,7 +18,8 @@ from app.runs.store import Run, RunStore
 from app.runs.tables import RUNS, STAGES, RunStatus, StageOutcome
 
 _SETTLING = (RunStatus.KEPT.value, RunStatus.NOTHING_TO_DO.value)
-_READINGS = ("read-back", "read")
+_READINGS = ("roll-back", "read-back", "read")
+"""The later one first: a device that was left out of a kept run was put back after it was read back."""
 """Stages that say what a box holds at the end of such a run; a box without a change was only read."""
 _AT_ONCE = 16
 """Readings that are fetched together: the newest of a network mostly has every box."""

@@ -31,6 +31,8 @@ class EventKind(StrEnum):
     """``approved``, ``by``, ``candidate``, ``comment``."""
     CANCEL = "cancel"
     """``by``: who asked a running run to stop."""
+    PAUSE = "pause"
+    """``by``, and ``paused``: whether the rollout is held before its next wave, or goes on."""
     MEASUREMENT = "measurement"
     """``side``, ``tester``: an outside measurement came."""
 

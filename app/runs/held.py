@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -28,14 +28,16 @@ class LastRead:
     at: datetime
 
 
-def last_read(store: RunStore, artifacts: Artifacts, network: Network) -> dict[str, LastRead]:
+def last_read(
+    store: RunStore, artifacts: Artifacts, network: Network, devices: Collection[str] | None = None
+) -> dict[str, LastRead]:
     """What each box said when it was last read: by a run before its change, after it or after a roll-back, or for
-    a person. A box that was never read is left out.
+    a person; of ``devices`` alone where given. A box that was never read is left out.
 
     Raises:
         StoreError: an artifact is missing or damaged.
     """
-    known = {device.name for device in network.devices}
+    known = {device.name for device in network.devices if devices is None or device.name in devices}
     query = sa.select(READINGS).where(READINGS.c.network == network.name).order_by(READINGS.c.device)
     rows = store.database.query(lambda connection: list(connection.execute(query)))
     return {

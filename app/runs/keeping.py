@@ -22,7 +22,7 @@ Json = dict[str, Any]
 
 STAGE = "compare"
 ASK_SECONDS = 600.0
-"""How long a run waits for a word after its push: well below the time after which devices go back by themselves."""
+"""How long a run waits for a word after it compared; devices hold their change for as long."""
 _MOST_TOLD = 3
 
 
@@ -111,21 +111,16 @@ def await_word(context: Context, question: str, until: str | None) -> Json:
     Returns:
         ``until`` (when it is too late), and ``kept`` with ``by``, or ``stop``, ``late``, or none of them.
     """
-    end = datetime.fromisoformat(until) if until else _pushed(context) + timedelta(seconds=ASK_SECONDS)
+    end = datetime.fromisoformat(until) if until else context.store.now() + timedelta(seconds=ASK_SECONDS)
     if _word(context.store.decisions.on(context.run_id), question) is None:
-        say(context, ASKS, end)
+        # A first step that was cut short has said till when already.
+        end = say(context, ASKS, end).due or end
 
     def given() -> Json | None:
         word = _word(context.store.decisions.on(context.run_id), question)
         return {"kept": word.approved, "by": word.by} if word is not None else None
 
     return await_given(context, given, end)
-
-
-def _pushed(context: Context) -> datetime:
-    """When the push began, from which on the devices' own switches count."""
-    began = [stage.started for stage in context.store.stages(context.run_id) if stage.name == "push"]
-    return began[-1] if began else context.store.now()
 
 
 def _word(decisions: Sequence[Decision], question: str) -> Decision | None:

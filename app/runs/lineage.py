@@ -21,6 +21,9 @@ class Deed(StrEnum):
     CANCELLED = "cancelled"
     """It withdraws what was approved, too."""
     RETRIED = "retried"
+    PAUSED = "paused"
+    """It holds a rollout between two waves. Neither this nor to resume it is a hand in the change."""
+    RESUMED = "resumed"
 
 
 _WORDS = {Deed.ASKED: "asked for", Deed.CANCELLED: "cancelled", Deed.RETRIED: "retried"}
@@ -55,7 +58,7 @@ def hands_in(database: Database, run_id: str, candidate: str) -> dict[str, str]:
         deeds = (
             sa.select(RUN_DEEDS.c.run_id, RUN_DEEDS.c.deed, RUN_DEEDS.c.by)
             .join(RUNS, RUNS.c.id == RUN_DEEDS.c.run_id)
-            .where(RUNS.c.network == run.network, _same_change(run, candidate))
+            .where(RUNS.c.network == run.network, RUN_DEEDS.c.deed.in_(_WORDS), _same_change(run, candidate))
             .order_by(RUN_DEEDS.c.seq)
         )
         own: dict[str, str] = {}

@@ -6,10 +6,14 @@ import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+from napalm.base.base import NetworkDriver
+
 from app.deltaq.error_spending import LOOKS
 from app.deltaq.objective import Outcome
 from app.deploy.fleet import Fleet
+from app.deploy.not_saved import LiveState
 from app.deploy.transaction import running
+from app.deploy.unsaved import read_in_the_way
 from app.errors import DeviceErrors, InputError, Place, QosforgeError
 from app.intent.loader import LoadedIntent
 from app.intent.models import Intent
@@ -17,6 +21,7 @@ from app.inventory.models import Network
 from app.plan.model import Plan
 from app.platforms.base import platform
 from app.tester.judging import ClassVerdict, judges, overall, verdicts
+from app.tester.measured_part import measured_part
 from app.tester.measurement import Measurement, Side
 from app.tester.twin import TwinTester
 
@@ -67,6 +72,29 @@ def read_each(fleet: Fleet, devices: Collection[str] = ()) -> tuple[dict[str, st
     return texts, {name: outcome.error for name, outcome in outcomes.items() if outcome.error is not None}
 
 
+def read_now(fleet: Fleet, devices: Collection[str] = ()) -> LiveState:
+    """What devices hold, for who will change it: as `read_running`, and whether it is saved.
+
+    Raises:
+        DeviceErrors: boxes cannot be read; carries the error of each.
+    """
+    names = [d.name for d in fleet.network.devices if not devices or d.name in devices]
+
+    def both(name: str, driver: NetworkDriver) -> tuple[str, tuple[str, ...]]:
+        held = running(driver)
+        return held, read_in_the_way(fleet.network.device(name), driver, held, fleet.words(name))
+
+    outcomes = fleet.run(names, both)
+    errors = [outcome.error for outcome in outcomes.values() if outcome.error is not None]
+    if errors:
+        raise DeviceErrors("boxes cannot be read", errors=errors)
+    found = {name: outcome.value for name, outcome in outcomes.items() if outcome.value is not None}
+    return LiveState(
+        {name: held for name, (held, _) in found.items()},
+        {name: lines for name, (_, lines) in found.items() if lines},
+    )
+
+
 def plans_held(network: Network, texts: Mapping[str, str]) -> dict[str, Plan]:
     """What boxes hold, by the configurations they gave."""
     plans = {}
@@ -93,9 +121,10 @@ def measure(
         TesterError: the tester cannot measure this.
     """
     begun = time.process_time()
-    measurement = TwinTester(network, plans_held(network, texts), seed).measure(
-        intent, when, look=look, earlier=earlier
-    )
+    part = measured_part(intent, network)
+    named = {device.name for device in part.devices}
+    plans = plans_held(part, {name: text for name, text in texts.items() if name in named})
+    measurement = TwinTester(part, plans, seed).measure(intent, when, look=look, earlier=earlier)
     found = verdicts(intent, network, measurement)
     return Judged(measurement, found, overall(found), time.process_time() - begun)
 

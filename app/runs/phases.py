@@ -5,7 +5,7 @@ Each is one durable step: it reads before it touches, and returns plain JSON.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -15,6 +15,7 @@ from napalm.base.base import NetworkDriver
 from app.compiler.candidate import unlike
 from app.compiler.compile import CompiledDevice
 from app.deploy import transaction
+from app.deploy.fleet import Outcome
 from app.deploy.traits import traits
 from app.deploy.transaction import Target
 from app.emulation import is_emulated, offer_traffic
@@ -25,20 +26,19 @@ from app.runs import live, undo
 from app.runs.context import Context
 from app.runs.leases import LeaseLost
 from app.runs.outside import judged
+from app.runs.planned import LEAVE_OUT, planned_waves
 from app.runs.preparing import errors_and_stop, errors_of, recompiled, running_texts
 from app.runs.tables import JournalAction
 from app.runs.waiting import held_up
 from app.tester.counters import CounterNote, compare
 from app.tester.counters import read as read_counters
 from app.tester.judging import overall
+from app.tester.measured_part import measured_part
 from app.tester.measurement import Measurement, Side
 from app.tester.offers import expected
 from app.tester.replications import REPLICATIONS
 
 Json = dict[str, Any]
-
-REVERT_SECONDS = 900
-"""Dead-man switch of a box. The twin takes seconds; a box that went back before the verdict is not confirmed."""
 
 
 def measure(context: Context, held: Mapping[str, str], when: Side, look: int, earlier: str | None) -> Json:
@@ -48,11 +48,13 @@ def measure(context: Context, held: Mapping[str, str], when: Side, look: int, ea
         more = f", {REPLICATIONS[look - 1]} simulations in all" * (look > 1)
         context.observe(name, f"twin of the configuration read back{more}")
         text = context.artifacts.get_text(earlier) if earlier else None
+        network = measured_part(context.intent.intent, context.network)
+        named = {device.name for device in network.devices}
         judged = context.compute(
             live.measure,
             context.intent.intent,
-            context.network,
-            running_texts(context, held),
+            network,
+            running_texts(context, {name: text for name, text in held.items() if name in named}),
             seed=context.documents.seed,
             when=when,
             look=look,
@@ -132,26 +134,28 @@ def _meets(device: CompiledDevice, running: str) -> bool:
 
 
 def push(
-    context: Context, held: Mapping[str, str], prepared: Mapping[str, Json], wave: list[str], candidate: str | None
+    context: Context, held: Mapping[str, str], prepared: Mapping[str, Json], wave: Json, candidate: str | None
 ) -> Json:
-    """Enter the deltas of one wave and read back; what a box holds must be what was meant.
+    """Enter the deltas of one wave and read back; what a device holds must be what was meant.
 
-    ``candidate`` is what the gate is asked about; a push that nothing holds up has none.
+    ``wave`` is one that `rollout.plan` gave, with its ``number`` and ``of`` how many it is. ``candidate`` is what
+    the gate is asked about; a push that nothing holds up has none.
 
     Returns:
-        ``running`` and ``errors``; or, where a box may not be touched now, ``begun`` and ``stop``, or ``wait``.
-        With ``stop`` come the ``errors`` of boxes that were left in the midst of it.
+        ``running`` and ``errors``; or, where a device may not be touched now, ``begun`` and ``stop``, or ``wait``.
+        With ``stop`` come the ``errors`` of devices that were left in the midst of it.
 
     Raises:
-        LeaseLost: another run took a box before one was touched.
+        LeaseLost: another run took a device before one was touched.
     """
+    names = wave["devices"]
     begun = bool(context.store.journal.open_touches(context.run_id))
     try:
-        hindrance = held_up(context, wave, candidate)
+        hindrance = held_up(context, list(prepared), candidate, wave["revert_seconds"])
         if not hindrance:
             targets = _targets(context, held, prepared, _wanted(context, held, touched=begun))
             # Again: that may have taken its time, and what the gate says holds for a moment.
-            hindrance = held_up(context, wave, candidate)
+            hindrance = held_up(context, list(prepared), candidate, wave["revert_seconds"])
     except LeaseLost as error:
         if not begun:
             raise
@@ -165,21 +169,48 @@ def push(
     if hindrance:
         return {"begun": begun, **hindrance}
     with context.store.stage(context.run_id, "push") as summary:
-        context.observe("push", ", ".join(wave))
+        text = _named(wave)
+        context.observe("push", text)
 
         def touch(name: str, driver: NetworkDriver) -> str:
-            return transaction.apply(driver, targets[name], context, REVERT_SECONDS)
+            return transaction.apply(driver, targets[name], context, wave["revert_seconds"])
 
-        outcomes = context.on_devices(wave, touch)
-        summary |= {"errors": errors_of(outcomes), "devices": wave}
+        outcomes = context.on_devices(names, touch, steps=wave["steps"], paced=True)
+        summary |= {"errors": errors_of(outcomes), "devices": names, "wave": wave["number"], "text": text}
     left = errors_and_stop(context, outcomes)
     if "stop" in left:
         return {"begun": bool(context.store.journal.open_touches(context.run_id)), **left}
     with context.store.stage(context.run_id, "read-back") as summary:
         after = {n: context.artifacts.put_text(o.value) for n, o in outcomes.items() if o.value is not None}
         errors = [*errors_of(outcomes), *_compare(context, held, after)]
-        summary |= {"running": after, "errors": errors}
+        summary |= {"running": after, "errors": errors, "wave": wave["number"]}
     return {"running": after, "errors": errors}
+
+
+def _named(wave: Json) -> str:
+    devices = ", ".join(wave["devices"])
+    return devices if wave["of"] == 1 else f"wave {wave['number']} of {wave['of']}, {wave['name']}: {devices}"
+
+
+def leave_out(
+    context: Context, held: Mapping[str, str], prepared: Mapping[str, Json], names: list[str], errors: list[Json]
+) -> Json:
+    """Put devices back that failed, with those that must not be changed without them, and go on without them.
+
+    Returns:
+        ``running`` and ``errors``, as `roll_back`; ``left_out``: an error for each device that could be put back.
+    """
+    with context.store.stage(context.run_id, LEAVE_OUT) as summary:
+        told = {error["device"]: error for error in errors}
+        context.observe(LEAVE_OUT, ", ".join(names))
+        touched = {touch.device for touch in context.store.journal.open_touches(context.run_id)}
+        targets = {n: t for n, t in _targets(context, held, prepared).items() if n in names and n in touched}
+        undone = _restored(context, targets)
+        failed = {error["device"] for error in undone["errors"]}
+        why = {"message": f"changes with {', '.join(sorted(told))}, which failed", "mend": ""}
+        summary["left_out"] = [told.get(n, {**why, "device": n}) for n in names if n not in failed]
+        summary["text"] = "; ".join(f"{each['device']}: {each['message']}" for each in summary["left_out"])
+    return {**undone, "left_out": summary["left_out"]}
 
 
 def _compare(context: Context, held: Mapping[str, str], after: Mapping[str, str]) -> list[Json]:
@@ -219,7 +250,7 @@ def counters(context: Context, after: Mapping[str, str]) -> Json:
     """
     with context.store.stage(context.run_id, "counters") as summary:
         context.observe("counters", "each box's own, by class, twice")
-        plans = context.compute_on(live.plans_held, context.network, running_texts(context, after))
+        plans = context.compute_on(live.plans_held, context.network.part(after), running_texts(context, after))
         notes, errors = _counted(context, plans)
         for note in notes:
             if note.contradiction:
@@ -303,16 +334,32 @@ def _confirmed(context: Context) -> set[str]:
 
 
 def _restored(context: Context, targets: Mapping[str, Target]) -> Json:
+    """Restore devices, newest wave first: those of a wave when all of the waves after it are done."""
     with context.store.stage(context.run_id, "roll-back") as summary:
         context.observe("roll-back", ", ".join(targets) or "no box was touched")
 
         def back(name: str, driver: NetworkDriver) -> str:
             return transaction.restore(driver, targets[name], context)
 
-        outcomes = context.on_devices(targets, back, stoppable=False)
+        outcomes: dict[str, Outcome[str]] = {}
+        for steps in _newest_first(context, targets):
+            names = [name for step in steps for name in step]
+            outcomes |= context.on_devices(names, back, stoppable=False, steps=steps)
         after = {n: context.artifacts.put_text(o.value) for n, o in outcomes.items() if o.value is not None}
         summary |= {"running": after, "errors": errors_of(outcomes)}
     return {"running": after, "errors": errors_of(outcomes)}
+
+
+def _newest_first(context: Context, targets: Collection[str]) -> list[list[list[str]]]:
+    """The steps of each wave, as far as they are among ``targets``, the last wave first."""
+    left = set(targets)
+    found = []
+    for wave in reversed(planned_waves(context.store, context.run_id)):
+        steps = [names for step in reversed(wave["steps"]) if (names := [name for name in step if name in left])]
+        left.difference_update(*steps)
+        found.append(steps)
+    rest = [[name] for name in targets if name in left]  # of a run of an earlier release
+    return [steps for steps in (rest, *found) if steps]
 
 
 def settle(context: Context) -> Json:

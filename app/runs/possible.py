@@ -9,6 +9,7 @@ from typing import Any
 from app.access.roles import NotAllowed
 from app.runs.desk import Desk
 from app.runs.keeping import question
+from app.runs.pausing import require_pausable, require_paused
 from app.runs.retrying import STARTS, require_reached
 from app.runs.store import Run
 from app.runs.tables import RunStatus
@@ -30,6 +31,8 @@ class Possible:
     approve: Obstacle
     refuse: Obstacle
     cancel: Obstacle
+    pause: Obstacle
+    resume: Obstacle
     retry: Obstacle
     roll_back: Obstacle
     starts: tuple[str, ...]
@@ -45,6 +48,8 @@ def possible(desk: Desk, run: Run, who: str) -> Possible:
         approve=waits or _obstacle(desk.require_another, run, who),
         refuse=waits,
         cancel=_obstacle(require_stoppable, run) or _asked_already(run),
+        pause=_obstacle(require_pausable, store, run),
+        resume=_obstacle(require_paused, store, run),
         retry=retry,
         roll_back=_obstacle(desk.require_roll_back, run),
         starts=(STARTS[0], *later) if retry is None else (),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,10 +16,14 @@ from app.prediction.predict import MOST_SECONDS, Prediction, predict
 from app.runs.computing import Stopped
 from app.runs.context import Context
 from app.runs.tables import StageOutcome
+from app.tester.measured_part import measured_devices
+from app.tester.replications import REPLICATIONS
 
 Json = dict[str, Any]
 
 STAGE = "predict"
+MEASURING = "measuring_seconds"
+"""In the summary of the stage: how long the longest measurement of the same scenarios takes on this machine."""
 
 _LOG = structlog.get_logger(__name__)
 
@@ -39,6 +44,7 @@ def predicted(context: Context, compilation: Compilation, running: Mapping[str, 
             summary.update(earlier, text="the same as in an earlier attempt")
             return
         context.observe(STAGE, "twin of what is to be pushed")
+        begun = time.monotonic()
         try:
             prediction = context.compute(predict, compilation, running, seed=context.documents.seed)
         except Stopped:
@@ -55,7 +61,15 @@ def predicted(context: Context, compilation: Compilation, running: Mapping[str, 
             "verdicts": context.artifacts.put_json([v.model_dump(mode="json") for v in prediction.verdicts]),
             "outcome": prediction.outcome,
             "text": _told(prediction),
+            MEASURING: round(_measuring(prediction, time.monotonic() - begun), 1),
         }
+
+
+def _measuring(prediction: Prediction, took: float) -> float:
+    """Seconds that the last look of a measurement comes to, by those that simulating took here."""
+    simulated = sum(each.seconds for each in prediction.simulated)
+    wanted = sum(each.wanted for each in prediction.simulated) * REPLICATIONS[-1] / REPLICATIONS[0]
+    return took * wanted / simulated if simulated else 0.0
 
 
 def _told(prediction: Prediction) -> str:
@@ -69,14 +83,15 @@ def _earlier(context: Context, subject: str) -> Json | None:
     for stage in reversed(context.store.stages(context.run_id)):
         done = stage.name == STAGE and stage.outcome is StageOutcome.DONE
         if done and stage.summary.get("of") == subject and "measurement" in stage.summary:
-            return {name: stage.summary[name] for name in _RESULT}
+            return {name: stage.summary[name] for name in (*_RESULT, MEASURING) if name in stage.summary}
     return None
 
 
 def _subject(compilation: Compilation, running: Mapping[str, str]) -> str:
     """What a prediction depends on, as a hash; intent, network and seed are the run's own and stay."""
     found = hashlib.sha256(f"{MOST_SECONDS}".encode())
-    for plan in would_hold(compilation, running).values():
+    devices = measured_devices(compilation.intent.intent, compilation.network)
+    for plan in would_hold(compilation, running, devices).values():
         found.update(plan.model_dump_json(exclude={"unknown"}).encode())
     # Shorter than the address of an artifact, which it must not be taken for.
     return found.hexdigest()[:32]

@@ -12,14 +12,19 @@ from app.compiler.compile import Compilation, compile_intent
 from app.configtree import Gap
 from app.deploy import transaction
 from app.deploy.fleet import Outcome
+from app.deploy.not_saved import not_saved
+from app.deploy.unsaved import read_in_the_way
 from app.errors import StoreError
 from app.findings import Finding, has_errors
+from app.intent.loader import LoadedIntent
+from app.inventory.models import Network
 from app.runs import undo
 from app.runs.context import Context
 from app.runs.predicting import STAGE as PREDICT
 from app.runs.predicting import predicted
 from app.runs.readings import TAKEN_OVER
 from app.runs.tables import StageOutcome
+from app.runs.waiting import scope
 from app.validation import validate
 
 Json = dict[str, Any]
@@ -43,10 +48,11 @@ def read(context: Context, names: list[str]) -> Json:
     """Read the boxes' running configurations.
 
     Returns:
-        ``running`` and ``errors``; ``stop`` where boxes were left because the run has to end.
+        ``running`` and ``errors``; ``stop`` where boxes were left because the run has to end. Where the network's
+        rules let so many fail, the errors are ``left_out`` instead.
     """
     with context.store.stage(context.run_id, "read") as summary:
-        context.observe("read", f"{len(names)} boxes over SSH")
+        context.observe("read", f"{len(names)} of {context.fleet.told}")
 
         def text(name: str, driver: NetworkDriver) -> str:
             held = transaction.running(driver)
@@ -55,8 +61,24 @@ def read(context: Context, names: list[str]) -> Json:
 
         outcomes = context.on_devices(names, text)
         held = {n: context.artifacts.put_text(o.value) for n, o in outcomes.items() if o.value is not None}
-        summary |= {"running": held, "errors": errors_of(outcomes)}
-    return {"running": held, **errors_and_stop(context, outcomes)}
+        found = errors_and_stop(context, outcomes)
+        concerned = scope(context)
+        if _may_go_on(context, concerned, found):
+            summary["text"] = "; ".join(f"{each['device']}: {each['message']}" for each in found["errors"])
+            found = {"errors": [], "left_out": [each for each in found["errors"] if each["device"] in concerned]}
+        summary |= {"running": held, **found}
+    return {"running": held, **found}
+
+
+def _may_go_on(context: Context, concerned: Sequence[str], found: Json) -> bool:
+    """Whether devices that could not be read are left out. A twin is of the whole network, so it misses none."""
+    errors = found["errors"]
+    documents = context.documents
+    whole = documents.undo_of is not None or (documents.measure and documents.tester == "twin")
+    if not errors or "stop" in found or whole:
+        return False
+    missing = len({each["device"] for each in errors} & set(concerned))
+    return missing < len(concerned) and missing <= context.network.changes.rollout.may_fail(len(concerned))
 
 
 def running_texts(context: Context, held: Mapping[str, str]) -> dict[str, str]:
@@ -70,11 +92,31 @@ def recompiled(context: Context, held: Mapping[str, str], *, touched: bool) -> C
     ``touched``: boxes are, so it comes to its end, and waits behind none that has touched nothing.
     """
     compute = context.compute_on if touched else context.compute
-    return compute(compile_intent, context.intent, context.network, running_texts(context, held))
+    # No device in scope is left out: all of them were read.
+    network = context.network.part(held)
+    return compute(compile_intent, context.intent, network, running_texts(context, held))
+
+
+def compile_part(intent: LoadedIntent, network: Network, texts: Mapping[str, str]) -> Compilation:
+    """What an intent becomes on a whole network, handed back with the devices that are known."""
+    return compile_intent(intent, network, texts).narrowed(texts)
 
 
 def _candidates(compilation: Compilation, texts: Mapping[str, str]) -> dict[str, Candidate]:
-    return {device.name: make_candidate(device, texts[device.name]) for device in compilation.devices}
+    return {d.name: make_candidate(d, texts[d.name]) for d in compilation.devices if d.name in texts}
+
+
+def _not_saved(context: Context, names: list[str], texts: Mapping[str, str]) -> tuple[Finding, ...]:
+    """Which devices hold something unsaved that a push would stop at: told before one is touched.
+
+    One that cannot be read now is read again when it is touched.
+    """
+
+    def look(name: str, driver: NetworkDriver) -> tuple[str, ...]:
+        return read_in_the_way(context.network.device(name), driver, texts[name], context.fleet.words(name))
+
+    outcomes = context.on_devices(names, look)
+    return tuple(not_saved(name, outcome.value) for name, outcome in outcomes.items() if outcome.value)
 
 
 def prepare(context: Context, held: Mapping[str, str]) -> Json:
@@ -82,7 +124,7 @@ def prepare(context: Context, held: Mapping[str, str]) -> Json:
     texts = running_texts(context, held)
     with context.store.stage(context.run_id, "compile") as summary:
         context.observe("compile", f"{context.intent.intent.intent} for {context.network.name}")
-        compilation = context.compute(compile_intent, context.intent, context.network, texts)
+        compilation = context.compute(compile_part, context.intent, context.network, texts)
         summary["devices"] = [device.name for device in compilation.devices]
     with context.store.stage(context.run_id, "validate") as summary:
         context.observe("validate", "own checks and Batfish")
@@ -98,13 +140,18 @@ def prepare(context: Context, held: Mapping[str, str]) -> Json:
                 require_batfish=documents.require_batfish,
             ),
         )
+        made_of: Mapping[str, Candidate] = {}
+        if not has_errors(findings, strict=documents.strict):
+            made_of = context.compute(_candidates, compilation, texts)
+            findings += _not_saved(context, [name for name, made in made_of.items() if not made.empty], texts)
         artifact = context.artifacts.put_json([f.model_dump(mode="json") for f in findings])
         refused = has_errors(findings, strict=documents.strict)
         summary |= {"findings": artifact, "refused": refused}
     devices: dict[str, Json] = {}
     with context.store.stage(context.run_id, "prepare") as summary:
-        made_of = {} if refused else context.compute(_candidates, compilation, texts)
         for device in () if refused else compilation.devices:
+            if device.name not in made_of or (documents.only and device.name not in documents.only):
+                continue
             made = made_of[device.name]
             devices[device.name] = entry(context, device.text, made.text, made.inverse, made.gaps)
         candidate = listed(context, devices)

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from app.runs.journal import JournalEntry
+from app.runs.planned import wave_states
 from app.runs.stages import Stage
 from app.runs.store import Run, RunStore
 from app.runs.tables import JournalAction, StageOutcome
@@ -57,16 +58,26 @@ class DeviceProgress:
 
 
 @dataclass(frozen=True)
+class WaveProgress:
+    """One wave of a rollout; ``state``: ``to come``, ``now``, ``done``, ``failed`` or ``rolled back``."""
+
+    name: str
+    devices: tuple[str, ...]
+    state: str
+
+
+@dataclass(frozen=True)
 class Progress:
     """A run's present attempt, or the last that began: its stages in order, and its boxes by name.
 
-    ``earlier`` are the stages of the attempts before it.
+    ``earlier`` are the stages of the attempts before it, ``waves`` those of its rollout.
     """
 
     attempt: int
     stages: tuple[Stage, ...]
     earlier: tuple[Stage, ...]
     devices: tuple[DeviceProgress, ...]
+    waves: tuple[WaveProgress, ...] = ()
 
     @property
     def under_way(self) -> Stage | None:
@@ -92,6 +103,9 @@ def progress(store: RunStore, run: Run) -> Progress:
         stages=stages,
         earlier=tuple(stage for stage in every if stage.run_attempt != shown),
         devices=tuple(board.devices[name] for name in sorted(board.devices)),
+        waves=tuple(
+            WaveProgress(wave["name"], tuple(wave["devices"]), state) for wave, state in wave_states(every, shown)
+        ),
     )
 
 
@@ -136,7 +150,7 @@ class _Board:
         self._all(pushed - failed, Step.COUNTERS, State.DONE if ended else State.BUSY)
 
     def _failed(self, summary: Json, step: Step) -> set[str]:
-        errors: Sequence[Json] = summary.get("errors") or ()
+        errors: Sequence[Json] = summary.get("errors") or summary.get("left_out") or ()
         for error in errors:
             if error.get("device"):
                 self._mark(error["device"], step, State.FAILED, _told(error))

@@ -11,11 +11,12 @@ from app.deploy.device_words import shown
 from app.findings import Finding
 from app.inventory.models import Network
 from app.platforms.base import secret_forms
-from app.reports.model import DecisionReport, DeviceReport, RunReport, StageReport
+from app.reports.model import DecisionReport, DeviceReport, RunReport, StageReport, WaveReport
 from app.runs.artifacts import ArtifactMissing, Artifacts
 from app.runs.given_up import RETENTION_STAGE
 from app.runs.keeping import STAGE as COMPARE
 from app.runs.keeping import question
+from app.runs.planned import left_out, wave_states
 from app.runs.predicting import STAGE as PREDICT
 from app.runs.stages import Stage
 from app.runs.store import Run, RunStore
@@ -64,7 +65,7 @@ def _whole(
     store: RunStore, artifacts: Artifacts, run: Run, stages: list[Stage], *, measurements: bool
 ) -> RunReport:
     shown = max((stage.run_attempt for stage in stages), default=run.attempt)
-    last = {s.name: s.summary for s in stages if s.outcome == "done" and s.run_attempt == shown}
+    last = _last_of([s for s in stages if s.outcome == "done" and s.run_attempt == shown])
     begun = min((stage.started for stage in stages if stage.run_attempt == shown), default=run.created)
     network = Network.model_validate_json(artifacts.get_text(run.params["network"]))
     before, after = _measured(last, "before"), _measured(last, "after")
@@ -84,7 +85,26 @@ def _whole(
         verdicts_predicted=_verdicts(artifacts, predicted),
         verdicts_after=_verdicts(artifacts, after),
         changes=_changes(artifacts, last),
+        rollout=tuple(
+            WaveReport(
+                name=wave["name"],
+                steps=tuple(tuple(step) for step in wave["steps"]),
+                revert_minutes=wave["revert_seconds"] // 60,
+                state=state,
+            )
+            for wave, state in wave_states(stages, shown)
+        ),
+        left_out=tuple(left_out(stages, shown)),
     )
+
+
+def _last_of(stages: list[Stage]) -> dict[str, Json]:
+    """The last summary of every stage, by name; what devices hold is that of all waves together."""
+    last: dict[str, Json] = {}
+    for stage in stages:
+        running = {**last.get(stage.name, {}).get("running", {}), **stage.summary.get("running", {})}
+        last[stage.name] = {**stage.summary, **({"running": running} if running else {})}
+    return last
 
 
 def _order(store: RunStore, run: Run, stages: list[Stage]) -> Json:

@@ -17,6 +17,7 @@ from app.runs.gate import waits
 from app.runs.leases import LeaseHeld
 from app.runs.lineage import hands_in
 from app.runs.outside import received, waiting_for
+from app.runs.pausing import paused_by
 from app.runs.policy_trust import distrust
 from app.runs.reason import RECOVER, Reason, reason_of_errors, retry
 from app.runs.store import Run, RunStore
@@ -41,7 +42,8 @@ def scope(context: Context) -> list[str]:
     if context.documents.undo_of is not None:
         return sorted(originals(context.store, context.documents.undo_of))
     requests, _ = resolve(context.intent, context.network)
-    return sorted(request.device for request in requests)
+    only = context.documents.only
+    return sorted(request.device for request in requests if not only or request.device in only)
 
 
 def begin(context: Context) -> Json:
@@ -190,11 +192,11 @@ def gate(context: Context, candidate: str) -> Json:
     return {"wait": {"status": found.status.value, "waits_for": found.waits_for, "due": due}}
 
 
-def held_up(context: Context, devices: list[str], candidate: str | None) -> Json:
+def held_up(context: Context, devices: list[str], candidate: str | None, seconds: int = LEASE_SECONDS) -> Json:
     """What keeps a run from touching boxes: it has to ``stop``, or to ``wait`` at the gate of its candidate.
 
-    Empty when it may, and holds them. It is asked in the step that touches: what an earlier step had found may be
-    long ago where a process died in between.
+    Empty when it may, and holds them for so many ``seconds``. It is asked in the step that touches: what an earlier
+    step had found may be long ago where a process died in between.
 
     Raises:
         LeaseLost: another run took a box.
@@ -205,8 +207,49 @@ def held_up(context: Context, devices: list[str], candidate: str | None) -> Json
     wait = gate(context, candidate)["wait"] if candidate is not None else None
     if wait is not None:
         return {"wait": wait}
-    context.store.leases.renew(context.run_id, devices, LEASE_SECONDS)
+    context.store.leases.renew(context.run_id, devices, max(seconds, LEASE_SECONDS))
     return {}
+
+
+def between_waves(context: Context, devices: list[str], number: int, until: str | None, used: float) -> Json:
+    """Whether the next wave may begin, waited for as long as one step lasts; the leases are held on meanwhile.
+
+    ``until`` is when a pause that was seen by an earlier step ends, ``used`` the seconds of earlier pauses.
+
+    Returns:
+        ``go`` with ``used`` then; ``stop``; ``late`` where the rollout was paused for too long; or none of them.
+        With ``until`` where it is paused.
+
+    Raises:
+        LeaseLost: another run took a device.
+    """
+    most = 60.0 * context.network.changes.rollout.pause - used
+    end = datetime.fromisoformat(until) if until else None
+
+    def attempt() -> Json | None:
+        nonlocal end
+        stop = context.stop()
+        if stop is not None:
+            return {"stop": stop}
+        context.store.leases.renew(context.run_id, devices, LEASE_SECONDS)
+        by = paused_by(context.store.database, context.run_id)
+        now = context.store.now()
+        if by is None:
+            spent = most - (end - now).total_seconds() if end is not None else 0.0
+            return {"go": True, "used": used + max(spent, 0.0)}
+        if end is None:
+            end = now + timedelta(seconds=most)
+            end = say(context, f"qosforge resume before wave {number}: paused by {by}", end).due or end
+        return (
+            {"late": f"paused by {by} for longer than {context.network.changes.rollout.pause} min"}
+            if (now >= end)
+            else None
+        )
+
+    found = polled(attempt) or {}
+    if found:
+        say(context, "")
+    return {**found, **({"until": end.isoformat()} if end is not None else {})}
 
 
 def release(context: Context) -> Json:

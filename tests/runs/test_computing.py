@@ -121,9 +121,9 @@ def room_for_what_runs_compute() -> float:
     from app.prediction.predict import predict  # noqa: PLC0415 - in the computing process
     from app.reports.run_report import render_run_report  # noqa: PLC0415 - as above
     from app.runs.live import measure  # noqa: PLC0415 - as above
-    from app.runs.preparing import compile_intent, validate  # noqa: PLC0415 - as above
+    from app.runs.preparing import compile_part, validate  # noqa: PLC0415 - as above
 
-    assert all((predict, render_run_report, measure, compile_intent, validate))
+    assert all((predict, render_run_report, measure, compile_part, validate))
     most, _ = resource.getrlimit(resource.RLIMIT_AS)
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
     return (most - pages * resource.getpagesize()) / (1 << 20)

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 
 from app import errors
+from app.intent.loader import parse_intent
+from app.inventory.models import Device, Interface, Link, Network, Role, Station, TrafficScenario
 from app.runs.course import Course
 from app.runs.tables import RunStatus
 
@@ -22,6 +25,14 @@ ANSWERS: dict[str, Any] = {
         "running": {"r1": "a"},
         "prepared": {"refused": False, "devices": {"r1": {"empty": False}}, "candidate": "c"},
         "before": {"outcome": "broken"},
+    },
+    "rollout": {
+        "waves": [
+            {"name": "all devices", "devices": ["r1", "r3"], "steps": [["r1"], ["r3"]], "revert_seconds": 900}
+        ],
+        "may_fail": 0,
+        "left_out": [],
+        "errors": [],
     },
     "gate": {"wait": None},
     "measure-before": {"outcome": "broken", "measurement": "b"},
@@ -39,6 +50,34 @@ WAIT = {"wait": {"status": "needs_approval", "waits_for": "approval", "due": Non
 def compared(keep: bool | None, **told: str) -> dict[str, Any]:
     """What the comparison of before and after comes to."""
     return {"keep": keep, "why": "", "restores": "", "question": "q" if keep is None else None, **told}
+
+
+def device(name: str) -> Device:
+    ports = tuple(Interface(name=port, rate=10**8, role=Role.CORE) for port in "1234")
+    return Device(name=name, platform="cisco_ios", image="12.4", role=Role.CORE, driver="ios", interfaces=ports)
+
+
+def station(name: str, at: str, host: int) -> Station:
+    return Station(name=name, address=f"192.0.2.{host}", attach=(at, "4"), rate=10**8)
+
+
+NETWORK = Network(
+    name="six",
+    devices=tuple(map(device, ("r1", "r3", "r5", "r7", "r8", "r9"))),
+    links=(Link(a=("r3", "1"), b=("r5", "1"), rate=10**8), Link(a=("r7", "1"), b=("r8", "1"), rate=10**8)),
+    stations=(station("one", "r7", 1), station("other", "r8", 2)),
+    traffic=(TrafficScenario(name="calls", title="calls", between=(("one", "other"),), flows=()),),
+)
+INTENT = """\
+version: 1
+intent: few
+classes:
+  - {name: voice, match: {any: [{dscp: [ef]}]}, treatment: {priority: {percent: 20}}, objective: {loss: 1 %}}
+apply:
+  - {devices: [r1, r3], direction: output}
+verify:
+  - {from: one, to: other, classes: [voice], seconds: 10, confidence: 95 %}
+"""
 
 
 class Steps:
@@ -77,19 +116,30 @@ def course(steps: Steps, **documents: object) -> Any:
         "before": False,
         **documents,
     }
-    boxes = [SimpleNamespace(name=name) for name in ("r1", "r3", "r5")]
     context: Any = SimpleNamespace(
-        documents=SimpleNamespace(**asked), network=SimpleNamespace(devices=boxes), run_id="01890000"
+        documents=SimpleNamespace(**asked),
+        network=NETWORK,
+        intent=parse_intent(INTENT, "i.yaml"),
+        run_id="01890000",
     )
     engine: Any = steps
     return Course(context, engine)
+
+
+def test_only_what_is_needed_is_read() -> None:
+    """What is changed, what is linked to it, and what the packets pass that are verified."""
+    steps = Steps()
+    course(steps).go()
+    assert ("read", (ANY, ["r1", "r3", "r5", "r7", "r8"])) in [
+        (name, (ANY, *given[2:])) for name, given in steps.told
+    ]
 
 
 def test_a_good_run_is_kept_and_gives_the_boxes_back_first() -> None:
     steps = Steps()
     assert course(steps).go()["status"] == RunStatus.KEPT
     assert steps.done == [
-        *("begin", "lock", "read", "checkpoint-prepare", "prepare", "gate"),
+        *("begin", "lock", "read", "checkpoint-prepare", "prepare", "rollout", "gate"),
         *("checkpoint-measure-before", "measure-before", "push", "counters"),
         *(
             "checkpoint-measure-after",
@@ -392,3 +442,79 @@ def test_a_comparison_that_fails_takes_the_run_back() -> None:
     ended = course(steps).go()
     assert ended["status"] == RunStatus.ROLLED_BACK
     assert ended["errors"][0]["message"] == "the tester kept no samples"
+
+
+def waves(*names: str, may_fail: int = 0) -> dict[str, Any]:
+    """A rollout of one device a wave, r1 and r3 in turn."""
+    devices = ("r1", "r3") * len(names)
+    planned = [
+        {"name": name, "devices": [device], "steps": [[device]], "revert_seconds": 900}
+        for name, device in zip(names, devices, strict=False)
+    ]
+    return {"waves": planned, "may_fail": may_fail, "left_out": [], "errors": []}
+
+
+GO = {"go": True, "used": 0.0}
+TWO = {"rollout": waves("canary", "the rest"), "wave-2": GO, "counters-canary": {"errors": []}}
+PUSHED = {"push": {"running": {"r1": "c"}, "errors": []}, "push-2": {"running": {"r3": "d"}, "errors": []}}
+REFUSED = {"device": "r3", "message": "refuses a line", "mend": ""}
+
+
+def test_a_wave_follows_when_the_canary_has_been_counted_and_nobody_paused() -> None:
+    steps = Steps(**TWO, **PUSHED)
+    assert course(steps, measure=False).go()["pushed"] == {"r1": "c", "r3": "d"}
+    begun = steps.done.index("push")
+    assert steps.done[begun : begun + 5] == ["push", "counters-canary", "wave-2", "push-2", "counters"]
+
+
+@pytest.mark.parametrize(
+    ("answers", "status", "step"),
+    [
+        ({"push": {"running": {}, "errors": [LEFT]}}, RunStatus.ROLLED_BACK, "push"),
+        ({"counters-canary": {"errors": [LEFT]}}, RunStatus.ROLLED_BACK, "counters"),
+        ({"wave-2": CANCELLED}, RunStatus.CANCELLED, "push"),
+        ({"wave-2": {"late": "paused by ada for longer than 10 min"}}, RunStatus.ROLLED_BACK, "push"),
+        ({"push-2": {"begun": True, **CANCELLED}}, RunStatus.CANCELLED, "push"),
+        ({"push-2": {"running": {}, "errors": [REFUSED]}}, RunStatus.ROLLED_BACK, "push"),
+        ({"push-2": errors.StoreError("the lease is lost")}, RunStatus.ROLLED_BACK, "push"),
+    ],
+)
+def test_what_stops_a_rollout_takes_all_of_it_back(answers: Any, status: RunStatus, step: str) -> None:
+    steps = Steps(**{**TWO, **PUSHED, **answers})
+    ended = course(steps, measure=False).go()
+    assert ended["status"] == status
+    assert steps.done[-3:] == ["roll-back", "release", f"status-{status}"]
+    told: Any = steps.told[-1][1][-1]
+    assert told["reason"]["step"] == step
+
+
+def test_a_pause_is_waited_for_step_by_step_and_counts_for_the_next_one() -> None:
+    steps = Steps(**{**TWO, **PUSHED, "wave-2": {"until": "x"}, "wave-2-2": {"go": True, "used": 7.0}})
+    assert course(steps, measure=False).go()["status"] == RunStatus.KEPT
+    assert [name for name in steps.done if name.startswith("wave")] == ["wave-2", "wave-2-2"]
+    (arguments,) = [arguments for name, arguments in steps.told if name == "wave-2-2"]
+    assert arguments[-2:] == ("x", 0.0)
+
+
+def test_a_device_that_fails_is_left_out_and_told_where_so_many_may() -> None:
+    left = {"leave-out-2": {"running": {}, "errors": [], "left_out": [REFUSED]}}
+    answers: Any = {**TWO, **PUSHED, "push-2": {"running": {}, "errors": [REFUSED]}, **left}
+    steps = Steps(**{**answers, "rollout": waves("canary", "the rest", may_fail=1)})
+    ended = course(steps, measure=False).go()
+    assert (ended["status"], ended["errors"]) == (RunStatus.KEPT, [REFUSED])
+    assert ended["reason"] == "left out: r3: refuses a line"
+    told: Any = steps.told[-1][1][-1]
+    assert told["reason"]["hint"] == "qosforge retry 01890000 changes just these"
+
+
+def test_a_device_that_cannot_be_put_back_is_not_left_out() -> None:
+    left = {"leave-out-2": {"running": {}, "errors": [LEFT], "left_out": []}}
+    answers: Any = {**TWO, **PUSHED, "push-2": {"running": {}, "errors": [REFUSED]}, **left}
+    steps = Steps(**{**answers, "rollout": waves("canary", "the rest", may_fail=1)})
+    assert course(steps, measure=False).go()["status"] == RunStatus.ROLLED_BACK
+
+
+def test_a_timer_that_is_too_short_ends_the_run_before_the_gate() -> None:
+    steps = Steps(rollout={"waves": [], "may_fail": 0, "left_out": [], "errors": [LEFT]})
+    assert course(steps).go()["status"] == RunStatus.FAILED
+    assert not {"gate", "measure-before", "push"} & set(steps.done)

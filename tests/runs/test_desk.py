@@ -297,7 +297,7 @@ def test_events_are_read_on_from_the_last_one_seen(desk: Desk, order: Order) -> 
     run, _ = desk.place(order, "ada")
     other, _ = desk.place(order, "ada")
     with desk.store.stage(run.id, "read"):
-        desk.store.events.progress(run.id, "read", "5 boxes over SSH")
+        desk.store.events.progress(run.id, "read", "5 of the lab's emulated devices")
     desk.store.set_status(other.id, RunStatus.RUNNING)
     told = desk.events(run.id)
     assert [(event.kind, event.data.get("outcome")) for event in told] == [

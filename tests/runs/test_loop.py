@@ -223,6 +223,7 @@ def test_an_approval_does_not_count_for_what_the_boxes_have_become(site: Site) -
     site.desk.approve(waiting.id, "grace", listed.id)
     site.type("class-map match-any QOSFORGE-OUT-robin", " match ip precedence 5")
     site.type("policy-map QOSFORGE-OUT", " class class-default", "  fair-queue")
+    (site.state / "router1" / "startup-config").write_text(site.running()["router1"])  # as who typed it would save
     again = site.go(waiting)
     assert (again.status, again.attempt) == (RunStatus.NEEDS_APPROVAL, 2)
     assert "changed since it was approved" in again.waits_for
@@ -309,7 +310,10 @@ def test_a_push_that_is_repeated_asks_again_whether_it_may(site: Site) -> None:
     site.store.leases.acquire(run.id, BOXES, 600)
     held = preparing.read(context, list(BOXES))["running"]
     prepared = preparing.prepare(context, held)
-    push = partial(phases.push, context, held, prepared["devices"], list(BOXES), prepared["candidate"])
+    names = list(BOXES)
+    wave = {"name": "all devices", "devices": names, "steps": [[name] for name in names], "number": 1, "of": 1}
+    wave |= {"revert_seconds": 900}
+    push = partial(phases.push, context, held, prepared["devices"], wave, prepared["candidate"])
     try:
         site.freeze()  # while nobody was at the run, between its gate and its push
         hindered = push()
@@ -458,7 +462,7 @@ def greedy(*_: object, **__: object) -> None:
 
 
 def test_a_cancel_reaches_a_run_that_computes(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(preparing, "compile_intent", for_ever)
+    monkeypatch.setattr(preparing, "compile_part", for_ever)
     run = site.place()
     with site.beside(run):
         at_it = lambda: "compile" in {stage.name for stage in site.store.stages(run.id)}  # noqa: E731
@@ -470,7 +474,7 @@ def test_a_cancel_reaches_a_run_that_computes(site: Site, monkeypatch: pytest.Mo
 def test_a_compile_that_takes_too_much_fails_the_run_with_the_reason(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(preparing, "compile_intent", greedy)
+    monkeypatch.setattr(preparing, "compile_part", greedy)
     before = site.running()
     run = site.place()
     with pytest.raises(errors.ServiceError, match="more than 2,048 MB of memory"):

@@ -127,3 +127,22 @@ def test_touches_are_told_to_who_watches(store: RunStore, run: Run) -> None:
         {"device": "r1", "action": "failed", "note": "no answer"},
     ]
     assert store.events.last(run.id) == store.events.after(run.id)[-1].seq
+
+
+def test_waves_show_how_far_each_came(store: RunStore, run: Run) -> None:
+    more = {"revert_seconds": 900}
+    waves = [{"name": n, "devices": [n], "steps": [[n]], **more} for n in ("r1", "r2", "r3")]
+    assert progress(store, run).waves == ()
+    stage(store, run, "rollout", {"waves": waves})
+    shown = lambda: [wave.state for wave in progress(store, run).waves]  # noqa: E731
+    assert shown() == ["to come"] * 3
+    stage(store, run, "push", {"wave": 1, "errors": []})
+    assert shown() == ["now", "to come", "to come"]
+    stage(store, run, "read-back", {"wave": 1, "running": {"r1": "0" * 64}, "errors": []})
+    pushing = store.begin_stage(run.id, "push")
+    assert shown() == ["done", "now", "to come"]
+    error = {"device": "r2", "message": "refuses", "mend": ""}
+    store.end_stage(pushing, StageOutcome.DONE, {"wave": 2, "errors": [error]})
+    assert shown() == ["done", "failed", "to come"]
+    stage(store, run, "roll-back", {"running": {"r1": "0" * 64, "r2": "0" * 64}})
+    assert shown() == ["rolled back", "rolled back", "to come"]
