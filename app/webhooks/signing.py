@@ -71,6 +71,20 @@ def load_key(settings: Settings, environment: Mapping[str, str] = os.environ) ->
         InputError: there is none, it is too short, or its file cannot be read.
         StoreError: on SQLite, the file cannot be made.
     """
+    key = key_found(settings, environment)
+    if key is None:
+        own = settings.make_var_dir() / _FILE
+        _make(own)
+        key = _checked(_read(own), Place(file=str(own)))
+    return key
+
+
+def key_found(settings: Settings, environment: Mapping[str, str] = os.environ) -> SigningKey | None:
+    """The key as `load_key` finds it, but none is made: ``None`` where that is still to be done.
+
+    Raises:
+        InputError: as `load_key`.
+    """
     path = environment.get(f"{VARIABLE}_FILE")
     if path:
         return _checked(_read(Path(path)), Place(file=path))
@@ -82,10 +96,8 @@ def load_key(settings: Settings, environment: Mapping[str, str] = os.environ) ->
             Place(path=VARIABLE),
             f"set it, or {VARIABLE}_FILE, for `serve` and every worker; `openssl rand -hex 32` writes one",
         )
-    own = settings.make_var_dir() / _FILE
-    if not own.exists():
-        _make(own)
-    return _checked(_read(own), Place(file=str(own)))
+    own = settings.var_dir / _FILE
+    return _checked(_read(own), Place(file=str(own))) if own.exists() else None
 
 
 def _checked(text: str, place: Place) -> SigningKey:

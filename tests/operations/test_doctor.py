@@ -329,6 +329,25 @@ def test_networks_that_cannot_be_read_or_reached_are_told(
     wrong("networks", State.FAILED, "none in", "QOSFORGE_INVENTORIES_DIR", inventories_dir=tmp_path / "none")
 
 
+def test_transports_that_others_can_read_are_told(place: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "inventories"
+    shutil.copytree(ROOT / "inventories" / "infn-fnal", folder / "one")
+    hosts = folder / "one" / "hosts.yaml"
+    told = hosts.read_text()
+    for device, transport in (("router1", "telnet"), ("router3", "ssh-legacy")):
+        here = f"\n{device}:\n"
+        assert here in told
+        told = told.replace(here, f"{here}  hostname: 127.0.0.1\n")
+        begin, rest = told.split(here)
+        told = begin + here + rest.replace("  data:\n", f"  data:\n    transport: {transport}\n", 1)
+    hosts.write_text(told)
+    results = examine(Settings(inventories_dir=folder), ["networks"])
+    warned = {r.message.split(":")[0]: r.mend for r in results if r.state is State.WARNING}
+    assert warned.keys() == {"telnet to router1", "ssh-legacy to router3"}
+    assert "SSH" in warned["telnet to router1"]
+    assert "jump host" in warned["ssh-legacy to router3"]
+
+
 @pytest.fixture
 def answering(request: pytest.FixtureRequest) -> Iterator[int]:
     """The port of a web server that answers everything with the test's bytes."""

@@ -62,6 +62,32 @@ def test_what_is_wrong_is_told_with_the_way_on(qosforge: Command) -> None:
         assert (ended.code, told in ended.stderr) == (2, True), ended.stderr
 
 
+def test_the_doctor_sees_what_would_keep_a_webhook_from_being_sent(
+    qosforge: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def told() -> dict[str, tuple[str, str]]:
+        entries = json.loads(qosforge("doctor", "webhooks", "--json").stdout)
+        return {entry["name"]: (entry["state"], f"{entry['message']} {entry['mend']}") for entry in entries}
+
+    assert told() == {"webhooks": ("good", "none ")}
+    assert not (tmp_path / "var" / "webhook.key").exists()
+    qosforge("webhook", "add", "chat", URL)
+    assert told()["webhooks"][0] == "good"
+    monkeypatch.setenv("QOSFORGE_WEBHOOK_HOSTS", "other.example.net")
+    state, text = told()["webhook chat"]
+    assert (state, "QOSFORGE_WEBHOOK_HOSTS" in text) == ("failed", True)
+    monkeypatch.setenv("QOSFORGE_WEBHOOK_HOSTS", "chat.example.net")
+    monkeypatch.setenv("QOSFORGE_WEBHOOK_KEY", "another-key-of-more-than-thirty-two-characters")
+    state, text = told()["webhook chat"]
+    assert (state, "qosforge webhook secret chat" in text) == ("failed", True)
+    monkeypatch.delenv("QOSFORGE_WEBHOOK_KEY")
+    (tmp_path / "var" / "webhook.key").unlink()
+    assert "there is no key" in told()["webhook chat"][1]
+    assert not (tmp_path / "var" / "webhook.key").exists()
+    qosforge("webhook", "disable", "chat")
+    assert told()["webhook chat"][0] == "warning"
+
+
 def test_a_test_is_sent_by_the_service_and_told_by_the_log(qosforge: Command, tmp_path: Path) -> None:
     settings = Settings(var_dir=tmp_path / "var", webhook_hosts=("127.0.0.1",))
     with receiving() as receiver:
