@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import Any, Generic, Literal, TypeVar
 
+from app.compiler.reach import devices_in
 from app.deploy.traits import require_installed
 from app.intent.loader import LoadedIntent
 from app.intent.written import Written, load_written
@@ -24,6 +25,7 @@ from app.reports.preview import (
     policy_document,
     validate_document,
 )
+from app.validation.reads import devices_to_read
 
 KEPT_INTENTS = 64
 KEPT_NETWORKS = 16
@@ -47,11 +49,12 @@ class Job:
     running: Mapping[str, str] | None
     checks: Checks | None
     strict: bool
+    unsaved: Mapping[str, tuple[str, ...]] | None = None
 
     def key(self) -> str:
         """What it depends on, as one hash."""
         parts = [self.kind, version("qosforge"), self.intent, self.digest, self.devices, self.running, self.strict]
-        return hashlib.sha256(_text([*parts, repr(self.checks)]).encode()).hexdigest()
+        return hashlib.sha256(_text([*parts, self.unsaved, repr(self.checks)]).encode()).hexdigest()
 
 
 def digest_of(written: Written) -> str:
@@ -85,9 +88,29 @@ def made(job: Job) -> bytes:
     network = _NETWORKS.get(job.digest, lambda: _unpacked(job.blob))
     loaded = _INTENTS.get(job.intent, lambda: load_written(job.written))
     checks = Checks(batfish=False) if job.kind == "policy" else job.checks
-    checked = check(loaded, network, job.running, devices=job.devices, checks=checks, strict=job.strict)
+    checked = check(
+        loaded,
+        network,
+        job.running,
+        unsaved=job.unsaved,
+        devices=job.devices,
+        checks=checks,
+        strict=job.strict,
+    )
     document = _DOCUMENTS[job.kind](checked)
     return document.model_dump_json(by_alias=True).encode()
+
+
+def needed(job: Job) -> tuple[str, ...]:
+    """The devices whose configurations the document of a job depends on: those in scope that are wanted, and where
+    it is checked those that the checks ask for. In a computing process, as `made`.
+    """
+    network = _NETWORKS.get(job.digest, lambda: _unpacked(job.blob))
+    loaded = _INTENTS.get(job.intent, lambda: load_written(job.written))
+    inside = devices_in(loaded.intent.apply, network)
+    if job.kind == "compile":
+        return tuple(sorted(inside.intersection(job.devices) if job.devices else inside))
+    return tuple(sorted(devices_to_read(loaded.intent, network, inside)))
 
 
 _DOCUMENTS: Mapping[Kind, Callable[[Checked], Document]] = {

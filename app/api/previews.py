@@ -9,12 +9,14 @@ import time
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from app.api.preview_job import Job, Kind, digest_of, made
+from app.api.preview_job import Job, Kind, digest_of, made, needed
 from app.api.recording import CallNote
 from app.compute import Compute, TooBusy
 from app.deploy.fleet import GRACE_SECONDS, Fleet
+from app.deploy.inspection import DeviceCheck, inspect_devices
+from app.deploy.not_saved import LiveState
 from app.deploy.route import route_to
 from app.deploy.sessions import Sessions
 from app.deploy.traits import require_installed
@@ -23,7 +25,7 @@ from app.intent.written import Written
 from app.inventory.catalogue import Networks
 from app.inventory.models import Network
 from app.reports.preview import Checks, chosen_devices
-from app.runs.live import read_each, read_running
+from app.runs.live import read_each, read_now, read_running
 from app.settings import Settings
 
 KEPT_BYTES = 64 << 20
@@ -97,19 +99,12 @@ class Previews:
             DeviceErrors: boxes that should be read cannot be.
             TooBusy, TookTooLong: the computing processes have too much to do.
         """
-        sent = self._network(asked.network)
-        devices = tuple(sorted(chosen_devices(sent.network, asked.devices))) if asked.devices else ()
-        job = Job(
-            asked.kind,
-            digest_of(asked.written),
-            asked.written,
-            sent.digest,
-            sent.blob,
-            devices,
-            self.running(asked.live, sent.network, devices) if asked.live is not None else asked.known,
-            self._checks(asked) if asked.kind == "validate" else None,
-            asked.strict,
-        )
+        job = self._job(asked)
+        if asked.live is not None:
+            devices = self._needed(job, asked)
+            network = self._networks.network(asked.network)
+            now = self._now(asked.live, network, devices) if devices else LiveState()
+            job = replace(job, running=now.running, unsaved=now.unsaved)
         key = job.key() if job.checks is None or job.checks.batfish_host is None else None
         kept = self._found(key)
         if kept is not None:
@@ -118,6 +113,33 @@ class Previews:
         preview = Preview(body, hashlib.sha256(body).hexdigest())
         self._keep(key, preview)
         return preview
+
+    def needed(self, asked: Asked) -> tuple[str, ...]:
+        """The devices whose configurations a preview depends on: few of many, where its scopes are narrow.
+
+        Raises:
+            InputError, InputErrors: the policy is no valid intent, or there is no such network or device.
+            TooBusy, TookTooLong: the computing processes have too much to do.
+        """
+        return self._needed(self._job(asked), asked)
+
+    def _needed(self, job: Job, asked: Asked) -> tuple[str, ...]:
+        bare = replace(job, running=None)  # they are large, and say nothing here
+        return self._compute.call(needed, bare, timeout=self._settings.request_seconds, caller=asked.caller)
+
+    def _job(self, asked: Asked) -> Job:
+        sent = self._network(asked.network)
+        return Job(
+            asked.kind,
+            digest_of(asked.written),
+            asked.written,
+            sent.digest,
+            sent.blob,
+            tuple(sorted(chosen_devices(sent.network, asked.devices))) if asked.devices else (),
+            asked.known,
+            self._checks(asked) if asked.kind == "validate" else None,
+            asked.strict,
+        )
 
     def running(self, call: CallNote, network: Network, devices: tuple[str, ...] = ()) -> dict[str, str]:
         """What boxes hold now. ``call`` is the one that reads them: see `recorded_call`.
@@ -129,14 +151,30 @@ class Previews:
         with self._fleet(call, network) as fleet:
             return read_running(fleet, devices)
 
-    def answers(self, call: CallNote, network: Network) -> tuple[dict[str, str], dict[str, QosforgeError]]:
-        """What the boxes hold now that can be read, and the errors of those that cannot, by device.
+    def _now(self, call: CallNote, network: Network, devices: tuple[str, ...]) -> LiveState:
+        with self._fleet(call, network) as fleet:
+            return read_now(fleet, devices)
+
+    def answers(
+        self, call: CallNote, network: Network, devices: tuple[str, ...] = ()
+    ) -> tuple[dict[str, str], dict[str, QosforgeError]]:
+        """What the boxes hold now that can be read, and the errors of those that cannot, by device: of all unless
+        ``devices`` are named.
 
         Raises:
             TooBusy: another call reads boxes of this network.
         """
         with self._fleet(call, network) as fleet:
-            return read_each(fleet)
+            return read_each(fleet, devices)
+
+    def checks(self, call: CallNote, network: Network, devices: tuple[str, ...] = ()) -> tuple[DeviceCheck, ...]:
+        """Whether devices are reached, are what the inventory says, and can be changed; see `inspect_devices`.
+
+        Raises:
+            TooBusy: another call reads boxes of this network.
+        """
+        with self._fleet(call, network) as fleet:
+            return inspect_devices(fleet, devices)
 
     @contextmanager
     def _fleet(self, call: CallNote, network: Network) -> Iterator[Fleet]:

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictInt
 
 from app.access.roles import EVERY_NETWORK, Principal, Role
 from app.deploy.device_words import shown
+from app.deploy.inspection import DeviceCheck
 from app.inventory.models import Device, Link, Network, Station
 from app.plan.model import Plan, UnknownLine
 from app.platforms.base import secret_forms
@@ -234,3 +235,10 @@ class DriftWatchDocument(BaseModel):
     drifted: dict[str, DeviceDriftView]
     unread: dict[str, str]
     uncompared: list[str]
+
+
+class NetworkCheck(BaseModel):
+    """Whether devices are reached, are what the inventory says, and can be changed; in the inventory's order."""
+
+    network: str
+    devices: list[DeviceCheck]

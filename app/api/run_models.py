@@ -23,7 +23,7 @@ from app.api.policy_choice import PolicyChoice
 from app.deltaq.objective import Outcome
 from app.keep_rule import KeepRule
 from app.reports.balance import Account, Balance, accounts, who_paid
-from app.reports.model import RunReport, StageReport
+from app.reports.model import RunReport, StageReport, WaveReport
 from app.runs.contents import Kind
 from app.runs.decisions import Decision as Decided
 from app.runs.store import Run
@@ -161,6 +161,8 @@ class RunDetail(RunSummary):
         description="What an approver is asked to keep now: approve or refuse it as the candidate."
     )
     changes: list[ClassChange] = Field(description="After against before, bound by bound.")
+    rollout: list[WaveReport] = Field(description="The waves of its push, and how far each came.")
+    left_out: list[str] = Field(description="Devices that failed and were left out of a change that stands.")
     links: RunLinks
 
 
@@ -262,6 +264,8 @@ def detail_of(run: Run, report: RunReport, candidate: str | None, decisions: Ite
         keep=report.keep,
         question=report.question,
         changes=list(report.changes),
+        rollout=list(report.rollout),
+        left_out=list(report.left_out),
         links=RunLinks(self=here, events=f"{here}/events", artifacts=f"{here}/artifacts", report=f"{here}/report"),
     )
 

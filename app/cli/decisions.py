@@ -1,4 +1,4 @@
-"""Commands that decide on runs: wait, approve, refuse, cancel, retry, roll-back."""
+"""Commands that decide on runs: wait, approve, refuse, cancel, pause, resume, retry, roll-back."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Start = Annotated[str, typer.Option("--start", metavar="STAGE", help="Stage to b
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    for command in (wait, approve, refuse, cancel, retry, roll_back):
+    for command in (wait, approve, refuse, cancel, pause, resume, retry, roll_back):
         app.command(name=command.__name__.replace("_", "-"))(command)
 
 
@@ -79,8 +79,24 @@ def cancel(run_id: RunId, as_json: AsJson = False) -> None:
         _decide(lambda desk, who: desk.cancel(run_id, who), as_json)
 
 
+def pause(run_id: RunId, as_json: AsJson = False) -> None:
+    """Hold a rollout before its next wave. What was changed stands meanwhile, unconfirmed."""
+    if remote():
+        remote_runs.decide(run_id, "pause", None, as_json)
+    else:
+        _decide(lambda desk, who: desk.pause(run_id, who), as_json)
+
+
+def resume(run_id: RunId, as_json: AsJson = False) -> None:
+    """Let a paused rollout go on with its next wave."""
+    if remote():
+        remote_runs.decide(run_id, "resume", None, as_json)
+    else:
+        _decide(lambda desk, who: desk.resume(run_id, who), as_json)
+
+
 def retry(run_id: RunId, start: Start = "read", as_json: AsJson = False) -> None:
-    """Let a run that ended without its change begin again."""
+    """Let a run that ended without its change begin again, or change just the devices that it left out."""
     if remote():
         remote_runs.decide(run_id, "retry", {"start": start}, as_json)
     else:

@@ -1,29 +1,41 @@
-"""Commands about the devices of a network: whom to believe that it is one of them."""
+"""Commands about the devices of a network: whom to believe that it is one, and what is wrong with it."""
 
 from __future__ import annotations
 
 import sys
-from pathlib import Path
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Annotated
 
 import typer
 
+from app.cli.checking import check_devices
+from app.cli.inventory import add, list_, remove, show
 from app.cli.options import AsJson, NetworkFolder, network_folder
 from app.cli.output import out, print_json, print_problems, progress
-from app.deploy.host_keys import ShownKey, record_key, shown_key
-from app.deploy.route import route_to
+from app.cli.reaching import JumpHosts, TransportName, common_reach, reach_words
+from app.deploy.host_keys import ShownKey, record_key, shown_key, trusted_files
+from app.deploy.route import InventoryRoute, Target, route_to
+from app.deploy.seed_sessions import target_of_address
 from app.errors import InputError, Place, QosforgeError
 from app.inventory.loader import load_network
-from app.settings import load_settings
+from app.inventory.models import Network
+from app.settings import Settings, load_settings
+from app.units import listed
 
 app = typer.Typer(no_args_is_help=True)
 
-_SYSTEM = Path("~/.ssh/known_hosts")
+Targets = Mapping[str, Callable[[], Target]]
+"""How to find out where each is, by what it is called."""
 
 
 def register(parent: typer.Typer) -> None:
     """Add the commands as a group."""
     parent.add_typer(app, name="device", help="The devices of a network, and how they are reached.")
+
+
+for _name, _command in (("add", add), ("list", list_), ("show", show), ("remove", remove)):
+    app.command(name=_name)(_command)
 
 
 @app.callback()
@@ -37,6 +49,12 @@ def trust(
         list[str] | None, typer.Argument(metavar="[DEVICE]...", help="Devices (default: all of the network).")
     ] = None,
     network: NetworkFolder = None,
+    hosts: Annotated[
+        list[str] | None,
+        typer.Option("--host", metavar="HOST", help="Instead: host or host:port of no inventory (repeat)."),
+    ] = None,
+    transport: TransportName = "ssh",
+    jump: JumpHosts = None,
     fingerprint: Annotated[
         list[str] | None,
         typer.Option(metavar="SHA256:…", help="Record keys of this fingerprint without asking (may be repeated)."),
@@ -45,24 +63,20 @@ def trust(
     as_json: AsJson = False,
 ) -> None:
     """Show the host keys of devices and record those that you confirm. Nobody logs in."""
-    net, settings = load_network(network_folder(network)), load_settings()
-    route = route_to(settings, net)
-    if not any(device.reach.hostname for device in net.devices):
-        raise InputError(f"no device of {net.name} has a hostname", mend="give each one in hosts.yaml")
-    if route.lab is not None:
-        raise InputError("a lab is up, whose host keys are known", mend="qosforge lab down, to reach the devices")
-    names = devices or [device.name for device in net.devices]
-    unknown = [name for name in names if name not in {device.name for device in net.devices}]
-    if unknown:
-        known = ", ".join(device.name for device in net.devices)
-        raise InputError(f"{net.name} has no device {unknown[0]!r}", mend=f"it has {known}")
-    files = (_SYSTEM.expanduser(), settings.known_hosts_file)
+    settings = load_settings()
+    if hosts:
+        if devices or network:
+            raise InputError("which ones?", Place(path="--host"), "name hosts, or devices of a network")
+        targets = _of_hosts(settings, hosts, reach_words(None, transport, jump))
+    else:
+        targets = _of_devices(settings, load_network(network_folder(network)), devices)
+    files = trusted_files(settings)
     told: list[dict[str, str]] = []
     problems: list[QosforgeError] = []
-    for name in names:
+    for name, target in targets.items():
         progress("look", f"{name}")
         try:
-            shown = shown_key(name, route.target(net.device(name)), files)
+            shown = shown_key(name, target(), files)
             state = _decided(shown, fingerprint or [], replace=replace)
             if state in ("recorded", "replaced"):
                 record_key(settings.known_hosts_file, shown)
@@ -79,6 +93,39 @@ def trust(
     if problems:
         sys.exit(3)
     sys.exit(1 if any(one["state"] in ("left", "another key is known") for one in told) else 0)
+
+
+@app.command()
+def check(
+    devices: Annotated[
+        list[str] | None, typer.Argument(metavar="[DEVICE]...", help="Devices of the network.")
+    ] = None,
+    network: NetworkFolder = None,
+    every: Annotated[bool, typer.Option("--all", help="All devices of the network.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Prove that devices are reached, are what the inventory says, and can be changed. They are only read."""
+    if bool(devices) == every:
+        raise InputError("which devices?", Place(path="DEVICE"), "name them, or say --all")
+    sys.exit(check_devices(network_folder(network), devices or (), as_json=as_json))
+
+
+def _of_hosts(settings: Settings, hosts: list[str], words: dict[str, str]) -> Targets:
+    route, common = InventoryRoute(settings), common_reach(words)
+    return {host: partial(target_of_address, route, host, common, logs_in=False) for host in hosts}
+
+
+def _of_devices(settings: Settings, network: Network, devices: list[str] | None) -> Targets:
+    route = route_to(settings, network)
+    if not any(device.reach.hostname for device in network.devices):
+        raise InputError(f"no device of {network.name} has a hostname", mend="give each one in hosts.yaml")
+    if route.lab is not None:
+        raise InputError("a lab is up, whose host keys are known", mend="qosforge lab down, to reach the devices")
+    known = [device.name for device in network.devices]
+    unknown = [name for name in devices or () if name not in known]
+    if unknown:
+        raise InputError(f"{network.name} has no device {unknown[0]!r}", mend=f"it has {listed(known)}")
+    return {name: partial(route.target, network.device(name)) for name in devices or known}
 
 
 def _decided(shown: ShownKey, fingerprints: list[str], *, replace: bool) -> str:

@@ -48,6 +48,7 @@ from app.runs.summary import summary_of
 from app.runs.tables import RunStatus
 from app.settings import load_settings
 from app.tester.export import measured_packets, require_format, write_packets
+from app.tester.measured_part import measured_devices
 
 
 def carry_out(asked: Asked, reports: Reports, as_json: bool) -> None:
@@ -74,7 +75,8 @@ def carry_out(asked: Asked, reports: Reports, as_json: bool) -> None:
         approve = f"qosforge approve {finished.run_id}" if report.status == RunStatus.NEEDS_APPROVAL else ""
         progress("waits", f"for {waits_for}")
         progress("next", " and then ".join(filter(None, [approve, "qosforge recover, which goes on with it"])))
-    sys.exit(exit_code(finished.result["status"], finished.result.get("verdict"), failed=bool(errors)))
+    status, verdict = finished.result["status"], finished.result.get("verdict")
+    sys.exit(exit_code(status, verdict, failed=bool(errors), left_out=bool(report.left_out)))
 
 
 def _report_recovered(ended: list[dict[str, Any]]) -> None:
@@ -93,8 +95,9 @@ def measure(asked: Asked, packets: Path | None, as_json: bool) -> None:
     settings = load_settings()
     route = route_to(settings, net)
     with Fleet(net, route, Sessions(settings.device_limits)) as fleet:
-        progress("read", f"{len(net.devices)} devices: {route.told}")
-        texts = live.read_running(fleet)
+        devices = measured_devices(loaded.intent, net)
+        progress("read", f"{len(devices or net.devices)} devices: {route.told}")
+        texts = live.read_running(fleet, devices)
     progress("measure", "twin of the configuration read back")
     judged = live.measure_till_told(loaded.intent, net, texts, seed=asked.seed)
     if packets is not None:

@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from pydantic import ValidationError
 
+from app.cli.checking import check_devices
+from app.cli.inventory import add_network_
 from app.cli.options import AsJson
 from app.cli.output import out, print_json, progress
+from app.cli.reaching import CredentialsName, JumpHosts, TransportName, common_reach, reach_words
 from app.deploy.route import InventoryRoute
 from app.deploy.seed_sessions import SeedSessions
 from app.deploy.sessions import Sessions
@@ -19,7 +21,6 @@ from app.discovery.crawler import Progress, crawl
 from app.discovery.folder import add, compare, write_new
 from app.discovery.model import Discovery
 from app.errors import InputError, Place
-from app.inventory.reach import Reach
 from app.settings import load_settings
 
 app = typer.Typer(no_args_is_help=True)
@@ -28,6 +29,9 @@ app = typer.Typer(no_args_is_help=True)
 def register(parent: typer.Typer) -> None:
     """Add the commands as a group."""
     parent.add_typer(app, name="network", help="Whole networks, and what their devices tell of them.")
+
+
+app.command(name="add")(add_network_)
 
 
 @app.callback()
@@ -45,9 +49,9 @@ def discover(
     write: Annotated[
         bool, typer.Option("--add", help="Give a folder that is there the devices, ports and links it lacks.")
     ] = False,
-    credentials: Annotated[str | None, typer.Option(metavar="NAME", help="Credentials by their name.")] = None,
-    transport: Annotated[str, typer.Option(help="ssh, ssh-legacy or telnet.")] = "ssh",
-    jump: Annotated[str | None, typer.Option(metavar="HOST", help="Jump hosts, with commas between them.")] = None,
+    credentials: CredentialsName = None,
+    transport: TransportName = "ssh",
+    jump: JumpHosts = None,
     places: Annotated[
         list[str] | None,
         typer.Option("--at", metavar="NAME=HOST", help="Where a neighbour is reached (may be repeated)."),
@@ -56,16 +60,13 @@ def discover(
 ) -> None:
     """Read devices, what they announce, and so on, into an inventory. Nothing is changed on them."""
     settings = load_settings()
-    words = {"transport": transport} | ({"credentials": credentials} if credentials else {})
-    words |= {"jump": jump} if jump else {}
-    try:
-        common = Reach.model_validate(words)
-    except ValidationError as error:
-        problem = error.errors(include_url=False)[0]
-        raise InputError(problem["msg"], Place(path=f"--{problem['loc'][0]}"), "see docs/reaching.md") from None
+    words = reach_words(credentials, transport, jump)
+    common = common_reach(words)
     route, known = InventoryRoute(settings), into.exists()
     with SeedSessions(route, common, _places(places or []), Sessions(settings.device_limits)) as sessions:
         found = assemble(crawl(sessions, hosts, at_most, _tell))
+    if not as_json:
+        _print_notes(found)  # before the folder, which is not written where all that was found is notes
     if not known:
         write_new(into, found, words)
         changes = []
@@ -76,6 +77,15 @@ def discover(
     else:
         _print(found, changes, into, known=known, written=write)
     sys.exit(3 if not found.devices else 0)
+
+
+@app.command()
+def check(
+    network: Annotated[Path, typer.Argument(metavar="NETWORK", help="The inventory's folder.")],
+    as_json: AsJson = False,
+) -> None:
+    """Prove that all devices are reached, are what the inventory says, and can be changed. They are only read."""
+    sys.exit(check_devices(network, (), as_json=as_json))
 
 
 def _places(given: list[str]) -> dict[str, str]:
@@ -109,12 +119,15 @@ def _document(found: Discovery, changes: list[str], folder: Path, *, written: bo
     }
 
 
-def _print(found: Discovery, changes: list[str], folder: Path, *, known: bool, written: bool) -> None:
+def _print_notes(found: Discovery) -> None:
     for note in found.notes:
         where = f"{note.device}: " if note.device else ""
         out.print(f"note  {note.topic.value}  {where}{note.message}", markup=False)
         if note.hint:
             out.print(f"      {note.hint}", markup=False)
+
+
+def _print(found: Discovery, changes: list[str], folder: Path, *, known: bool, written: bool) -> None:
     for change in changes:
         out.print(change, markup=False)
     out.print(f"{len(found.devices)} devices, {len(found.links)} links", markup=False)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
@@ -22,6 +22,9 @@ from app.reports.table import COLUMNS, amount, comparison_table
 from app.tester.judging import ClassVerdict
 from app.tester.measurement import Measurement
 from app.visible import visible
+
+if TYPE_CHECKING:
+    from app.reports.preview import WaveDocument
 
 STYLE = {"met": "green", "broken": "red", "inconclusive": "yellow"}
 SEVERITY = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "dim"}
@@ -149,6 +152,18 @@ def print_problems(problems: Iterable[dict[str, str]]) -> None:
         err.print(line, soft_wrap=True)
         if problem["mend"]:
             err.print(Text(f"       {problem['mend']}", style="dim"), soft_wrap=True)
+
+
+def print_waves(waves: Sequence[WaveDocument]) -> None:
+    """In which order devices would change, and after how many minutes they take back what nobody confirmed."""
+    table = Table(box=None, padding=(0, 1), title="Waves", title_justify="left", title_style="bold")
+    for heading in ("wave", "chosen by", "revert timer", "devices"):
+        table.add_column(heading)
+    for number, wave in enumerate(waves, 1):
+        devices = ", ".join(" + ".join(step) for step in wave.steps)
+        table.add_row(str(number), wave.name, f"{wave.revert_minutes} min", devices)
+    out.print(table)
+    out.print(Text("measuring makes the timer longer; where a device has none, a reload goes back", "dim"))
 
 
 def print_findings(findings: Iterable[Finding], least: Severity = Severity.INFO) -> None:

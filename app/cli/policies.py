@@ -10,7 +10,15 @@ import typer
 from rich.text import Text
 
 from app.cli.options import AsJson, NetworkFolder, Parameters, Policy, RequireBatfish, Strict
-from app.cli.output import findings_json, out, print_configuration, print_findings, print_json, write_file
+from app.cli.output import (
+    findings_json,
+    out,
+    print_configuration,
+    print_findings,
+    print_json,
+    print_waves,
+    write_file,
+)
 from app.cli.previewing import Wanted, compiled, validated
 from app.cli.reports import Junit, Markdown, Reports, Sarif
 from app.configtree import as_text
@@ -139,5 +147,7 @@ def diff(
                 out.print(gap_text(gap), style="yellow")
             out.print("undone by", style="dim")
             print_configuration("\n".join(candidate.inverse))
+    if preview.rollout:
+        print_waves(preview.rollout)
     print_findings(check.findings, Severity.WARNING)
     sys.exit(int(not preview.good))

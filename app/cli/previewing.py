@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,8 @@ from app.cli.output import progress
 from app.cli.server import connect, remote
 from app.client.documents import read
 from app.client.order import network_name, policy_choice
+from app.compiler.reach import devices_in
+from app.deploy.not_saved import LiveState
 from app.intent.loader import load_intent
 from app.inventory.models import Network
 from app.reports.preview import (
@@ -24,6 +26,7 @@ from app.reports.preview import (
     validate_document,
 )
 from app.settings import load_settings
+from app.validation.reads import devices_to_read
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +64,10 @@ def compiled(wanted: Wanted) -> CompilePreview:
             return read(CompilePreview, connection.post("/compile", body))
     loaded, net = load(wanted.policy, wanted.network, list(wanted.parameters or ()))
     devices = chosen_devices(net, wanted.devices or ())
-    texts = _running(net) if wanted.live else {}
-    return compile_document(check(loaded, net, texts, devices=devices, strict=wanted.strict))
+    inside = devices_in(loaded.intent.apply, net)
+    now = _now(net, inside & devices) if wanted.live else LiveState()
+    checked = check(loaded, net, now.running, unsaved=now.unsaved, devices=devices, strict=wanted.strict)
+    return compile_document(checked)
 
 
 def validated(wanted: Wanted, require_batfish: bool) -> ValidatePreview:
@@ -74,19 +79,23 @@ def validated(wanted: Wanted, require_batfish: bool) -> ValidatePreview:
     loaded, net = load(wanted.policy, wanted.network, list(wanted.parameters or ()))
     settings = load_settings()
     checks = Checks(settings.batfish_host, settings.batfish_port, require_batfish)
-    texts = _running(net) if wanted.live else {}
-    return validate_document(check(loaded, net, texts, checks=checks, strict=wanted.strict))
+    needed = devices_to_read(loaded.intent, net, devices_in(loaded.intent.apply, net))
+    now = _now(net, needed) if wanted.live else LiveState()
+    checked = check(loaded, net, now.running, unsaved=now.unsaved, checks=checks, strict=wanted.strict)
+    return validate_document(checked)
 
 
-def _running(network: Network) -> dict[str, str]:
+def _now(network: Network, devices: Collection[str]) -> LiveState:
+    if not devices:
+        return LiveState()
     # The drivers take most of a second to import, and most previews read no box.
     from app.deploy.fleet import Fleet  # noqa: PLC0415
     from app.deploy.route import route_to  # noqa: PLC0415
     from app.deploy.sessions import Sessions  # noqa: PLC0415
-    from app.runs.live import read_running  # noqa: PLC0415
+    from app.runs.live import read_now  # noqa: PLC0415
 
     settings = load_settings()
     route = route_to(settings, network)
-    progress("read", f"{len(network.devices)} devices: {route.told}")
+    progress("read", f"{len(devices)} devices: {route.told}")
     with Fleet(network, route, Sessions(settings.device_limits)) as fleet:
-        return read_running(fleet)
+        return read_now(fleet, devices)

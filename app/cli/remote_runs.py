@@ -63,7 +63,7 @@ def finish(connection: Connection, run_id: str, seconds: float, reports: Reports
         print_report(report)
         print_problems(errors)
         print_end(report, where)
-    sys.exit(exit_code(run["status"], run["verdict"], failed=bool(errors)))
+    sys.exit(exit_code(run["status"], run["verdict"], failed=bool(errors), left_out=bool(report.left_out)))
 
 
 def report_of(connection: Connection, run_id: str) -> RunReport:
@@ -178,6 +178,8 @@ def _show(event: Happened) -> None:
             progress(word, " ".join(text for text in (_by(data), data.get("comment", "")) if text))
         case "stage" if data.get("outcome") not in (None, "done"):
             progress(data.get("stage", ""), data.get("outcome", ""))
+        case "pause":
+            progress("paused" if event.data.get("paused") else "resumed", _by(data))
         case "cancel" | "measurement":
             progress(event.kind, " ".join(text for text in (data.get("side", ""), _by(data)) if text))
 

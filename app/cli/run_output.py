@@ -32,8 +32,12 @@ from app.tester.measurement import Measurement
 Json = dict[str, Any]
 
 
-def exit_code(status: str, verdict: str | None, *, failed: bool) -> int:
-    """0: kept, or nothing to do, and nothing broken; 3: it failed (``failed``: a box or a service did); else 1."""
+def exit_code(status: str, verdict: str | None, *, failed: bool, left_out: bool = False) -> int:
+    """0: kept, or nothing to do, and nothing broken; 3: it failed (``failed``: a box or a service did), or devices
+    were left out; else 1.
+    """
+    if left_out:
+        return 3
     if status in (RunStatus.KEPT, RunStatus.NOTHING_TO_DO) and verdict in (None, Verdict.MET):
         return 0
     # Problems of boxes weigh more than what was measured.
@@ -108,6 +112,10 @@ def print_end(report: RunReport, where: str) -> None:
             line.append(f"  {label} ", style="default")
             line.append(outcome, style=f"bold {STYLE[outcome]}")
     out.print(line)
+    if report.left_out:
+        out.print(
+            Text(f"left out: {', '.join(report.left_out)}; {report.reason_hint}", style="yellow"), soft_wrap=True
+        )
     out.print(f"report: {where}", soft_wrap=True)
 
 
@@ -129,6 +137,8 @@ def run_json(report: RunReport, errors: Iterable[Mapping[str, str]], where: str 
             "after": [v.model_dump(mode="json") for v in report.verdicts_after],
         },
         "keep": report.keep,
+        "rollout": [wave.model_dump(mode="json") for wave in report.rollout],
+        "left_out": {"devices": list(report.left_out), "retry": report.reason_hint if report.left_out else ""},
         "changes": [each.model_dump(mode="json") for each in report.changes],
     } | expected_json(report.before, report.after)
 

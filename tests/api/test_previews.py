@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import pytest
@@ -12,6 +12,8 @@ from starlette.testclient import TestClient
 from app.access.roles import Role
 from app.api.application import create_app
 from app.api.backend import Backend, open_backend
+from app.deploy.fleet import Fleet
+from app.deploy.not_saved import LiveState
 from app.intent.loader import load_intent
 from app.inventory.loader import load_network
 from app.reports.preview import CompilePreview, ValidatePreview, check, compile_document
@@ -156,3 +158,28 @@ def test_a_call_that_opens_sessions_is_in_the_log_of_calls(
 
 def test_nobody_previews_a_network_that_is_not_theirs(client: TestClient, viewer: Headers) -> None:
     assert client.post(f"{V1}/compile", headers=viewer, json={**TWELVE, "network": "itesm"}).status_code == 403
+
+
+def test_only_the_devices_in_scope_are_read(
+    client: TestClient, viewer: Headers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And to check what is at both ends of a link, those beside them."""
+    asked: list[set[str]] = []
+
+    def read(fleet: Fleet, devices: Collection[str] = ()) -> LiveState:
+        asked.append(set(devices))
+        return LiveState(dict.fromkeys(devices, ""))
+
+    monkeypatch.setattr("app.api.previews.read_now", read)
+    text = (
+        "version: 1\nintent: few\n"
+        "classes: [{name: voice, match: {any: [{dscp: [ef]}]}, treatment: {priority: {percent: 20}}}]\n"
+        "apply: [{devices: [s2950], direction: output}]\n"
+    )
+    body = {"network": "campus", "policy": {"text": text}, "live": True}
+    for path in ("compile", "validate"):
+        assert client.post(f"{V1}/{path}", headers=viewer, json=body).status_code == 200
+    elsewhere = client.post(f"{V1}/compile", headers=viewer, json={**body, "devices": ["r3"]})
+
+    assert asked == [{"s2950"}, {"s2950", "r1", "s2970"}]
+    assert elsewhere.json()["devices"] == []

@@ -247,6 +247,43 @@ def test_a_running_run_is_asked_to_stop(client: TestClient, ann: Headers, place:
     assert (answer.status_code, answer.json()["status"], answer.json()["cancelled_by"]) == (202, "running", "ann")
 
 
+def test_a_rollout_is_paused_and_resumed_once_each(
+    client: TestClient, ann: Headers, place: Place, backend: Backend
+) -> None:
+    run = place()["id"]
+    assert "not paused" in problem(client.post(f"{RUNS}/{run}/resume", headers=ann), 409)
+    assert client.post(f"{RUNS}/{run}/pause", headers=ann).status_code == 202
+    assert "paused by ann already" in problem(client.post(f"{RUNS}/{run}/pause", headers=ann), 409)
+    assert client.post(f"{RUNS}/{run}/resume", headers=ann).status_code == 202
+    assert client.post(f"{RUNS}/{run}/pause", headers=ann).status_code == 202
+    told = [event.data for event in backend.desk.events(run) if event.kind == "pause"]
+    assert [each["paused"] for each in told] == [True, False, True]
+    client.post(f"{RUNS}/{run}/cancel", headers=ann)
+    assert "over" in problem(client.post(f"{RUNS}/{run}/pause", headers=ann), 409)
+    assert "not paused" in problem(client.post(f"{RUNS}/{run}/resume", headers=ann), 409)
+
+
+def test_a_run_whose_last_wave_has_begun_is_not_paused(
+    client: TestClient, ann: Headers, place: Place, backend: Backend
+) -> None:
+    run, store = place()["id"], backend.desk.store
+    store.begin_attempt(run, 1)
+    wave = {"name": "all devices", "devices": ["r1"], "steps": [["r1"]], "revert_seconds": 900}
+    with store.stage(run, "rollout") as summary:
+        summary["waves"] = [wave, wave]
+    with store.stage(run, "push") as summary:
+        summary["wave"] = 1
+    assert client.post(f"{RUNS}/{run}/pause", headers=ann).status_code == 202
+    assert client.post(f"{RUNS}/{run}/resume", headers=ann).status_code == 202
+    store.begin_stage(run, "push")
+    assert "no wave left" in problem(client.post(f"{RUNS}/{run}/pause", headers=ann), 409)
+    with store.stage(run, "rollout") as summary:
+        summary["waves"] = [wave]
+    assert "no wave left" in problem(client.post(f"{RUNS}/{run}/pause", headers=ann), 409)
+    (shown,) = client.get(f"{RUNS}/{run}", headers=ann).json()["rollout"]
+    assert (shown["name"], shown["revert_minutes"], shown["state"]) == ("all devices", 15, "now")
+
+
 def test_an_ended_run_may_be_tried_again(client: TestClient, ann: Headers, place: Place) -> None:
     run = place()["id"]
     assert "cannot be tried again" in problem(client.post(f"{RUNS}/{run}/retry", json={}, headers=ann), 409)

@@ -12,6 +12,7 @@ from app.cli import policies, previewing
 from app.cli.output import print_findings
 from app.compiler.candidate import Candidate
 from app.configtree import Gap
+from app.deploy.not_saved import LiveState
 from app.findings import Finding, Severity
 from app.inventory.loader import load_network
 from app.reports import preview
@@ -36,7 +37,7 @@ def test_diff_shows_where_a_policy_is_missing_meanwhile(
     campus = root() / "inventories" / "campus"
     held = {d.name: (campus / str(d.startup)).read_text(encoding="utf-8") for d in load_network(campus).devices}
     gap = Gap("interface Serial0/0", 1, 2)
-    monkeypatch.setattr(previewing, "_running", lambda _: held)
+    monkeypatch.setattr(previewing, "_now", lambda *_: LiveState(held))
     monkeypatch.setattr(preview, "make_candidate", lambda d, _: Candidate(d.name, ("one",), ("two",), (gap,)))
 
     with pytest.raises(SystemExit):

@@ -147,6 +147,8 @@ def test_an_approval_is_of_what_was_looked_at(qosforge: Command) -> None:
         (("refuse", ID, "--comment", "no"), "refuse", {"comment": "no"}),
         (("cancel", ID), "cancel", None),
         (("retry", ID, "--start", "push"), "retry", {"start": "push"}),
+        (("pause", ID), "pause", None),
+        (("resume", ID), "resume", None),
         (("roll-back", ID), "roll-back", None),
     ],
 )

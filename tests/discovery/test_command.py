@@ -72,7 +72,8 @@ def test_a_device_that_is_not_believed_is_named_and_nothing_is_written(
     words = (addresses["r1"], "--at-most", 3, "--into", tmp_path / "found")
     ended = discover(*words, QOSFORGE_KNOWN_HOSTS_FILE=str(nobody))
     assert ended.code == 2, ended.text
-    assert "known_hosts" in ended.text
+    assert "its host key is not known" in ended.stdout
+    assert "qosforge device trust" in ended.stdout
     assert not (tmp_path / "found").exists()
     wrong = discover(*words, QOSFORGE_PASSWORD="hunter2")
     assert wrong.code == 2, wrong.text

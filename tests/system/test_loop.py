@@ -209,8 +209,8 @@ def test_runs_lists_and_show_tells_every_stage(campus: Campus, kept: Json) -> No
     assert shown["id"] == kept["run"]
     # An inconclusive look is followed by another.
     assert [stage["name"] for stage in shown["stages"] if "-look-" not in stage["name"]] == [
-        "read", "compile", "validate", "prepare", "predict", "measure-before", "push", "read-back", "counters",
-        "measure-after", "compare", "keep",
+        "read", "compile", "validate", "prepare", "predict", "rollout", "measure-before", "push", "read-back",
+        "counters", "measure-after", "compare", "keep",
     ]  # fmt: skip
     assert {stage["outcome"] for stage in shown["stages"]} == {"done"}
     assert all(stage["seconds"] > 0 for stage in shown["stages"])

@@ -158,6 +158,7 @@ def test_the_whole_loop_on_a_device_of_ones_own(own: Own) -> None:
     ran = own.command("run", own.policy, *on_network, "--json")
     assert ran.code == 0, ran.text
     told = json.loads(ran.stdout)
+    assert "1 of the devices themselves" in ran.stderr
     assert (told["status"], told["after"]) == ("kept", "met")
     assert "service-policy output" in own.router.running()
     assert own.router.running() == own.router.startup()
@@ -209,6 +210,39 @@ def test_rest_and_pages_push_to_a_device_of_ones_own(own: Own, monkeypatch: pyte
         assert answer.status_code == 204, answer.text
         kept(backend, answer.headers["hx-redirect"].rpartition("/")[2])
         assert "service-policy output" in own.router.running()
+
+
+@pytest.mark.needs("ssh-server")
+def test_what_is_not_saved_is_found_before_a_push_and_no_other_difference(own: Own) -> None:
+    """The preview and a run tell it with the choices there are; the device is not touched before they are made."""
+    own.writable()
+    on_network = ("--network", own.network)
+    own.router.box.save()
+    own.router.box.storage.save_startup(own.router.startup().replace("version 12.2", "version 12.1"))
+    assert own.command("diff", own.policy, *on_network).code == 0
+
+    own.router.box.configure(["snmp-server community Xq7-for-us RO"])
+    before, saved = own.router.running(), own.router.startup()
+    shown = own.command("diff", own.policy, *on_network)
+    assert shown.code == 1
+    assert "running-not-saved" in shown.stdout
+    assert "differ in 1 lines: +snmp-server community ********" in shown.stdout
+    assert "to keep what runs, save it on the device (write memory); to go back" in shown.stdout
+    refused = own.command("push", own.policy, *on_network)
+    assert refused.code == 1, refused.text
+    assert "running-not-saved" in refused.stdout
+    (run,) = set(re.findall(r"qosforge show (\S+)", refused.stdout))
+    told = own.command("show", run)
+    assert "to keep what runs, save it on the device (write memory); to go back" in told.stdout
+    assert "Xq7-for-us" not in shown.text + refused.text + told.text
+    assert (own.router.running(), own.router.startup()) == (before, saved)
+    lines = [line for _, line in own.router.box.typed]
+    assert not [line for line in lines if line.startswith(("configure", "reload in", "write"))]
+
+    own.router.box.save()
+    pushed = own.command("push", own.policy, *on_network)
+    assert pushed.code == 0, pushed.text
+    assert own.router.startup() == own.router.running() != before
 
 
 def page(client: TestClient, headers: dict[str, str]) -> str:
@@ -266,6 +300,14 @@ def test_a_host_key_is_recorded_when_somebody_confirms_it_and_never_silently(own
     assert replaced.code == 0
     assert public in known.read_text()
     assert other not in known.read_text()
+    known.unlink()
+    where = json.loads(again.stdout)["devices"][0]["host"].replace("[", "").replace("]", "")
+    host = ("device", "trust", "--host", where, "--jump", "bastion")
+    assert own.command(*host, "--fingerprint", "SHA256:other").code == 1
+    recorded = own.command(*host, "--fingerprint", fingerprint)
+    assert (recorded.code, public in known.read_text()) == (0, True), recorded.text
+    both = own.command(*host, "--network", own.network)
+    assert (both.code, "name hosts, or devices" in both.stderr) == (2, True)
     unknown = own.command("device", "trust", "r9", "--network", own.network)
     assert unknown.code == 2
     assert "it has r3" in unknown.stderr

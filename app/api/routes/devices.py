@@ -10,8 +10,9 @@ from app.access.roles import Role
 from app.api.dependencies import Caller, TheBackend
 from app.api.previews import Asked, Preview
 from app.api.problems import responses
-from app.api.resources import DeviceList, DriftDocument, RunningQos
+from app.api.resources import DeviceList, DriftDocument, NetworkCheck, RunningQos
 from app.api.security import Needs, recorded_call
+from app.deploy.inspection import DeviceCheck
 from app.inventory.catalogue import device_of
 from app.inventory.models import Device
 from app.reports.preview import CompilePreview
@@ -67,6 +68,26 @@ def device_running(request: Request, backend: TheBackend, network: str, device: 
     return RunningQos.of(
         held_plan(net, name, backend.previews.running(recorded_call(request, backend, network), net, (name,))[name])
     )
+
+
+@router.get("/networks/{network}/check", responses=responses(404), **_VIEWER)
+def check_network(request: Request, backend: TheBackend, network: str) -> NetworkCheck:
+    """Whether the devices of a network are reached, are what the inventory says, and can be changed.
+
+    They are read over SSH; one that takes longer than the request may is told as not reached.
+    """
+    net = backend.networks.network(network)
+    found = backend.previews.checks(recorded_call(request, backend, network), net)
+    return NetworkCheck(network=network, devices=list(found))
+
+
+@router.get(f"{_DEVICE}/check", responses=responses(404), **_VIEWER)
+def check_device(request: Request, backend: TheBackend, network: str, device: str) -> DeviceCheck:
+    """Whether a device is reached, is what the inventory says, and can be changed; it is read over SSH."""
+    net = backend.networks.network(network)
+    name = device_of(net, device).name
+    (found,) = backend.previews.checks(recorded_call(request, backend, network), net, (name,))
+    return found
 
 
 @router.get(f"{_DEVICE}/drift", responses=responses(404, 502), **_VIEWER)

@@ -15,6 +15,7 @@ from app.api.problems import responses
 from app.api.security import Needs
 from app.intent.written import load_written
 from app.runs.live import require_checks
+from app.tester.measured_part import measured_devices
 
 router = APIRouter(tags=["measurements"])
 
@@ -41,7 +42,8 @@ def measure_now(body: MeasurementWish, caller: Caller, backend: TheBackend, note
     caller.require(Role.OPERATOR, body.network)
     network = backend.networks.network(body.network)
     policy = written(backend.policies.seen_by(caller), body.policy)
-    require_checks(load_written(policy))
-    texts = backend.previews.running(note, network)
+    loaded = load_written(policy)
+    require_checks(loaded)
+    texts = backend.previews.running(note, network, tuple(sorted(measured_devices(loaded.intent, network))))
     body_ = backend.compute_for(caller, measured, policy, network, texts, body.seed)
     return Response(body_, media_type="application/json")

@@ -153,10 +153,32 @@ def cancel_run(caller: Caller, backend: TheBackend, run_id: str) -> RunSummary:
 
 
 @router.post(
+    "/runs/{run_id}/pause", status_code=202, dependencies=[Depends(Needs(Role.OPERATOR))], responses=responses(409)
+)
+def pause_run(caller: Caller, backend: TheBackend, run_id: str) -> RunSummary:
+    """Hold a rollout before its next wave: what was changed stands meanwhile, unconfirmed.
+
+    One that is paused for longer than its network's rules allow is rolled back.
+    """
+    return summary_of(backend.desk.pause(run_id, caller.name))
+
+
+@router.post(
+    "/runs/{run_id}/resume", status_code=202, dependencies=[Depends(Needs(Role.OPERATOR))], responses=responses(409)
+)
+def resume_run(caller: Caller, backend: TheBackend, run_id: str) -> RunSummary:
+    """Let a paused rollout go on with its next wave."""
+    return summary_of(backend.desk.resume(run_id, caller.name))
+
+
+@router.post(
     "/runs/{run_id}/retry", status_code=202, dependencies=[Depends(Needs(Role.OPERATOR))], responses=responses(409)
 )
 def retry_run(body: Retry, caller: Caller, backend: TheBackend, run_id: str) -> RunSummary:
-    """Let a run that did not come to its end begin another attempt, from its beginning or from a later step."""
+    """Let a run that did not come to its end begin another attempt, from its beginning or from a later step.
+
+    Of a run that was kept but left devices out, a new run is made, which changes just these.
+    """
     return summary_of(backend.desk.retry(run_id, caller.name, body.start))
 
 

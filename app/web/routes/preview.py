@@ -42,10 +42,14 @@ def preview(
     keeps the last good preview beside them.
     """
     network = _seen(caller, backend, form)
-    unread = _read(recorded_call(page.request, backend, network.name), backend, network) if live else {}
     written = form.written(backend, caller)
     try:
-        view = _view(caller, backend, network, form, unread)
+        devices = backend.previews.needed(Asked("policy", network.name, written, caller=caller.name))
+        read = bool(live and devices)
+        unread = (
+            _read(recorded_call(page.request, backend, network.name), backend, network, devices) if read else {}
+        )
+        view = _view(caller, backend, form, devices, unread)
     except InputError as error:
         answer = page.answer("preview/refused.html.j2", problems=error.problems(), file=written.file, form=form)
         answer.headers["X-Preview"] = "refused"
@@ -65,7 +69,8 @@ def device(
     """One box of a preview: what would be entered and what undoes it, its whole configuration, its plan."""
     network = _seen(caller, backend, form)
     name = device_of(network, device).name
-    view = _view(caller, backend, network, form, {})
+    asked = Asked("policy", network.name, form.written(backend, caller), caller=caller.name)
+    view = _view(caller, backend, form, backend.previews.needed(asked), {})
     return page.answer("preview/device.html.j2", view=view, box=next(box for box in view.boxes if box.name == name))
 
 
@@ -74,26 +79,27 @@ def _seen(caller: Principal, backend: Backend, form: PreviewForm) -> Network:
     return backend.networks.network(form.network)
 
 
-def _read(call: CallNote, backend: Backend, network: Network) -> Mapping[str, str]:
-    """Read the boxes, and keep what they said; why some could not be read, by device."""
+def _read(call: CallNote, backend: Backend, network: Network, devices: tuple[str, ...]) -> Mapping[str, str]:
+    """Read these boxes, and keep what they said; why some could not be read, by device."""
     store = backend.desk.store
     began = store.now()
-    texts, errors = backend.previews.answers(call, network)
+    texts, errors = backend.previews.answers(call, network, devices)
     keep_readings(store, backend.artifacts, network, texts, began)
     return {device: str(error) for device, error in errors.items()}
 
 
 def _view(
-    caller: Principal, backend: Backend, network: Network, form: PreviewForm, unread: Mapping[str, str]
+    caller: Principal, backend: Backend, form: PreviewForm, devices: tuple[str, ...], unread: Mapping[str, str]
 ) -> PreviewView:
-    """The preview against what the boxes were last known to hold.
+    """The preview against what these boxes, on which it depends, were last known to hold.
 
     Raises:
         InputError, InputErrors: the policy cannot be compiled for the network.
         TooBusy, TookTooLong: the computing processes have too much to do.
     """
     written = form.written(backend, caller)
-    held = last_read(backend.desk.store, backend.artifacts, network)
+    network = backend.networks.network(form.network)
+    held = last_read(backend.desk.store, backend.artifacts, network, devices)
     began = time.perf_counter()
     known = {name: read.text for name, read in held.items()}
     document = backend.previews.preview(Asked("policy", network.name, written, known=known, caller=caller.name))

@@ -1,4 +1,4 @@
-"""What people ask of a run: approve, refuse, cancel, try again, roll back."""
+"""What people ask of a run: approve, refuse, cancel, pause, resume, try again, roll back."""
 
 from __future__ import annotations
 
@@ -52,12 +52,28 @@ def cancel(caller: Caller, backend: TheBackend, run_id: str) -> Response:
     return _done()
 
 
+@router.post("/runs/{run_id}/pause", dependencies=sees(Role.OPERATOR))
+def pause(caller: Caller, backend: TheBackend, run_id: str) -> Response:
+    """Hold it before its next wave."""
+    backend.desk.pause(run_id, caller.name)
+    return _done()
+
+
+@router.post("/runs/{run_id}/resume", dependencies=sees(Role.OPERATOR))
+def resume(caller: Caller, backend: TheBackend, run_id: str) -> Response:
+    """Let it go on."""
+    backend.desk.resume(run_id, caller.name)
+    return _done()
+
+
 @router.post("/runs/{run_id}/retry", dependencies=sees(Role.OPERATOR))
 def retry(
     caller: Caller, backend: TheBackend, run_id: str, start: Annotated[str, Form(max_length=64)] = "read"
 ) -> Response:
-    """Let it begin again."""
-    backend.desk.retry(run_id, caller.name, start)
+    """Let it begin again; where a run of its own changes those that it left out, go there."""
+    run = backend.desk.retry(run_id, caller.name, start)
+    if run.id != run_id:
+        return Response(status_code=204, headers={"HX-Redirect": f"/runs/{run.id}"})
     return _done()
 
 
