@@ -5,11 +5,13 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StrictInt
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt
 
 from app.access.roles import EVERY_NETWORK, Principal, Role
+from app.api.access_models import DeviceName, NetworkName
 from app.deploy.device_words import shown
 from app.deploy.inspection import DeviceCheck
+from app.deploy.new_device import NewDevice
 from app.inventory.models import Device, Link, Network, Station
 from app.plan.model import Plan, UnknownLine
 from app.platforms.base import secret_forms
@@ -58,6 +60,28 @@ class NetworkDetail(BaseModel):
             stations=list(network.stations),
             traffic=[scenario.name for scenario in network.traffic],
         )
+
+
+class NewNetwork(BaseModel):
+    """A network to be made: without devices, and read-only."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: NetworkName = Field(examples=["library"])
+
+
+class AddedDevice(NewDevice):
+    """A device to be added to a network's inventory."""
+
+    name: DeviceName = Field(examples=["r1"])
+
+
+class Writable(BaseModel):
+    """Whether changes may be pushed to the devices of a network."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    writable: StrictBool = Field(examples=[True])
 
 
 class DeviceList(BaseModel):

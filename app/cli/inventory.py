@@ -6,19 +6,19 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from pydantic import ValidationError
 from rich.table import Table
 
 from app.cli.options import AsJson, NetworkFolder, network_folder
 from app.cli.output import done, out, print_json
+from app.deploy.new_device import NewDevice
 from app.deploy.route import Route, route_to
-from app.deploy.traits import traits
 from app.errors import InputError, Place
 from app.inventory.catalogue import device_of
 from app.inventory.editing import add_device, add_network, remove_device
 from app.inventory.loader import load_network
 from app.inventory.models import Device, Network
 from app.inventory.overlay import read_overlay
-from app.platforms.base import platform
 from app.settings import load_settings
 from app.units import format_rate
 
@@ -66,22 +66,19 @@ def add(
     as_json: AsJson = False,
 ) -> None:
     """Add a device to hosts.yaml; the rest of the file stays as it is. Nothing is contacted."""
-    box = platform(platform_, name)
-    chosen = driver or box.boxes.driver
-    traits(chosen, name)
-    beside: dict[str, Any] = {"hostname": hostname, "port": port, "username": username, "platform": platform_}
-    data: dict[str, Any] = {
-        "role": role or box.boxes.role.value,
-        "image": image,
-        "driver": chosen,
-        "transport": transport,
-        "credentials": credentials,
-        "jump": jump,
-        "interfaces": _interfaces(interfaces or []),
-    }
-    body = {key: value for key, value in beside.items() if value is not None}
-    body["data"] = {key: value for key, value in data.items() if value is not None}
-    add_device(network, name, body)
+    try:
+        device = NewDevice.model_validate(
+            {
+                "hostname": hostname, "platform": platform_, "image": image, "role": role, "driver": driver,
+                "port": port, "username": username, "credentials": credentials, "transport": transport,
+                "jump": jump, "interfaces": _interfaces(interfaces or []),
+            }
+        )  # fmt: skip
+    except ValidationError as error:
+        problem = error.errors(include_url=False)[0]
+        place = Place(path=f"--{problem['loc'][0]}")
+        raise InputError(f"{problem['msg']}: {problem['input']!r}", place, "see docs/devices.md") from None
+    add_device(network, name, device.entry(name))
     done("added", name, as_json=as_json)
 
 
@@ -163,12 +160,12 @@ def _where(hostname: str | None, port: int | None) -> str | None:
     return hostname if hostname is None or port is None else f"{hostname}:{port}"
 
 
-def _interfaces(given: list[str]) -> dict[str, dict[str, str]]:
-    found: dict[str, dict[str, str]] = {}
+def _interfaces(given: list[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
     for one in given:
         name, separator, rate = (part.strip() for part in one.partition("="))
         if not (name and separator and rate) or name in found:
             problem = "is given twice" if name in found else "says no rate"
             raise InputError(f"{one!r} {problem}", Place(path="--interface"), "write --interface 'NAME=2 Mb/s'")
-        found[name] = {"rate": rate}
+        found[name] = rate
     return found

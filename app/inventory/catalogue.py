@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from app.errors import InputError, InputErrors, Place, StoreError
@@ -27,6 +29,8 @@ class InventoryBroken(StoreError):
     """The installation's own files describe no network: nobody who asks for it can mend that."""
 
 
+NAMES = "letters, digits, '.', '-' and '_', at most 63, and a letter or digit first"
+
 Stamp = tuple[tuple[str, int, int, int], ...]
 """Name, inode, size and time of change of every file of an inventory."""
 
@@ -41,6 +45,7 @@ class Networks:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._lock = threading.Lock()
+        self._writing = threading.Lock()
         self._read: dict[str, tuple[Stamp, Network]] = {}
 
     def names(self) -> tuple[str, ...]:
@@ -54,11 +59,7 @@ class Networks:
             NetworkUnknown: there is none.
             InventoryBroken: its files describe no network; the message has the problems.
         """
-        folder = self._listed().get(name)
-        if folder is None:
-            raise NetworkUnknown(
-                f"there is no network {name[:64]!r}", Place(path="network"), "GET /api/v1/networks lists them"
-            )
+        folder = self._of(name)
         stamp = _stamp(folder)
         with self._lock:
             kept = self._read.get(name)
@@ -76,6 +77,36 @@ class Networks:
             self._read[name] = (stamp, network)
         return network
 
+    @contextmanager
+    def written(self, name: str) -> Iterator[Path]:
+        """A network's folder, for one writer at a time; errors in the block name its files, not this machine's.
+
+        Raises:
+            NetworkUnknown: there is none of this name.
+        """
+        with self._writing, _by_file(self._of(name)) as folder:
+            yield folder
+
+    @contextmanager
+    def new(self, name: str) -> Iterator[Path]:
+        """Where a network of this name would be, for one writer at a time; nothing is made.
+
+        Raises:
+            InputError: a network cannot be called so.
+        """
+        if not is_name(name):
+            raise InputError(f"{name[:64]!r} cannot be a network's name", Place(path="name"), NAMES)
+        with self._writing, _by_file(self._folder / name) as folder:
+            yield folder
+
+    def _of(self, name: str) -> Path:
+        folder = self._listed().get(name)
+        if folder is None:
+            raise NetworkUnknown(
+                f"there is no network {name[:64]!r}", Place(path="network"), "GET /api/v1/networks lists them"
+            )
+        return folder
+
     def _listed(self) -> dict[str, Path]:
         try:
             folders = sorted(self._folder.iterdir())
@@ -85,6 +116,18 @@ class Networks:
                 f"the folder of the networks cannot be read: {error.strerror}",
                 mend="let QOSFORGE_INVENTORIES_DIR name the folder of the inventories",
             ) from error
+
+
+@contextmanager
+def _by_file(folder: Path) -> Iterator[Path]:
+    """A folder, whose files are told by their names alone."""
+    try:
+        yield folder
+    except InputError as error:
+        for problem in {id(one): one for one in (error, *error.problems())}.values():
+            if problem.where.file is not None:
+                problem.where = replace(problem.where, file=Path(problem.where.file).name)
+        raise
 
 
 def _stamp(folder: Path) -> Stamp:

@@ -8,7 +8,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from app.inventory.loader import load_network
 from app.inventory.models import Network, is_name
 
 HOSTS = "hosts.yaml"
+CHANGES = "changes.yaml"
 _NEW = {
     HOSTS: "# The devices: see docs/devices.md and docs/reaching.md; `qosforge device add` writes here.\n{}\n",
     "groups.yaml": "# What devices have in common: a group of hosts.yaml's `groups`.\n{}\n",
@@ -25,6 +26,7 @@ _NEW = {
     "links.yaml": "# Cables between devices, and end hosts.\nlinks: []\nstations: []\n",
 }
 _EMPTY = re.compile(r"^\{[ \t]*\}[ \t]*$", re.MULTILINE)
+_WRITABLE = re.compile(r"^(writable[ \t]*:[ \t]*)[A-Za-z]+", re.MULTILINE)
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*(?: [A-Za-z0-9_./-]+)*")
 _WORDS = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"})
 """What YAML takes for something else than text."""
@@ -73,7 +75,7 @@ def add_device(folder: Path, name: str, body: Mapping[str, Any]) -> Network:
         text += entry
     else:
         text = _EMPTY.sub(lambda _: entry.rstrip("\n"), hosts.text, count=1)
-    return _replaced(folder, hosts, text, {**hosts.data, name: body})
+    return _hosts_replaced(folder, hosts, text, {**hosts.data, name: body})
 
 
 def remove_device(folder: Path, name: str) -> Network:
@@ -94,7 +96,40 @@ def remove_device(folder: Path, name: str) -> Network:
     while end > first + 1 and (not lines[end - 1].strip() or lines[end - 1].startswith("#")):
         end -= 1  # what stands there is about the next one, or about the file
     rest = "".join([*lines[:first], *([] if len(hosts.data) > 1 else ["{}\n"]), *lines[end:]])
-    return _replaced(folder, hosts, rest, {key: body for key, body in hosts.data.items() if key != name})
+    return _hosts_replaced(folder, hosts, rest, {key: body for key, body in hosts.data.items() if key != name})
+
+
+def set_writable(folder: Path, writable: bool) -> Network:
+    """Say in ``changes.yaml`` whether changes may be pushed to a network's devices; the network as it is then.
+
+    Raises:
+        InputError: the file cannot be changed so.
+        InputErrors: the inventory has other problems; nothing is written then.
+    """
+    load_network(folder)
+    word = "true" if writable else "false"
+    if not (folder / CHANGES).exists():
+        return _replaced(folder, _Was(folder / CHANGES, None, {}), f"writable: {word}\n", {"writable": writable})
+    document = read_document(folder / CHANGES)
+    was = _Was(folder / CHANGES, document.text, document.data or {})
+    if "writable" in was.data:
+        text = _WRITABLE.sub(lambda found: f"{found[1]}{word}", was.text or "", count=1)
+    elif was.data:
+        first = min(place[0] for key, place in document.keys.items() if len(key) == 1) - 1
+        lines = (was.text or "").splitlines(keepends=True)
+        text = "".join([*lines[:first], f"writable: {word}\n", *lines[first:]])
+    else:
+        text = f"{_EMPTY.sub('', was.text or '').rstrip()}\nwritable: {word}\n".lstrip()
+    return _replaced(folder, was, text, {**was.data, "writable": writable})
+
+
+@dataclass(frozen=True)
+class _Was:
+    """A file as it is before it is written; ``text`` is ``None`` where there is none."""
+
+    path: Path
+    text: str | None
+    data: Mapping[str, Any]
 
 
 def _hosts(folder: Path) -> Document:
@@ -102,24 +137,30 @@ def _hosts(folder: Path) -> Document:
     return read_document(folder / HOSTS)
 
 
-def _replaced(folder: Path, hosts: Document, text: str, meant: Mapping[str, Any]) -> Network:
-    """Write ``hosts.yaml`` in one step, after a copy of the network with it was read."""
-    by_hand = InputError("is not laid out so that this can be done", Place(file=hosts.file), "change it by hand")
+def _hosts_replaced(folder: Path, hosts: Document, text: str, meant: Mapping[str, Any]) -> Network:
+    return _replaced(folder, _Was(folder / HOSTS, hosts.text, hosts.data), text, meant)
+
+
+def _replaced(folder: Path, was: _Was, text: str, meant: Mapping[str, Any]) -> Network:
+    """Write a file in one step, after a copy of the network with it was read."""
+    place, name = Place(file=str(was.path)), was.path.name
+    by_hand = InputError("is not laid out so that this can be done", place, "change it by hand")
     try:
-        if parse_document(text, hosts.file).data != meant:
+        if parse_document(text, str(was.path)).data != meant:
             raise by_hand
     except InputError:
         raise by_hand from None
     with _beside(folder) as made:
         shutil.copytree(folder, made)
-        (made / HOSTS).write_text(text, encoding="utf-8")
+        (made / name).write_text(text, encoding="utf-8")
         try:
             network = load_network(made)
         except InputError as error:
             raise _as_of(error, made, folder) from None
-        if read_document(folder / HOSTS).text != hosts.text:
-            raise InputError("was changed meanwhile", Place(file=hosts.file), "try again")
-        (made / HOSTS).replace(folder / HOSTS)
+        now = read_document(was.path).text if was.path.exists() else None
+        if now != was.text:
+            raise InputError("was changed meanwhile", place, "try again")
+        (made / name).replace(was.path)
     return network.model_copy(update={"name": folder.resolve().name})
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +20,7 @@ from app.api.application import create_app
 from app.api.backend import Backend, open_backend
 from app.api.problems import NOT_INSTALLED
 from app.intent.written import load_written
+from app.resources import root
 from app.runs.desk import Order
 from app.runs.policy_versions import shipped
 from app.settings import Settings
@@ -43,6 +46,9 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
 }
 """Requests that are good but for the network that they name."""
 EVERYWHERE = {
+    ("post", f"{PREFIX}/networks"),
+    ("post", f"{PREFIX}/networks/{{network}}/devices"),
+    ("delete", f"{PREFIX}/networks/{{network}}/devices/{{device}}"),
     ("post", f"{PREFIX}/users"),
     ("post", f"{PREFIX}/users/{{name}}/disable"),
     ("post", f"{PREFIX}/users/{{name}}/enable"),
@@ -112,7 +118,9 @@ class World:
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    settings = Settings(var_dir=tmp_path_factory.mktemp("matrix") / "var", compute_processes=1)
+    folder = tmp_path_factory.mktemp("matrix")
+    inventories = Path(shutil.copytree(root() / "inventories", folder / "inventories"))  # calls may write there
+    settings = Settings(var_dir=folder / "var", compute_processes=1, inventories_dir=inventories)
     with open_backend(settings) as backend, TestClient(create_app(backend)) as client:
         people = People(backend)
         intent = load_written(shipped("campus-collaboration").written())

@@ -7,10 +7,12 @@ made up is the same each time.
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -89,13 +91,18 @@ class Service:
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    folder = tmp_path_factory.mktemp("made-up")
+    inventories = Path(shutil.copytree(root() / "inventories", folder / "inventories"))  # calls write there
     settings = Settings(
-        var_dir=tmp_path_factory.mktemp("made-up") / "var", compute_processes=1, requests_per_minute=1_000_000
+        var_dir=folder / "var",
+        compute_processes=1,
+        requests_per_minute=1_000_000,
+        inventories_dir=inventories,
     )
     with open_backend(settings) as backend, ExitStack() as ended:
         admin = People(backend).admin()
         network, state = backend.networks.network(NETWORK), state_folder(settings.var_dir, NETWORK)
-        start_lab(network, root() / "inventories" / NETWORK, state)
+        start_lab(network, inventories / NETWORK, state)
         ended.callback(control.stop, state)
         text = (root() / "examples" / "policies" / f"{POLICY}.yaml").read_text()
         policies = backend.policies.seen_by(somebody("root"))

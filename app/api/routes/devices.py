@@ -7,12 +7,13 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
 
 from app.access.roles import Role
-from app.api.dependencies import Caller, TheBackend
+from app.api.dependencies import Caller, TheBackend, TheNote
 from app.api.previews import Asked, Preview
 from app.api.problems import responses
-from app.api.resources import DeviceList, DriftDocument, NetworkCheck, RunningQos
+from app.api.resources import AddedDevice, DeviceList, DriftDocument, NetworkCheck, RunningQos
 from app.api.security import Needs, recorded_call
 from app.deploy.inspection import DeviceCheck
+from app.inventory import editing
 from app.inventory.catalogue import device_of
 from app.inventory.models import Device
 from app.reports.preview import CompilePreview
@@ -23,12 +24,32 @@ router = APIRouter(tags=["devices"])
 
 _DEVICE = "/networks/{network}/devices/{device}"
 _VIEWER: dict[str, Any] = {"dependencies": [Depends(Needs(Role.VIEWER))]}
+_ADMIN: dict[str, Any] = {"dependencies": [Depends(Needs(Role.ADMIN, everywhere=True))]}
+"""Of every network: a device may be given the name of any credentials, and learns them."""
 
 
 @router.get("/networks/{network}/devices", responses=responses(404), **_VIEWER)
 def list_devices(backend: TheBackend, network: str) -> DeviceList:
     """The devices of a network."""
     return DeviceList(devices=list(backend.networks.network(network).devices))
+
+
+@router.post("/networks/{network}/devices", status_code=201, responses=responses(404), **_ADMIN)
+def add_device(body: AddedDevice, backend: TheBackend, note: TheNote, network: str) -> Device:
+    """Add a device to the network's ``hosts.yaml``. Nothing is contacted."""
+    note.network, note.detail = network, {"device": body.name, "hostname": body.hostname}
+    with backend.networks.written(network) as folder:
+        editing.add_device(folder, body.name, body.entry(body.name))
+    return device_of(backend.networks.network(network), body.name)
+
+
+@router.delete(_DEVICE, status_code=204, responses=responses(404), **_ADMIN)
+def remove_device(backend: TheBackend, note: TheNote, network: str, device: str) -> None:
+    """Take a device out of the network's ``hosts.yaml``; links that end at it have to go before."""
+    note.network = network
+    name = device_of(backend.networks.network(network), device).name
+    with backend.networks.written(network) as folder:
+        editing.remove_device(folder, name)
 
 
 @router.get(_DEVICE, responses=responses(404), **_VIEWER)

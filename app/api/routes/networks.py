@@ -8,8 +8,17 @@ from fastapi import APIRouter, Depends
 from app.access.roles import Role
 from app.api.dependencies import Caller, TheBackend, TheNote
 from app.api.problems import responses
-from app.api.resources import DriftInterval, DriftWatchDocument, NetworkDetail, NetworkEntry, NetworkList
+from app.api.resources import (
+    DriftInterval,
+    DriftWatchDocument,
+    NetworkDetail,
+    NetworkEntry,
+    NetworkList,
+    NewNetwork,
+    Writable,
+)
 from app.api.security import Needs
+from app.inventory import editing
 from app.runs.drift_watch import drift_watch, set_drift_interval
 
 router = APIRouter(tags=["networks"])
@@ -20,6 +29,24 @@ def list_networks(caller: Caller, backend: TheBackend) -> NetworkList:
     """The networks that the caller sees."""
     seen = caller.networks(backend.networks.names())
     return NetworkList(networks=[NetworkEntry.of(backend.networks.network(name)) for name in seen])
+
+
+@router.post("/networks", status_code=201, dependencies=[Depends(Needs(Role.ADMIN, everywhere=True))])
+def add_network(body: NewNetwork, backend: TheBackend, note: TheNote) -> NetworkDetail:
+    """Make the inventory of a network without devices. Nothing is pushed to it until it is made writable."""
+    note.network = body.name
+    with backend.networks.new(body.name) as folder:
+        editing.add_network(folder)
+    return NetworkDetail.of(backend.networks.network(body.name))
+
+
+@router.put("/networks/{network}/writable", dependencies=[Depends(Needs(Role.ADMIN))], responses=responses(404))
+def set_writable(body: Writable, backend: TheBackend, note: TheNote, network: str) -> Writable:
+    """Say in the network's ``changes.yaml`` whether changes may be pushed to its devices."""
+    note.detail = body.model_dump()
+    with backend.networks.written(network) as folder:
+        editing.set_writable(folder, body.writable)
+    return body
 
 
 @router.get("/networks/{network}/drift", dependencies=[Depends(Needs(Role.VIEWER))], responses=responses(404))

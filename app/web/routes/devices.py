@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Form, Response
 
 from app.access.roles import Role
+from app.api.access_models import DeviceName
 from app.api.backend import Backend
-from app.api.dependencies import TheBackend
+from app.api.dependencies import TheBackend, TheNote
+from app.api.resources import AddedDevice
+from app.api.routes import devices as rest
 from app.api.security import recorded_call
-from app.errors import DeviceErrors, QosforgeError
+from app.deploy.new_device import Word
+from app.errors import DeviceErrors, InputError, Place, QosforgeError
 from app.inventory.catalogue import device_of
 from app.inventory.models import Device, Network
+from app.inventory.reach import Transport
 from app.runs.drift import settled
 from app.runs.held import keep_readings, last_read
 from app.runs.qos_state import held
@@ -22,6 +27,43 @@ from app.web.views.devices import port_views
 router = APIRouter()
 
 _DEVICE = "/networks/{network}/devices/{device}"
+
+
+@router.post("/networks/{network}/devices", dependencies=sees(Role.ADMIN, everywhere=True))
+def add_device(
+    *,
+    backend: TheBackend,
+    note: TheNote,
+    network: str,
+    name: Annotated[DeviceName, Form(title="Name")],
+    hostname: Annotated[Word, Form(title="Address")],
+    platform: Annotated[Word, Form(title="Platform")],
+    image: Annotated[Word, Form(title="Software")],
+    transport: Annotated[Transport, Form(title="Reached by")] = "ssh",
+    credentials: Annotated[str, Form(title="Credentials", max_length=253)] = "",
+    jump: Annotated[str, Form(title="Jump hosts", max_length=253)] = "",
+    interfaces: Annotated[str, Form(title="Interfaces", max_length=64_000)] = "",
+) -> Response:
+    """Add a device to the inventory, and go to its page. Nothing is contacted."""
+    device = AddedDevice(
+        name=name,
+        hostname=hostname,
+        platform=platform,
+        image=image,
+        transport=None if transport == "ssh" else transport,
+        credentials=credentials.strip() or None,
+        jump=jump.strip() or None,
+        interfaces=_rates(interfaces),
+    )
+    rest.add_device(device, backend, note, network)
+    return Response(status_code=204, headers={"HX-Redirect": f"/networks/{network}/devices/{name}"})
+
+
+@router.delete(_DEVICE, dependencies=sees(Role.ADMIN, everywhere=True))
+def remove_device(backend: TheBackend, note: TheNote, network: str, device: str) -> Response:
+    """Take a device out of the inventory, and go to its network."""
+    rest.remove_device(backend, note, network, device)
+    return Response(status_code=204, headers={"HX-Redirect": f"/networks/{network}"})
 
 
 @router.get(_DEVICE, dependencies=sees(Role.VIEWER))
@@ -47,6 +89,21 @@ def read_device(page: ThePage, backend: TheBackend, network: str, device: str) -
     else:
         keep_readings(store, backend.artifacts, net, texts, began)
     return page.answer("networks/held.html.j2", **_shown(backend, net, entry), failed=failed, now=not failed)
+
+
+def _rates(text: str) -> dict[str, str]:
+    """Rates by the names of interfaces, from lines like ``Serial0/0 = 2 Mb/s``."""
+    found: dict[str, str] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        name, separator, rate = (part.strip() for part in line.partition("="))
+        if not line.strip():
+            continue
+        if not (name and separator and rate) or name in found:
+            problem = "is there twice" if name in found else "says no rate"
+            place = Place(path="interfaces", line=number)
+            raise InputError(f"{line.strip()[:80]!r} {problem}", place, "write a line like Serial0/0 = 2 Mb/s")
+        found[name] = rate
+    return found
 
 
 def _shown(backend: Backend, network: Network, device: Device) -> dict[str, Any]:

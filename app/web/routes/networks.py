@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, Any, get_args
 
 from fastapi import APIRouter, Form, Response
 
 from app.access.roles import Role
+from app.api.access_models import NetworkName
+from app.api.backend import Backend
 from app.api.dependencies import Caller, TheBackend, TheNote
-from app.api.resources import DriftInterval
+from app.api.resources import DriftInterval, NewNetwork, Writable
+from app.api.routes import devices as of_devices
 from app.api.routes import networks as rest
+from app.deploy.inspection import Subject
 from app.deploy.route import lab_of
 from app.inventory.catalogue import InventoryBroken
 from app.inventory.models import Network
+from app.inventory.reach import Transport
+from app.platforms.base import installed
 from app.runs.drift_watch import LEAST_MINUTES, MOST_MINUTES
 from app.runs.rules import NetworkRules
 from app.web.pages import ThePage, sees
@@ -35,22 +41,41 @@ def list_networks(page: ThePage, caller: Caller, backend: TheBackend) -> Respons
     return page.answer("networks/list.html.j2", networks=found, problems=problems)
 
 
+@router.post("/networks", dependencies=sees(Role.ADMIN, everywhere=True))
+def add_network(backend: TheBackend, note: TheNote, name: Annotated[NetworkName, Form(title="Name")]) -> Response:
+    """Make a network without devices, and go there."""
+    made = rest.add_network(NewNetwork(name=name), backend, note)
+    return Response(status_code=204, headers={"HX-Redirect": f"/networks/{made.name}"})
+
+
+@router.post("/networks/{network}/check", dependencies=sees(Role.VIEWER, recorded=False))
+def check_network(page: ThePage, backend: TheBackend, network: str) -> Response:
+    """Whether the devices of a network are reached, are what the inventory says, and can be changed."""
+    found = of_devices.check_network(page.request, backend, network)
+    return page.answer("networks/check.html.j2", network=network, checked=found.devices, subjects=list(Subject))
+
+
+@router.put("/networks/{network}/writable", dependencies=sees(Role.ADMIN))
+def set_writable(
+    *, page: ThePage, backend: TheBackend, note: TheNote, network: str, writable: Annotated[bool, Form()]
+) -> Response:
+    """Say whether changes may be pushed to a network's devices."""
+    rest.set_writable(Writable(writable=writable), backend, note, network)
+    told = page.text("Changes may be pushed now.") if writable else page.text("Nothing is pushed any more.")
+    return page.answer("networks/rules.html.j2", told=told, **_rules(backend, network))
+
+
 @router.get("/networks/{network}", dependencies=sees(Role.VIEWER))
 def show_network(page: ThePage, backend: TheBackend, network: str) -> Response:
     """A network: its drawing, its links, and the rules of its changes."""
     found = backend.networks.network(network)
-    now = datetime.now(UTC)
-    emulated = lab_of(backend.settings, found) is not None
     return page.answer(
         "networks/network.html.j2",
         view=network_view(backend, found),
-        rules=found.changes,
-        approval=NetworkRules(backend.settings).approval(found.changes),
-        closed=found.changes.closed_by(now),
-        opens=found.changes.next_open(now),
-        emulated=emulated,
-        read_only=found.changes.read_only(emulated=emulated),
         watch=rest.network_drift(backend, network),
+        platforms=sorted(installed()),
+        transports=get_args(Transport),
+        **_rules(backend, network),
     )
 
 
@@ -67,3 +92,17 @@ def watch_network(
     watch = rest.watch_network(DriftInterval(minutes=minutes), backend, note, network)
     told = page.text("The service looks for drift by itself.") if minutes else page.text("It looks no more.")
     return page.answer("networks/drift.html.j2", watch=watch, told=told)
+
+
+def _rules(backend: Backend, network: str) -> dict[str, Any]:
+    found, now = backend.networks.network(network), datetime.now(UTC)
+    emulated = lab_of(backend.settings, found) is not None
+    return {
+        "network": network,
+        "rules": found.changes,
+        "approval": NetworkRules(backend.settings).approval(found.changes),
+        "closed": found.changes.closed_by(now),
+        "opens": found.changes.next_open(now),
+        "emulated": emulated,
+        "read_only": found.changes.read_only(emulated=emulated),
+    }
