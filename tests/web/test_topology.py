@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from app.inventory.loader import load_network
 from app.resources import root
+from app.web.views import placement
 from app.web.views.networks import NetworkView
 from app.web.views.shapes import Rectangle
 from app.web.views.topology import Drawing, drawing
@@ -48,6 +49,33 @@ def networks(draw: st.DrawFn) -> tuple[tuple[int, ...], tuple[tuple[int, int], .
 @given(networks())
 def test_nothing_lies_on_anything_else(network: tuple[tuple[int, ...], tuple[tuple[int, int], ...]]) -> None:
     _require_clear(drawing(*network))
+
+
+@pytest.mark.parametrize("count", [60, 300])
+def test_a_large_network_is_nested_below_its_most_linked_device(count: int) -> None:
+    links = tuple(((n - 1) // 8, n) for n in range(1, count))
+    made = drawing((48,) * count, links)
+    for one, other in combinations(made.cards, 2):
+        assert not one.overlaps(other)
+    for above, below in links:
+        assert made.cards[above].middle[1] < made.cards[below].middle[1]
+    assert made.width < 3 * made.height
+    assert made.height < 3 * made.width
+
+
+def test_placing_twice_the_devices_takes_about_twice_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_at: list[int] = []
+    packed = placement._packed
+    monkeypatch.setattr(
+        placement, "_packed", lambda blocks, *rest: looked_at.append(len(blocks)) or packed(blocks, *rest)
+    )
+    monkeypatch.setattr(placement._Grid, "improve", lambda _: pytest.fail("takes the cube of the cards"))
+    work = []
+    for count in (200, 400):
+        looked_at.clear()
+        placement.cells_of(count, [((n - 1) // 8, n) for n in range(1, count)])
+        work.append(len(looked_at) + sum(looked_at))
+    assert work[1] <= 2.1 * work[0]
 
 
 @settings(max_examples=3, deadline=None)

@@ -13,6 +13,10 @@ from app.web.views.shapes import Point, Rectangle, hits
 
 _MOST_WORK = 1_000_000
 """Pairs of links and cards that are looked at to better a drawing: bounds the time of large networks."""
+_MOST_BETTERED = 48
+"""Cards of a part that are placed by the lengths of paths, in cubic time; more are nested."""
+_ASIDE = 1.5
+"""How much wider than high nested cards are, in cells: a screen is wide, and rows above them come on top."""
 _DOWN = 1.4
 """What a step down costs of one aside."""
 _WIDEST = 7
@@ -48,6 +52,8 @@ def _part(graph: nx.Graph, nodes: Sequence[int]) -> dict[int, Cell]:
     """Cells of a connected part: by the lengths of paths (Kamada and Kawai 1989), lying down, put on a grid."""
     if len(nodes) == 1:
         return {nodes[0]: (0, 0)}
+    if len(nodes) > _MOST_BETTERED:
+        return _nested(graph, nodes)
     ring = {n: (math.cos(t), math.sin(t)) for i, n in enumerate(nodes) for t in [2 * math.pi * i / len(nodes)]}
     ordered = nx.Graph()
     ordered.add_nodes_from(nodes)
@@ -63,6 +69,63 @@ def _part(graph: nx.Graph, nodes: Sequence[int]) -> dict[int, Cell]:
     _Grid(taken, edges).improve()
     left, top = min(c for c, _ in taken.values()), min(r for _, r in taken.values())
     return {node: (column - left, row - top) for node, (column, row) in taken.items()}
+
+
+def _nested(graph: nx.Graph, nodes: Sequence[int]) -> dict[int, Cell]:
+    """Cells of a connected part with many nodes: below each the blocks of those behind it, in rows.
+
+    It begins in the middle of a longest way; each other one hangs on the first that leads there by fewest links.
+    """
+    there = _behind_each(graph, [*_behind_each(graph, nodes[0])][-1])
+    way = [[*there][-1]]
+    while there[way[-1]] != way[-1]:
+        way.append(there[way[-1]])
+    root = way[len(way) // 2]
+    above = _behind_each(graph, root)
+    order = [*above]
+    sizes: dict[int, Cell] = {}
+    corners: dict[int, Cell] = {}
+    below: dict[int, list[int]] = {node: [] for node in order}
+    for node in reversed(order):
+        sizes[node] = _packed(below[node], sizes, corners)
+        if node != root:
+            below[above[node]].insert(0, node)
+    found: dict[int, Cell] = {}
+    corners[root] = 0, 0
+    for node in order:
+        column, row = corners[node]
+        found[node] = column + (sizes[node][0] - 1) // 2, row
+        for child in below[node]:
+            corners[child] = column + corners[child][0], row + corners[child][1]
+    return found
+
+
+def _behind_each(graph: nx.Graph, root: int) -> dict[int, int]:
+    """What each node hangs on, seen from a root, which hangs on itself; the nearest first."""
+    above = {root: root}
+    order = [root]
+    for node in order:
+        for other in sorted(graph.neighbors(node)):
+            if other not in above:
+                above[other] = node
+                order.append(other)
+    return above
+
+
+def _packed(blocks: Sequence[int], sizes: dict[int, Cell], corners: dict[int, Cell]) -> Cell:
+    """Put blocks in rows below one cell, and say where each begins; the size of all with that cell."""
+    if not blocks:
+        return 1, 1
+    area = sum(sizes[block][0] * sizes[block][1] for block in blocks)
+    most = max(math.ceil(math.sqrt(area * _ASIDE)), *(sizes[block][0] for block in blocks))
+    left, top, high, wide = 0, 1, 0, 0
+    for block in blocks:
+        if left + sizes[block][0] > most:
+            left, top, high = 0, top + high, 0
+        corners[block] = left, top
+        left, high = left + sizes[block][0], max(high, sizes[block][1])
+        wide = max(wide, left)
+    return wide, top + high
 
 
 def _lying(placed: dict[int, Point], nodes: Sequence[int]) -> dict[int, Point]:

@@ -6,6 +6,7 @@ The same network always gives the same drawing. No card, badge or label lies on 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -22,6 +23,7 @@ MOST_HOSTS = 4
 BADGE_RADIUS = 12.0
 LABEL_WIDTH, LABEL_HEIGHT = 62.0, 22.0
 
+_CLEARANCE = 1.0
 _GAP = 72.0
 _MARGIN = 16.0
 _PARALLEL = 14.0
@@ -78,28 +80,30 @@ def _drawn(
     cells: Sequence[Cell], hosts: Sequence[int], links: Sequence[tuple[int, int]], gap: float
 ) -> tuple[Drawing, int]:
     cards = _cards(cells, hosts, gap)
-    occupied = list(cards)
+    occupied = _Occupied(cards)
     lines: list[Line] = []
     clashes = 0
     beside = _beside(links)
     for (a, b), offset in zip(links, beside, strict=True):
         start, end = _ends(cards[a], cards[b], offset)
-        foreign = [card for n, card in enumerate(cards) if n not in (a, b)]
-        clashes += any(hits(start, end, card) for card in foreign)
+        if len(links) <= _MANY_LINKS:  # else it is drawn once, whatever lies where
+            foreign = [card for n, card in enumerate(cards) if n not in (a, b)]
+            clashes += any(hits(start, end, card) for card in foreign)
         badges: list[Rectangle] = []
         for spots in (list(_near(start, end)), list(_near(end, start))):
             badge = _clear(spots, occupied)
             clashes += badge is None
             badges.append(badge or spots[0])
-            occupied.append(badges[-1])
+            occupied.add(badges[-1])
         label = _clear(_along(start, end), occupied)
         clashes += label is None
-        occupied += [label] if label else []
+        if label:
+            occupied.add(label)
         lines.append(Line(start, end, (badges[0], badges[1]), label))
-    right = max((r.x + r.width for r in occupied), default=0.0) + _MARGIN
-    bottom = max((r.y + r.height for r in occupied), default=0.0) + _MARGIN
-    left = min((r.x for r in occupied), default=0.0) - _MARGIN
-    top = min((r.y for r in occupied), default=0.0) - _MARGIN
+    right = max((r.x + r.width for r in occupied.all), default=0.0) + _MARGIN
+    bottom = max((r.y + r.height for r in occupied.all), default=0.0) + _MARGIN
+    left = min((r.x for r in occupied.all), default=0.0) - _MARGIN
+    top = min((r.y for r in occupied.all), default=0.0) - _MARGIN
     return _moved(Drawing(right - left, bottom - top, cards, tuple(lines)), -left, -top), clashes
 
 
@@ -120,11 +124,12 @@ def _cards(cells: Sequence[Cell], hosts: Sequence[int], gap: float) -> tuple[Rec
 
 def _beside(links: Sequence[tuple[int, int]]) -> list[float]:
     """How far links are moved aside: those between the same two devices lie beside one another."""
-    pairs = [tuple(sorted(link)) for link in links]
+    pairs = [(min(link), max(link)) for link in links]
+    among, before = Counter(pairs), Counter[tuple[int, int]]()
     offsets = []
-    for number, pair in enumerate(pairs):
-        among = pairs.count(pair)
-        offsets.append((pairs[:number].count(pair) - (among - 1) / 2) * 2 * _PARALLEL)
+    for pair in pairs:
+        offsets.append((before[pair] - (among[pair] - 1) / 2) * 2 * _PARALLEL)
+        before[pair] += 1
     return offsets
 
 
@@ -175,9 +180,38 @@ def _along(start: Point, end: Point) -> Iterator[Rectangle]:
         yield Rectangle(x - LABEL_WIDTH / 2, y - LABEL_HEIGHT / 2, LABEL_WIDTH, LABEL_HEIGHT)
 
 
-def _clear(spots: Iterable[Rectangle], occupied: Sequence[Rectangle]) -> Rectangle | None:
+class _Occupied:
+    """What is drawn already, by the squares of the sheet that it touches: only what is near is looked at."""
+
+    def __init__(self, drawn: Iterable[Rectangle]) -> None:
+        self.all: list[Rectangle] = []
+        self._near: dict[Cell, list[Rectangle]] = {}
+        for one in drawn:
+            self.add(one)
+
+    def add(self, one: Rectangle) -> None:
+        self.all.append(one)
+        for square in self._squares(one):
+            self._near.setdefault(square, []).append(one)
+
+    def leaves(self, spot: Rectangle) -> bool:
+        """Whether nothing is there yet, nor next to it."""
+        near = (other for square in self._squares(spot) for other in self._near.get(square, ()))
+        return not any(spot.overlaps(other, _CLEARANCE) for other in near)
+
+    @staticmethod
+    def _squares(one: Rectangle) -> Iterable[Cell]:
+        first = int((one.x - _CLEARANCE) // CARD_WIDTH), int((one.y - _CLEARANCE) // CARD_WIDTH)
+        last = (
+            int((one.x + one.width + _CLEARANCE) // CARD_WIDTH),
+            int((one.y + one.height + _CLEARANCE) // CARD_WIDTH),
+        )
+        return product(range(first[0], last[0] + 1), range(first[1], last[1] + 1))
+
+
+def _clear(spots: Iterable[Rectangle], occupied: _Occupied) -> Rectangle | None:
     """The first place where nothing is yet."""
-    return next((spot for spot in spots if not any(spot.overlaps(other, 1.0) for other in occupied)), None)
+    return next((spot for spot in spots if occupied.leaves(spot)), None)
 
 
 def _moved(made: Drawing, x: float, y: float) -> Drawing:
