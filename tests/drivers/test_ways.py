@@ -18,6 +18,7 @@ from app.deploy.failures import problem_of
 from app.errors import Place
 from tests import doors, sshd
 from tests.doors import LEGACY, PASSWORD, SECRET, USERNAME, Doors
+from tests.runs.support import wait_for
 
 STARTUPS = {
     "ios_legacy": (
@@ -215,7 +216,7 @@ def test_telnet(reach: Open, tmp_path: Path, driver: str) -> None:
         assert box.is_alive()["is_alive"]
         assert box.get_config(retrieve="running")["running"]
         box.close()
-        assert made.box.session_count == 0
+        wait_for(lambda: made.box.session_count == 0, "the device to see the session's end")
 
 
 def test_a_change_by_telnet(router: Doors, reach: Open) -> None:

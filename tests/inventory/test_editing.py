@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -160,11 +159,9 @@ def test_nothing_is_overwritten_by_a_new_network(tmp_path: Path) -> None:
     assert files(folder) == before
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
-    tmp_path.chmod(0o500)
+def test_a_folder_that_cannot_be_written_is_named() -> None:
     with pytest.raises(InputError, match="cannot be written"):
-        add_network(tmp_path / "own")
+        add_network(Path("/proc/own"))  # where not even root makes a folder
 
 
 def test_the_commands(tmp_path: Path) -> None:
