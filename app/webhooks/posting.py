@@ -8,7 +8,7 @@ import ssl
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from http.client import HTTPException, HTTPResponse
 from typing import Any
@@ -139,18 +139,20 @@ class Poster:
 
     def _answer(self, connection: socket.socket, end: float) -> int:
         source = _Bounded(connection, end, self._limits.answer_bytes)
-        response = HTTPResponse(_Made(source), method="POST")  # type: ignore[arg-type]  # it only wants `makefile`
-        response.begin()
-        status = response.status
-        if status not in _GOOD:
-            after = _seconds(response.headers.get("Retry-After"))
-            raise NotDelivered(_refusal(status), mend=_HINT, status=status, retry_after=after)
-        # A receiver whose answer is read to its end sees no broken connection; beyond the bounds it is left.
-        source.end = min(end, time.monotonic() + self._limits.body_seconds)
-        with suppress(OSError, HTTPException, ValueError):
-            while response.read(_PIECE):
-                pass
-        return status
+        # It only wants `makefile`. Closed here, and never by the collector, which closes its file before it.
+        response = HTTPResponse(_Made(source), method="POST")  # type: ignore[arg-type]
+        with closing(response):
+            response.begin()
+            status = response.status
+            if status not in _GOOD:
+                after = _seconds(response.headers.get("Retry-After"))
+                raise NotDelivered(_refusal(status), mend=_HINT, status=status, retry_after=after)
+            # A receiver whose answer is read to its end sees no broken connection; beyond the bounds it is left.
+            source.end = min(end, time.monotonic() + self._limits.body_seconds)
+            with suppress(OSError, HTTPException, ValueError):
+                while response.read(_PIECE):
+                    pass
+            return status
 
 
 class _Bounded(io.RawIOBase):

@@ -168,6 +168,12 @@ def test_a_post_under_way_is_cut_when_the_service_ends() -> None:
             post(receiver, poster)
 
 
+_KEY_USES = (
+    *("digital_signature", "content_commitment", "key_encipherment", "data_encipherment", "key_agreement"),
+    *("key_cert_sign", "crl_sign", "encipher_only", "decipher_only"),
+)
+
+
 @pytest.fixture
 def certificates(tmp_path: Path) -> tuple[Path, Path]:
     """An authority, and the certificate of ``localhost`` that it signed, with its key."""
@@ -176,6 +182,7 @@ def certificates(tmp_path: Path) -> tuple[Path, Path]:
     def made(name: str, issuer: Any, signer: Any, authority: bool) -> tuple[Any, Any]:
         key = ec.generate_private_key(ec.SECP256R1())
         subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+        signing = (signer or key).public_key()
         builder = (
             x509.CertificateBuilder()
             .subject_name(subject)
@@ -186,7 +193,13 @@ def certificates(tmp_path: Path) -> tuple[Path, Path]:
             .not_valid_after(now + datetime.timedelta(days=1))
             .add_extension(x509.BasicConstraints(ca=authority, path_length=None), critical=True)
             .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
+            # Python 3.13 asks for what RFC 5280 (4.2.1.1 to 4.2.1.3) does.
+            .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(signing), critical=False)
+            .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
         )
+        if authority:
+            uses = dict.fromkeys(_KEY_USES, False) | {"key_cert_sign": True}
+            builder = builder.add_extension(x509.KeyUsage(**uses), critical=True)
         return builder.sign(signer or key, hashes.SHA256()), key
 
     root, root_key = made("authority", None, None, True)
