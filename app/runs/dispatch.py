@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 import sqlalchemy as sa
 
+from app.runs.cut_short import ending
 from app.runs.engine import MOST_TAKEN_UP, Engine, State, Unfinished
 from app.runs.loop import SETTLE, WORKFLOW, run_of, settled_by, settling_id, workflow_id
 from app.runs.reason import Reason, retry
@@ -138,15 +139,15 @@ class Dispatcher:
             if state not in (State.ENDED, State.GIVEN_UP):
                 self._again(run)
                 continue
-            left = self.store.journal.open_touches(run.id)
-            if not left:
+            why = _died(run) if state is State.GIVEN_UP else _silent(run)
+            if self.store.journal.open_touches(run.id):
+                status = RunStatus.NEEDS_RECOVERY
+            else:
                 self.store.leases.release(run.id)
-            self.store.set_status(
-                run.id,
-                RunStatus.NEEDS_RECOVERY if left else RunStatus.FAILED,
-                attempt=run.attempt,
-                reason=_died(run) if state is State.GIVEN_UP else _silent(run),
-            )
+                journal = self.store.journal
+                saved, touched = journal.saved(run.id), journal.touched(run.id)
+                status, why = ending(run.id, saved, touched, why, RunStatus.FAILED)
+            self.store.set_status(run.id, status, attempt=run.attempt, reason=why)
 
     def _again(self, run: Run) -> None:
         if self.store.next_attempt(run):

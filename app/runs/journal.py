@@ -105,6 +105,20 @@ class Journal:
             query = query.where(JOURNAL.c.device == device)
         return self._database.query(lambda connection: [_entry(row) for row in connection.execute(query)])
 
+    def touched(self, run_id: str) -> set[str]:
+        """Devices that a run began to change."""
+        return {entry.device for entry in self.entries(run_id) if entry.action in OPENING}
+
+    def saved(self, run_id: str) -> set[str]:
+        """Devices on which a run saved its change, and has not undone it since."""
+        saved: set[str] = set()
+        for entry in self.entries(run_id):
+            if entry.action is JournalAction.CONFIRMED:
+                saved.add(entry.device)
+            elif entry.action is JournalAction.UNDONE:
+                saved.discard(entry.device)
+        return saved
+
     def open_touches(self, run_id: str | None = None) -> list[OpenTouch]:
         """Boxes that were touched and neither confirmed nor undone since, by run and name."""
         query = unsettled()

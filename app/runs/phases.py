@@ -28,7 +28,6 @@ from app.runs.leases import LeaseLost
 from app.runs.outside import judged
 from app.runs.planned import LEAVE_OUT, planned_waves
 from app.runs.preparing import errors_and_stop, errors_of, recompiled, running_texts
-from app.runs.tables import JournalAction
 from app.runs.waiting import held_up
 from app.tester.counters import CounterNote, compare
 from app.tester.counters import read as read_counters
@@ -313,24 +312,13 @@ def keep(context: Context, held: Mapping[str, str], prepared: Mapping[str, Json]
 
 def roll_back(context: Context, held: Mapping[str, str], prepared: Mapping[str, Json]) -> Json:
     """Undo every touched box, a confirmed one too, and prove by reading that it is as before."""
-    saved = _confirmed(context)
+    saved = context.store.journal.saved(context.run_id)
     touched = {touch.device for touch in context.store.journal.open_touches(context.run_id)} | saved
     targets = _targets(context, held, prepared)
     return _restored(
         context,
         {name: replace(target, saved=name in saved) for name, target in targets.items() if name in touched},
     )
-
-
-def _confirmed(context: Context) -> set[str]:
-    """Boxes on which this run saved its change, and has not undone it since."""
-    saved: set[str] = set()
-    for entry in context.store.journal.entries(context.run_id):
-        if entry.action is JournalAction.CONFIRMED:
-            saved.add(entry.device)
-        elif entry.action is JournalAction.UNDONE:
-            saved.discard(entry.device)
-    return saved
 
 
 def _restored(context: Context, targets: Mapping[str, Target]) -> Json:
@@ -365,7 +353,7 @@ def _newest_first(context: Context, targets: Collection[str]) -> list[list[list[
 def settle(context: Context) -> Json:
     """Undo what an ended run left open, from what its journal kept of every box."""
     open_now = {touch.device: touch for touch in context.store.journal.open_touches(context.run_id)}
-    saved = _confirmed(context)
+    saved = context.store.journal.saved(context.run_id)
     targets = {}
     for name, touch in open_now.items():
         device = context.network.device(name)

@@ -129,7 +129,7 @@ class Service:
             self.write_report(run_id)
         for run_id in self.loop.unsettled():
             result = self.loop.settle(run_id)
-            status = RunStatus.NEEDS_RECOVERY if result["errors"] else RunStatus.ROLLED_BACK
+            status = RunStatus.NEEDS_RECOVERY if result["errors"] else self.store.get_run(run_id).status
             ended.append({"run": run_id, "status": status.value, "errors": result["errors"]})
             self.write_report(run_id)
         for run in self.store.due_runs():

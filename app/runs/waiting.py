@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from app.compiler.resolve import resolve
 from app.errors import StoreError
 from app.runs.context import Context
+from app.runs.cut_short import ending
 from app.runs.gate import waits
 from app.runs.leases import LeaseHeld
 from app.runs.lineage import hands_in
@@ -279,20 +280,20 @@ _UNSETTLED = frozenset({RunStatus.RUNNING, RunStatus.NEEDS_RECOVERY})
 def set_settled(context: Context) -> Json:
     """Write how a run ended whose boxes are settled now. One that is to begin again, or is over, stays so."""
 
+    saved, touched = context.store.journal.saved(context.run_id), context.store.journal.touched(context.run_id)
+
     def settle(run: Run, _connection: sa.Connection) -> Mapping[str, Any] | None:
         if run.status not in _UNSETTLED:
             return None
         if run.cancelled_by:
-            ended, why = RunStatus.CANCELLED, f"cancelled by {run.cancelled_by}"
+            ended, told = RunStatus.CANCELLED, f"cancelled by {run.cancelled_by}"
         else:
-            ended, why = RunStatus.ROLLED_BACK, run.reason or "it was cut short"
-        reason = Reason(
-            f"{why}; its devices are put back",
-            run.reason_step or "roll-back",
-            retry(context.run_id),
-            run.reason_device,
-        )
-        return {"status": ended.value, **reason.columns(), "waits_for": "", "due": None}
+            ended, told = RunStatus.ROLLED_BACK, run.reason or "it was cut short"
+        if not saved:
+            told += "; its devices are put back"
+        why = Reason(told, run.reason_step or "roll-back", retry(run.id), run.reason_device)
+        status, reason = ending(run.id, saved, touched, why, ended)
+        return {"status": status.value, **reason.columns(), "waits_for": "", "due": None}
 
     if context.store.get_run(context.run_id).status in _UNSETTLED:
         context.store.leases.release(context.run_id)  # of a run that was given up nobody else does it

@@ -112,6 +112,36 @@ def test_a_run_whose_workflow_ended_without_a_word_does_not_run_for_ever(
         wait_for(lambda: not executor.store.journal.open_touches(lost.id), "its boxes to be settled")
 
 
+@pytest.mark.parametrize(
+    ("saved", "undone", "expected", "told"),
+    [
+        (("r1", "r2"), (), RunStatus.KEPT, "had been saved on every device"),
+        (("r1",), ("r2",), RunStatus.FAILED, "its change is saved on r1, its other devices are put back"),
+        ((), ("r1", "r2"), RunStatus.FAILED, "without saying how"),
+        (("r1", "r2"), ("r1", "r2"), RunStatus.FAILED, "without saying how"),
+    ],
+    ids=["all", "one", "none", "all-and-then-undone"],
+)
+def test_a_run_that_nobody_ended_is_what_its_devices_hold(
+    executor: SmallExecutor, saved: tuple[str, ...], undone: tuple[str, ...], expected: RunStatus, told: str
+) -> None:
+    lost = place(executor)
+    executor.store.begin_attempt(lost.id, 1)
+    executor.engine.run(WORKFLOW, lost.id, {"silent": True})
+    for action, names in (
+        (JournalAction.TOUCHING, ("r1", "r2")),
+        (JournalAction.CONFIRMED, saved),
+        (JournalAction.UNDONE, undone),
+    ):
+        for name in names:
+            executor.store.journal.append(lost.id, name, action)
+    executor.dispatcher.tick()
+    run = executor.store.get_run(lost.id)
+    assert run.status is expected
+    assert told in run.reason
+    assert ("roll-back" in run.reason_hint) is (expected is RunStatus.KEPT)
+
+
 def test_an_unfinished_run_is_left_to_its_workflow(executor: SmallExecutor) -> None:
     run = executor.store.create_run("campus", "itesm-paper", "f" * 64, {"wait": True})
     executor.dispatcher.tick()

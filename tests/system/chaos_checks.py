@@ -72,7 +72,8 @@ def _journal(connection: sa.Connection) -> list[tuple[str, JournalEntry]]:
 def _carried_once(crowd: Crowd, store: RunStore, runs: Collection[str], touching: Collection[str]) -> None:
     """The engine has one workflow for a run, and none that goes on; one that was cancelled early may have none.
 
-    Of a run whose process died under it too often it keeps one that was given up: it has failed, or was taken back.
+    Of a run whose process died under it too often it keeps one that was given up: it has failed, was taken back,
+    or had saved its change everywhere.
     """
     embedded = store.database.is_embedded
     engine = sa.create_engine(f"sqlite:///{crowd.var / 'engine.sqlite'}" if embedded else store.database.url)
@@ -96,7 +97,8 @@ def _carried_once(crowd: Crowd, store: RunStore, runs: Collection[str], touching
     for row in known:
         if row.status == _GIVEN_UP and row.name == WORKFLOW:
             run = store.get_run(row.workflow_uuid)
-            assert run.status in (RunStatus.FAILED, RunStatus.ROLLED_BACK), (run.id, run.status)
+            ends = (RunStatus.FAILED, RunStatus.ROLLED_BACK, RunStatus.KEPT)
+            assert run.status in ends, (run.id, run.status)
             assert run.reason, run.id
     assert set(touching) <= set(loops) <= set(runs), (loops, runs)
 
