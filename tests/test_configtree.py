@@ -373,6 +373,31 @@ def test_a_policy_is_swapped_by_adjacent_lines_after_the_new_one_exists() -> Non
     ]
 
 
+def test_what_leaves_a_class_by_a_policy_goes_before_the_class_changes_and_comes_back_after() -> None:
+    """Also where what is attached beside it has to wait for the changed class."""
+    child = "policy-map CHILD\n class CA\n  bandwidth percent 20\n!\n"
+    parent = "policy-map PARENT\n class class-default\n  shape average 64000\n  service-policy CHILD\n!\n"
+    classes = "class-map match-any CA\n match dscp ef\n!\n"
+    old = classes + child + parent + "interface Serial0/0\n service-policy output PARENT\n"
+    old += "interface Serial0/1\n service-policy output PARENT\n"
+    new = classes.replace("dscp ef", "access-group name QOSFORGE-A") + child + parent
+    new += "ip access-list extended QOSFORGE-A\n permit udp any any\n!\n"
+    new += "policy-map IN\n class CA\n  set dscp ef\n!\n"
+    new += "interface Serial0/0\n service-policy input IN\ninterface Serial0/1\n"
+
+    lines = transition(GRAMMAR.parse(old), GRAMMAR.parse(new), GRAMMAR)
+
+    gone = [number for number, line in enumerate(lines) if line == " no service-policy output PARENT"]
+    assert len(gone) == 2
+    assert max(gone) < lines.index(" match access-group name QOSFORGE-A")
+    assert lines.index("  set dscp ef") < lines.index(" service-policy input IN")
+
+    back = transition(GRAMMAR.parse(new), GRAMMAR.parse(old), GRAMMAR)
+    come = [number for number, line in enumerate(back) if line == " service-policy output PARENT"]
+    assert len(come) == 2
+    assert min(come) > back.index(" no match access-group name QOSFORGE-A")
+
+
 def test_changing_the_unit_of_a_policy_enters_its_classes_anew() -> None:
     text = (
         UNMANAGED

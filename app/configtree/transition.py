@@ -6,7 +6,7 @@ loses its last reference goes after.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
 
@@ -117,6 +117,10 @@ class Operation:
     deletes: set[str] = field(default_factory=set)
     adds: set[str] = field(default_factory=set)
     drops: set[str] = field(default_factory=set)
+    detaching: list[str] = field(default_factory=list)
+    """Of the lines those that detach something for which nothing else is attached there."""
+    detached: set[str] = field(default_factory=set)
+    """What they let go."""
 
 
 def transition(current: Tree, target: Tree, grammar: Grammar) -> list[str]:
@@ -124,8 +128,11 @@ def transition(current: Tree, target: Tree, grammar: Grammar) -> list[str]:
 
     Only lines under a rule are touched.
     """
-    operations = list(_operations(current, target, grammar))
-    graph: TopologicalSorter[int] = TopologicalSorter(_dependencies(operations))
+    references = _references(current, grammar)
+    operations = list(_detached_apart(list(_operations(current, target, grammar)), references, grammar))
+    graph: TopologicalSorter[int] = TopologicalSorter(
+        _dependencies(operations, references, _references(target, grammar))
+    )
     lines: list[str] = []
     graph.prepare()
     while graph.is_active():
@@ -136,21 +143,70 @@ def transition(current: Tree, target: Tree, grammar: Grammar) -> list[str]:
     return lines
 
 
-def _dependencies(operations: list[Operation]) -> dict[int, set[int]]:
-    """For each operation those that go before it."""
+def _references(tree: Tree, grammar: Grammar) -> dict[str, set[str]]:
+    """What each object of a tree refers to, itself or below it."""
+    found: dict[str, set[str]] = {}
+    for entry in _managed(tree, "", grammar).values():
+        defined, referred = set[str](), set[str]()
+        _describe(entry, grammar, defined, referred)
+        for name in defined:
+            found.setdefault(name, set()).update(referred)
+    return found
+
+
+def _reached(objects: set[str], references: Mapping[str, set[str]]) -> set[str]:
+    """Objects, what they refer to, and so on."""
+    reached: set[str] = set()
+    stack = list(objects)
+    while stack:
+        at = stack.pop()
+        if at not in reached:
+            reached.add(at)
+            stack.extend(references.get(at, ()))
+    return reached
+
+
+def _detached_apart(
+    operations: list[Operation], references: Mapping[str, set[str]], grammar: Grammar
+) -> Iterator[Operation]:
+    """The operations; what one detaches is one of its own where an object in use through it changes.
+
+    A box refuses a change of a class that an attached policy cannot take, and what is attached beside it has to
+    wait for that very change.
+    """
+    changed = set[str]().union(*(operation.changes for operation in operations))
+    for operation in operations:
+        if operation.detaching and _reached(operation.detached, references) & changed:
+            leave = [" " + grammar.leave] if grammar.leave else []
+            yield Operation(lines=[operation.lines[0], *operation.detaching, *leave], drops=operation.detached)
+            operation.lines = [line for line in operation.lines if line not in operation.detaching]
+            operation.drops -= operation.detached
+            if operation.lines[1:] == leave:
+                continue
+        yield operation
+
+
+def _dependencies(
+    operations: list[Operation], references: Mapping[str, set[str]], wanted: Mapping[str, set[str]]
+) -> dict[int, set[int]]:
+    """For each operation those that go before it; ``references`` before the transition, ``wanted`` after it."""
     before: dict[int, set[int]] = {i: set() for i in range(len(operations))}
-    leaving = []
+    left = [_reached(operation.drops, references) for operation in operations]
+    joined = [_reached(operation.adds, wanted) for operation in operations]
+    leaving, joining = [], []
     for i, first in enumerate(operations):
         for j, second in enumerate(operations):
             if i == j:
                 continue
             if first.creates & second.adds or first.drops & second.deletes:
                 before[j].add(i)
-            elif first.drops & second.changes:
+            elif left[i] & second.changes:
                 leaving.append((i, j))
-    # What leaves an object goes before the object becomes something that is not meant for it. Where two objects
-    # exchange those that refer to them, that cannot be, and one is met by the other's.
-    for i, j in leaving:
+            elif first.changes & joined[j]:
+                joining.append((i, j))
+    # What leaves an object goes before the object becomes something that is not meant for it, and what comes to it
+    # comes after. Where two objects exchange those that refer to them, that cannot be: one is met by the other's.
+    for i, j in (*leaving, *joining):
         if not _waits(before, i, j):
             before[j].add(i)
     return before
@@ -188,6 +244,7 @@ def _operations(current: Tree, target: Tree, grammar: Grammar) -> Iterator[Opera
             operation.creates |= operation.changes
             # What stays referred to is not dropped: nothing has to wait for it.
             operation.drops -= operation.adds
+            _detach(old, entry, grammar, operation)
         if operation.lines:
             yield operation
     for key, entry in before.items():
@@ -195,6 +252,16 @@ def _operations(current: Tree, target: Tree, grammar: Grammar) -> Iterator[Opera
             operation = Operation(lines=[entry.negated])
             _describe(entry, grammar, operation.deletes, operation.drops)
             yield operation
+
+
+def _detach(old: _Entry, new: _Entry, grammar: Grammar, operation: Operation) -> None:
+    """Note in the operation what is detached from an object and followed by nothing."""
+    after = _managed(new.line.children, new.rule.id, grammar)
+    for key, entry in _managed(old.line.children, old.rule.id, grammar).items():
+        line = " " + entry.negated
+        if entry.rule.attaches and key not in after and line in operation.lines:
+            operation.detaching.append(line)
+            _describe(entry, grammar, set(), operation.detached)
 
 
 def _group_operations(before: dict[str, _Entry], after: dict[str, _Entry], grammar: Grammar) -> Iterator[Operation]:
