@@ -1,15 +1,14 @@
 """The ordered transition from one tree to another.
 
-Order is decided by a graph of definitions and references: what is defined comes before what refers to it, what
-loses its last reference goes after.
+What differs becomes operations, whose order follows from what they define and refer to (`operations`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from graphlib import TopologicalSorter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
+from app.configtree.operations import Operation, ordered_lines
 from app.configtree.tree import Grammar, Line, LineRule, Tree
 
 
@@ -107,40 +106,17 @@ def _merged(line: Line, new: _Entry, grammar: Grammar) -> Line:
     return Line(text, (*beside, *(kept.get(id(c), c) for c in new.line.children)), line.number)
 
 
-@dataclass
-class Operation:
-    """Lines that are entered together, and what they define, change, drop and refer to."""
-
-    lines: list[str] = field(default_factory=list)
-    creates: set[str] = field(default_factory=set)
-    changes: set[str] = field(default_factory=set)
-    deletes: set[str] = field(default_factory=set)
-    adds: set[str] = field(default_factory=set)
-    drops: set[str] = field(default_factory=set)
-    detaching: list[str] = field(default_factory=list)
-    """Of the lines those that detach something for which nothing else is attached there."""
-    detached: set[str] = field(default_factory=set)
-    """What they let go."""
-
-
 def transition(current: Tree, target: Tree, grammar: Grammar) -> list[str]:
     """Lines that turn ``current`` into ``target``, in an order the box accepts; empty when they are alike.
 
     Only lines under a rule are touched.
     """
-    references = _references(current, grammar)
-    operations = list(_detached_apart(list(_operations(current, target, grammar)), references, grammar))
-    graph: TopologicalSorter[int] = TopologicalSorter(
-        _dependencies(operations, references, _references(target, grammar))
+    return ordered_lines(
+        _operations(current, target, grammar),
+        _references(current, grammar),
+        _references(target, grammar),
+        grammar.leave,
     )
-    lines: list[str] = []
-    graph.prepare()
-    while graph.is_active():
-        ready = sorted(graph.get_ready())
-        for index in ready:
-            lines.extend(operations[index].lines)
-        graph.done(*ready)
-    return lines
 
 
 def _references(tree: Tree, grammar: Grammar) -> dict[str, set[str]]:
@@ -152,78 +128,6 @@ def _references(tree: Tree, grammar: Grammar) -> dict[str, set[str]]:
         for name in defined:
             found.setdefault(name, set()).update(referred)
     return found
-
-
-def _reached(objects: set[str], references: Mapping[str, set[str]]) -> set[str]:
-    """Objects, what they refer to, and so on."""
-    reached: set[str] = set()
-    stack = list(objects)
-    while stack:
-        at = stack.pop()
-        if at not in reached:
-            reached.add(at)
-            stack.extend(references.get(at, ()))
-    return reached
-
-
-def _detached_apart(
-    operations: list[Operation], references: Mapping[str, set[str]], grammar: Grammar
-) -> Iterator[Operation]:
-    """The operations; what one detaches is one of its own where an object in use through it changes.
-
-    A box refuses a change of a class that an attached policy cannot take, and what is attached beside it has to
-    wait for that very change.
-    """
-    changed = set[str]().union(*(operation.changes for operation in operations))
-    for operation in operations:
-        if operation.detaching and _reached(operation.detached, references) & changed:
-            leave = [" " + grammar.leave] if grammar.leave else []
-            yield Operation(lines=[operation.lines[0], *operation.detaching, *leave], drops=operation.detached)
-            operation.lines = [line for line in operation.lines if line not in operation.detaching]
-            operation.drops -= operation.detached
-            if operation.lines[1:] == leave:
-                continue
-        yield operation
-
-
-def _dependencies(
-    operations: list[Operation], references: Mapping[str, set[str]], wanted: Mapping[str, set[str]]
-) -> dict[int, set[int]]:
-    """For each operation those that go before it; ``references`` before the transition, ``wanted`` after it."""
-    before: dict[int, set[int]] = {i: set() for i in range(len(operations))}
-    left = [_reached(operation.drops, references) for operation in operations]
-    joined = [_reached(operation.adds, wanted) for operation in operations]
-    leaving, joining = [], []
-    for i, first in enumerate(operations):
-        for j, second in enumerate(operations):
-            if i == j:
-                continue
-            if first.creates & second.adds or first.drops & second.deletes:
-                before[j].add(i)
-            elif left[i] & second.changes:
-                leaving.append((i, j))
-            elif first.changes & joined[j]:
-                joining.append((i, j))
-    # What leaves an object goes before the object becomes something that is not meant for it, and what comes to it
-    # comes after. Where two objects exchange those that refer to them, that cannot be: one is met by the other's.
-    for i, j in (*leaving, *joining):
-        if not _waits(before, i, j):
-            before[j].add(i)
-    return before
-
-
-def _waits(before: dict[int, set[int]], index: int, other: int) -> bool:
-    """Whether an operation goes, in any number of steps, behind another one."""
-    seen: set[int] = set()
-    stack = [index]
-    while stack:
-        at = stack.pop()
-        if at == other:
-            return True
-        if at not in seen:
-            seen.add(at)
-            stack.extend(before[at])
-    return False
 
 
 def _operations(current: Tree, target: Tree, grammar: Grammar) -> Iterator[Operation]:
