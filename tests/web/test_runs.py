@@ -540,6 +540,18 @@ def test_everything_comes_in_one_file_without_what_a_viewer_may_not_read(
     assert "it may hold passwords" in told(client.get(f"/runs/{run}"))
 
 
+def test_a_kept_run_that_nobody_ended_left_no_device_out(
+    client: TestClient, enter: Enter, backend: Backend
+) -> None:
+    run = place(client, enter("ann", Role.OPERATOR))
+    wait_for_approval(backend, run)
+    why = Reason("its process died; its change had been saved on every device", "keep", f"qosforge roll-back {run}")
+    backend.desk.store.set_status(run, RunStatus.KEPT, reason=why)
+    page = told(client.get(f"/runs/{run}"))
+    assert why.message in page
+    assert "left out" not in page
+
+
 def test_a_run_of_long_ago_shows_what_is_left(client: TestClient, enter: Enter, backend: Backend) -> None:
     ann = enter("ann", Role.OPERATOR)
     run = place(client, ann)
