@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import time
 from dataclasses import dataclass, field
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -396,6 +398,50 @@ def test_what_leaves_a_class_by_a_policy_goes_before_the_class_changes_and_comes
     come = [number for number, line in enumerate(back) if line == " service-policy output PARENT"]
     assert len(come) == 2
     assert min(come) > back.index(" no match access-group name QOSFORGE-A")
+
+
+def test_a_policy_makes_room_for_a_class_that_what_is_attached_beside_it_needs() -> None:
+    """A port's output policy changes to one without the class, its input policy comes with the class: two steps."""
+    classes = "class-map match-any CA\n match dscp ef\n!\nclass-map match-any CB\n match dscp af21\n!\n"
+    old = classes + "policy-map OLD\n class CA\n  bandwidth percent 20\n!\n"
+    old += "interface Serial0/0\n service-policy output OLD\n"
+    new = classes.replace("dscp ef", "access-group name QOSFORGE-A")
+    new += "ip access-list extended QOSFORGE-A\n permit udp any any\n!\n"
+    new += "policy-map IN\n class CA\n  set dscp ef\n!\npolicy-map NEW\n class CB\n  bandwidth percent 20\n!\n"
+    new += "interface Serial0/0\n service-policy output NEW\n service-policy input IN\n"
+
+    lines = transition(GRAMMAR.parse(old), GRAMMAR.parse(new), GRAMMAR)
+
+    gone = lines.index(" no service-policy output OLD")
+    assert lines[gone - 1 : gone + 2] == ["interface Serial0/0", lines[gone], " service-policy output NEW"]
+    assert gone < lines.index(" match access-group name QOSFORGE-A") < lines.index(" service-policy input IN")
+
+    back = transition(GRAMMAR.parse(new), GRAMMAR.parse(old), GRAMMAR)
+
+    gone = back.index(" no service-policy input IN")
+    assert gone < back.index(" no match access-group name QOSFORGE-A") < back.index(" service-policy output OLD")
+
+
+@pytest.mark.parametrize("replaced", ["", "match-all", "policy"])
+def test_a_transition_costs_what_it_has_to_change(replaced: str) -> None:
+    """A device may hold any number of classes, policies and interfaces."""
+
+    def cost(count: int) -> float:
+        classes = "".join(f"class-map match-any C{n}\n match ip dscp {n % 64}\n!\n" for n in range(count))
+        used = "".join(f" class C{n}\n  bandwidth remaining percent 1\n" for n in range(count))
+        ports = "".join(f"interface FastEthernet0/{n}\n service-policy output P\n!\n" for n in range(count))
+        whole = f"{classes}policy-map P\n{used}!\n{ports}"
+        wanted = {
+            "": "",
+            "match-all": whole.replace("match-any", "match-all", 5),
+            "policy": whole.replace("P\n", "Q\n"),
+        }
+        trees = GRAMMAR.parse(whole), GRAMMAR.parse(wanted[replaced])
+        began = time.process_time()
+        transition(*trees, GRAMMAR)
+        return time.process_time() - began
+
+    assert cost(1600) < 8 * cost(400) + 0.1
 
 
 def test_changing_the_unit_of_a_policy_enters_its_classes_anew() -> None:

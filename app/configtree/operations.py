@@ -6,9 +6,15 @@ loses its last reference goes after.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from graphlib import TopologicalSorter
+from itertools import groupby
+from operator import itemgetter
+from typing import TypeVar
+
+_T = TypeVar("_T")
 
 References = Mapping[str, set[str]]
 """What each object refers to, itself or below it."""
@@ -24,10 +30,8 @@ class Operation:
     deletes: set[str] = field(default_factory=set)
     adds: set[str] = field(default_factory=set)
     drops: set[str] = field(default_factory=set)
-    detaching: list[str] = field(default_factory=list)
-    """Of the lines those that detach something for which nothing else is attached there."""
-    detached: set[str] = field(default_factory=set)
-    """What they let go."""
+    attachments: list[Operation] = field(default_factory=list)
+    """What of these lines attaches, swaps or detaches something, each for one direction."""
 
 
 def ordered_lines(
@@ -38,7 +42,7 @@ def ordered_lines(
     ``references`` of the objects before them, ``wanted`` after them; ``leave`` is the line that leaves a section
     where the box needs one.
     """
-    parts = list(_detached_apart(list(operations), references, leave))
+    parts = list(_parted(list(operations), references, wanted, leave))
     graph: TopologicalSorter[int] = TopologicalSorter(_dependencies(parts, references, wanted))
     lines: list[str] = []
     graph.prepare()
@@ -50,69 +54,84 @@ def ordered_lines(
     return lines
 
 
-def _reached(objects: set[str], references: References) -> set[str]:
-    """Objects, what they refer to, and so on."""
-    reached: set[str] = set()
-    stack = list(objects)
+def _reached(start: Iterable[_T], further: Mapping[_T, set[_T]]) -> set[_T]:
+    """What is reached in any number of steps, the start included."""
+    found: set[_T] = set()
+    stack = list(start)
     while stack:
         at = stack.pop()
-        if at not in reached:
-            reached.add(at)
-            stack.extend(references.get(at, ()))
-    return reached
+        if at not in found:
+            found.add(at)
+            stack.extend(further.get(at, ()))
+    return found
 
 
-def _detached_apart(operations: list[Operation], references: References, leave: str) -> Iterator[Operation]:
-    """The operations; what one detaches is one of its own where an object in use through it changes.
+def _reaching(references: References, goal: set[str]) -> Callable[[set[str]], set[str]]:
+    """Gives what objects refer to, in any number of steps, as far as it stands in ``goal``; follows each once."""
+    each = cache(lambda name: frozenset(_reached({name}, references) & goal))
+    return lambda objects: set[str]().union(*map(each, objects)) if goal else set()
 
-    A box refuses a change of a class that an attached policy cannot take, and what is attached beside it has to
-    wait for that very change.
+
+def _parted(
+    operations: list[Operation], references: References, wanted: References, leave: str
+) -> Iterator[Operation]:
+    """The operations, less the attachments that cannot go with the rest of theirs, and these.
+
+    A box refuses a change of a class that an attached policy cannot take: what leaves the class goes before the
+    change, and what comes to it beside that, on the same interface, after it.
     """
     end = [" " + leave] if leave else []
     changed = set[str]().union(*(operation.changes for operation in operations))
+    left, joined = _reaching(references, changed), _reaching(wanted, changed)
     for operation in operations:
-        if operation.detaching and _reached(operation.detached, references) & changed:
-            yield Operation(lines=[operation.lines[0], *operation.detaching, *end], drops=operation.detached)
-            operation.lines = [line for line in operation.lines if line not in operation.detaching]
-            operation.drops -= operation.detached
-            if operation.lines[1:] == end:
+        parted = False
+        for attachment in list(operation.attachments):
+            others = [a for a in operation.attachments if a is not attachment]
+            adds = (operation.adds - attachment.adds).union(*(a.adds for a in others))
+            if not left(attachment.drops) & joined(adds):
                 continue
-        yield operation
+            heading, *below = operation.lines
+            yield Operation([heading, *attachment.lines, *end], adds=attachment.adds, drops=attachment.drops)
+            operation.lines = [heading, *(line for line in below if line not in attachment.lines)]
+            operation.adds = adds
+            operation.drops = (operation.drops - attachment.drops).union(*(a.drops for a in others))
+            operation.attachments = others
+            parted = True
+        if not parted or operation.lines[1:] != end:
+            yield operation
 
 
 def _dependencies(operations: list[Operation], references: References, wanted: References) -> dict[int, set[int]]:
     """For each operation those that go before it; ``references`` before the transition, ``wanted`` after it."""
     before: dict[int, set[int]] = {i: set() for i in range(len(operations))}
-    left = [_reached(operation.drops, references) for operation in operations]
-    joined = [_reached(operation.adds, wanted) for operation in operations]
-    leaving, joining = [], []
-    for i, first in enumerate(operations):
-        for j, second in enumerate(operations):
-            if i == j:
-                continue
-            if first.creates & second.adds or first.drops & second.deletes:
-                before[j].add(i)
-            elif left[i] & second.changes:
-                leaving.append((i, j))
-            elif first.changes & joined[j]:
-                joining.append((i, j))
+    for i, j in (
+        *_meeting([o.creates for o in operations], [o.adds for o in operations]),
+        *_meeting([o.drops for o in operations], [o.deletes for o in operations]),
+    ):
+        before[j].add(i)
+    changes = [operation.changes for operation in operations]
+    changed = set[str]().union(*changes)
+    left = list(map(_reaching(references, changed), (operation.drops for operation in operations)))
+    joined = list(map(_reaching(wanted, changed), (operation.adds for operation in operations)))
+    leaving = {(i, j) for i, j in _meeting(left, changes) if i not in before[j]}
+    joining = {(i, j) for i, j in _meeting(changes, joined) if i not in before[j] and (i, j) not in leaving}
     # What leaves an object goes before the object becomes something that is not meant for it, and what comes to it
     # comes after. Where two objects exchange those that refer to them, that cannot be: one is met by the other's.
-    for i, j in (*leaving, *joining):
-        if not _waits(before, i, j):
-            before[j].add(i)
+    for edges in (leaving, joining):
+        for i, later in groupby(sorted(edges), key=itemgetter(0)):
+            waited = _reached({i}, before)
+            for _, j in later:
+                if j not in waited:
+                    before[j].add(i)
     return before
 
 
-def _waits(before: dict[int, set[int]], index: int, other: int) -> bool:
-    """Whether an operation goes, in any number of steps, behind another one."""
-    seen: set[int] = set()
-    stack = [index]
-    while stack:
-        at = stack.pop()
-        if at == other:
-            return True
-        if at not in seen:
-            seen.add(at)
-            stack.extend(before[at])
-    return False
+def _meeting(first: Sequence[set[str]], second: Sequence[set[str]]) -> Iterator[tuple[int, int]]:
+    """The positions of different sets, one of each, that have a name in common."""
+    named: dict[str, list[int]] = {}
+    for j, names in enumerate(second):
+        for name in names:
+            named.setdefault(name, []).append(j)
+    for i, names in enumerate(first):
+        for name in names:
+            yield from ((i, j) for j in named.get(name, ()) if j != i)

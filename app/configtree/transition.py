@@ -148,7 +148,7 @@ def _operations(current: Tree, target: Tree, grammar: Grammar) -> Iterator[Opera
             operation.creates |= operation.changes
             # What stays referred to is not dropped: nothing has to wait for it.
             operation.drops -= operation.adds
-            _detach(old, entry, grammar, operation)
+            operation.attachments = list(_attachments(old, entry, grammar, operation.lines))
         if operation.lines:
             yield operation
     for key, entry in before.items():
@@ -158,14 +158,24 @@ def _operations(current: Tree, target: Tree, grammar: Grammar) -> Iterator[Opera
             yield operation
 
 
-def _detach(old: _Entry, new: _Entry, grammar: Grammar, operation: Operation) -> None:
-    """Note in the operation what is detached from an object and followed by nothing."""
+def _attachments(old: _Entry, new: _Entry, grammar: Grammar, lines: list[str]) -> Iterator[Operation]:
+    """Of the lines that change an object those that attach, swap or detach something, by direction."""
+    before = _managed(old.line.children, old.rule.id, grammar)
     after = _managed(new.line.children, new.rule.id, grammar)
-    for key, entry in _managed(old.line.children, old.rule.id, grammar).items():
-        line = " " + entry.negated
-        if entry.rule.attaches and key not in after and line in operation.lines:
-            operation.detaching.append(line)
-            _describe(entry, grammar, set(), operation.detached)
+    found: dict[str, Operation] = {}
+    for side, other, at in ((before, after, 0), (after, before, 1)):
+        for key, entry in side.items():
+            if not entry.rule.attaches or (key in other and other[key].line.text == entry.line.text):
+                continue
+            operation = found.setdefault(entry.rule.attaches.format(**entry.values), Operation())
+            line = " " + (entry.line.text if at else entry.negated)
+            operation.lines += [line] if line in lines else []
+            _describe(entry, grammar, set(), operation.adds if at else operation.drops)
+    for operation in found.values():
+        # What stays referred to is not dropped: nothing has to wait for it.
+        operation.drops -= operation.adds
+        if operation.lines:
+            yield operation
 
 
 def _group_operations(before: dict[str, _Entry], after: dict[str, _Entry], grammar: Grammar) -> Iterator[Operation]:
