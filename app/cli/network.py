@@ -10,9 +10,11 @@ import typer
 
 from app.cli.checking import check_devices
 from app.cli.inventory import add_network_
+from app.cli.notes import notes_json, print_notes
 from app.cli.options import AsJson
 from app.cli.output import out, print_json, progress
 from app.cli.reaching import CredentialsName, JumpHosts, TransportName, common_reach, reach_words
+from app.cli.sync import sync
 from app.deploy.route import InventoryRoute
 from app.deploy.seed_sessions import SeedSessions
 from app.deploy.sessions import Sessions
@@ -32,6 +34,7 @@ def register(parent: typer.Typer) -> None:
 
 
 app.command(name="add")(add_network_)
+app.command()(sync)
 
 
 @app.callback()
@@ -66,7 +69,7 @@ def discover(
     with SeedSessions(route, common, _places(places or []), Sessions(settings.device_limits)) as sessions:
         found = assemble(crawl(sessions, hosts, at_most, _tell))
     if not as_json:
-        _print_notes(found)  # before the folder, which is not written where all that was found is notes
+        print_notes(found.notes)  # before the folder, which is not written where all that was found is notes
     if not known:
         write_new(into, found, words)
         changes = []
@@ -112,19 +115,8 @@ def _document(found: Discovery, changes: list[str], folder: Path, *, written: bo
         ],
         "links": [{"a": list(link.a), "b": list(link.b)} for link in found.links],
         "changes": changes,
-        "notes": [
-            {key: getattr(note, key) for key in ("topic", "device", "line", "message", "hint")}
-            for note in found.notes
-        ],
+        "notes": notes_json(found.notes),
     }
-
-
-def _print_notes(found: Discovery) -> None:
-    for note in found.notes:
-        where = f"{note.device}: " if note.device else ""
-        out.print(f"note  {note.topic.value}  {where}{note.message}", markup=False)
-        if note.hint:
-            out.print(f"      {note.hint}", markup=False)
 
 
 def _print(found: Discovery, changes: list[str], folder: Path, *, known: bool, written: bool) -> None:

@@ -1,29 +1,39 @@
-"""What a discovery found otherwise than an inventory says: by device, by port, by link.
-
-Only what devices tell is compared: neither guesses (role, tags, driver) nor what only people know (contracts,
-delays, stations, startup configurations).
-"""
+"""How one network differs from another: by device, by port, by link, field by field."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
-from app.inventory.models import Device, Interface, Link, Network
+from app.inventory.models import Device, Link, Network
+from app.units import format_rate
+
+Kind = Literal["added", "gone", "changed"]
+What = Literal["device", "port", "link"]
 
 
 @dataclass(frozen=True)
 class Change:
-    """One difference; ``field``, ``known`` and ``found`` are empty where the whole thing was added or is gone."""
+    """One difference; ``field``, ``known`` and ``found`` are empty where the whole thing was added or is gone.
 
-    kind: Literal["added", "gone", "changed"]
-    what: Literal["device", "port", "link"]
-    name: str
+    ``key`` names the thing by its parts: a device, a device and its port, or the two ends of a link.
+    """
+
+    kind: Kind
+    what: What
+    key: tuple[str, ...]
     field: str = ""
     known: str = ""
     found: str = ""
+
+    @property
+    def name(self) -> str:
+        """The thing as people name it."""
+        if self.what == "link":
+            return f"{' '.join(self.key[:2])} – {' '.join(self.key[2:])}"
+        return " ".join(self.key)
 
     def __str__(self) -> str:
         if self.kind != "changed":
@@ -31,72 +41,91 @@ class Change:
         return f"changed {self.what} {self.name}: {self.field} {self.known} → {self.found}"
 
 
-_PORT_FIELDS = ("rate", "encapsulation", "tagged", "member", "lag", "vlans", "voice_vlan", "circuit")
-_LINK_FIELDS = ("rate", "framing", "tagged")
+@dataclass(frozen=True)
+class Fields:
+    """The fields that are compared."""
+
+    device: tuple[str, ...]
+    reach: tuple[str, ...]
+    port: tuple[str, ...]
+    link: tuple[str, ...]
 
 
-def differences(known: Network, found: Network) -> tuple[Change, ...]:
-    """Every difference: devices first, each with its ports, then links."""
-    return (*_devices(known, found), *_links(known, found))
+DEVICES_TELL = Fields(
+    device=("platform", "image"),
+    reach=(),
+    port=("rate", "encapsulation", "tagged", "member", "lag", "vlans", "voice_vlan", "circuit"),
+    link=("rate", "framing", "tagged"),
+)
+"""What devices tell of themselves: neither guesses (role, tags, driver) nor what only people know (contracts,
+delays, stations, startup configurations)."""
+EVERY_FIELD = Fields(
+    device=("platform", "image", "features", "driver", "role", "site", "tags"),
+    reach=("hostname", "port", "username", "transport", "credentials", "jump"),
+    port=("rate", "contracted", "tags", *DEVICES_TELL.port[1:]),
+    link=DEVICES_TELL.link,
+)
 
 
-def _devices(known: Network, found: Network) -> Iterator[Change]:
+def differences(known: Network, found: Network, fields: Fields = DEVICES_TELL) -> tuple[Change, ...]:
+    """Every difference in these fields: devices first, each with its ports, then links."""
+    return (*_devices(known, found, fields), *_links(known, found, fields))
+
+
+def _devices(known: Network, found: Network, fields: Fields) -> Iterator[Change]:
     old = {device.name: device for device in known.devices}
     new = {device.name: device for device in found.devices}
-    yield from (Change("added", "device", name) for name in new if name not in old)
-    yield from (Change("gone", "device", name) for name in old if name not in new)
+    yield from (Change("added", "device", (name,)) for name in new if name not in old)
+    yield from (Change("gone", "device", (name,)) for name in old if name not in new)
     for name, device in old.items():
-        if name in new:
-            yield from _device(device, new[name])
+        if name in new and device != new[name]:
+            yield from _device(device, new[name], fields)
 
 
-def _device(known: Device, found: Device) -> Iterator[Change]:
-    if known.platform != found.platform:
-        yield Change("changed", "device", known.name, "platform", known.platform, found.platform)
-    elif not same_image(known.image, found.image):
-        yield Change("changed", "device", known.name, "image", known.image, found.image)
+def _device(known: Device, found: Device, fields: Fields) -> Iterator[Change]:
+    key = (known.name,)
+    if known.platform == found.platform and same_image(known.image, found.image):
+        found = found.model_copy(update={"image": known.image})
+    yield from _fields("device", key, known, found, fields.device)
+    yield from _fields("device", key, known.reach, found.reach, fields.reach)
     old = {port.name: port for port in known.interfaces}
     new = {port.name: port for port in found.interfaces}
-    yield from (Change("added", "port", f"{known.name} {name}") for name in new if name not in old)
-    yield from (Change("gone", "port", f"{known.name} {name}") for name in old if name not in new)
+    yield from (Change("added", "port", (*key, name)) for name in new if name not in old)
+    yield from (Change("gone", "port", (*key, name)) for name in old if name not in new)
     for name, port in old.items():
-        if name in new:
-            yield from _fields("port", f"{known.name} {name}", port, new[name], _PORT_FIELDS)
+        if name in new and port != new[name]:
+            yield from _fields("port", (*key, name), port, new[name], fields.port)
 
 
-def _links(known: Network, found: Network) -> Iterator[Change]:
+def _links(known: Network, found: Network, fields: Fields) -> Iterator[Change]:
     old = {frozenset((link.a, link.b)): link for link in known.links}
     new = {frozenset((link.a, link.b)): link for link in found.links}
-    yield from (Change("added", "link", link_name(link)) for ends, link in new.items() if ends not in old)
-    yield from (Change("gone", "link", link_name(link)) for ends, link in old.items() if ends not in new)
+    yield from (Change("added", "link", link_key(link)) for ends, link in new.items() if ends not in old)
+    yield from (Change("gone", "link", link_key(link)) for ends, link in old.items() if ends not in new)
     for ends, link in old.items():
         if ends in new:
-            yield from _fields("link", link_name(link), link, new[ends], _LINK_FIELDS)
+            yield from _fields("link", link_key(link), link, new[ends], fields.link)
 
 
-def _fields(
-    what: Literal["port", "link"],
-    name: str,
-    known: Interface | Link,
-    found: Interface | Link,
-    fields: tuple[str, ...],
-) -> Iterator[Change]:
+def _fields(what: What, key: tuple[str, ...], known: Any, found: Any, fields: tuple[str, ...]) -> Iterator[Change]:
     for field in fields:
         one, other = getattr(known, field), getattr(found, field)
         # An inventory need not say which VLANs a port carries.
         if one != other and not (field in {"vlans", "voice_vlan"} and not one):
-            yield Change("changed", what, name, field, _shown(one), _shown(other))
+            yield Change("changed", what, key, field, _shown(field, one), _shown(field, other))
 
 
-def _shown(value: object) -> str:
-    if isinstance(value, tuple):
-        return ", ".join(map(str, value)) or "none"
-    return "none" if value is None else str(value)
+def _shown(field: str, value: object) -> str:
+    if isinstance(value, int) and field in {"rate", "contracted"}:
+        return format_rate(value)
+    if isinstance(value, tuple | frozenset):
+        return ", ".join(map(str, sorted(value) if isinstance(value, frozenset) else value)) or "none"
+    return "none" if value is None or value == "" else str(value)
 
 
-def link_name(link: Link) -> str:
-    """A link by its two ends."""
-    return f"{' '.join(link.a)} – {' '.join(link.b)}"
+def link_key(link: Link) -> tuple[str, ...]:
+    """A link by the parts of its two ends."""
+    return (*link.a, *link.b)
 
 
 def same_image(known: str, found: str) -> bool:

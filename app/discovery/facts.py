@@ -22,6 +22,7 @@ class Topic(StrEnum):
     SAME_NAME = "same-name"
     LOOP = "loop"
     BOUND = "bound"
+    UNMAPPED = "unmapped"
 
 
 @dataclass(frozen=True)

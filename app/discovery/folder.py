@@ -1,26 +1,26 @@
-"""The folder of an inventory: made new from a discovery, or given what it lacks. Nothing is ever overwritten."""
+"""The folder of an inventory: made new from a discovery, or given what it lacks. Nothing is overwritten unasked."""
 
 from __future__ import annotations
 
 import shutil
-import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
-from ruamel.yaml import YAML
-
-from app.discovery.difference import Change, differences
-from app.discovery.documents import documents, host_words, interface_words, link_words
+from app.discovery.difference import EVERY_FIELD, Change, differences
+from app.discovery.documents import NOTHING, documents
+from app.discovery.file_changes import WRITTEN_FILES, write_changes
+from app.discovery.hosts_text import by_hand
 from app.discovery.model import Discovery
 from app.errors import InputError, Place
+from app.importing.document import as_yaml
+from app.inventory.drafts import beside, located
+from app.inventory.editing import EMPTY_FILES
 from app.inventory.loader import load_network
 from app.inventory.models import Network
 
 
-def write_new(folder: Path, discovery: Discovery, data: Mapping[str, str] = MappingProxyType({})) -> Network:
+def write_new(folder: Path, discovery: Discovery, data: Mapping[str, str] = NOTHING) -> Network:
     """Write the inventory of a discovery to a folder that must not exist, and load it.
 
     ``data`` is what all devices have in common, for ``defaults.yaml``.
@@ -33,7 +33,7 @@ def write_new(folder: Path, discovery: Discovery, data: Mapping[str, str] = Mapp
         raise InputError("no device could be read", Place(file=str(folder)), "see the notes, and mend them first")
     if folder.exists():
         raise InputError("there is something already", Place(file=str(folder)), "name a folder that does not exist")
-    with _beside(folder) as made:
+    with beside(folder) as made:
         made.mkdir()
         for name, text in documents(discovery, data).items():
             (made / name).write_text(text, encoding="utf-8")
@@ -60,53 +60,70 @@ def add(folder: Path, discovery: Discovery) -> tuple[Change, ...]:
     Raises:
         InputError, InputErrors: the folder holds no network, or would hold none; nothing is written then.
     """
-    added = tuple(change for change in compare(folder, discovery) if change.kind == "added")
-    if not added:
-        return ()
-    with _beside(folder) as made:
-        shutil.copytree(folder, made)
-        _extend(made, discovery, load_network(folder))
-        load_network(made)
-        for name in ("hosts.yaml", "groups.yaml", "links.yaml"):
-            (made / name).replace(folder / name)
+    known = load_network(folder)
+    found = discovery.network(known.name)
+    added = tuple(change for change in differences(known, found) if change.kind == "added")
+    if added:
+        write(folder, added, known, found)
     return added
 
 
-@contextmanager
-def _beside(folder: Path) -> Iterator[Path]:
-    """A place beside a folder, so that it can take the folder's own in one step."""
+def write(
+    folder: Path,
+    changes: Collection[Change],
+    known: Network,
+    found: Network,
+    shared: Mapping[str, Any] = NOTHING,
+    *,
+    whole: bool = False,
+) -> None:
+    """Write these changes from the known network to the one found into the files of a folder.
+
+    What they do not concern stays, comments included; files that are not there are made. ``shared`` is the data of
+    the folder's defaults, which are made with it where there are none. With ``whole`` they are all the changes: the
+    folder must then hold what was found.
+
+    Raises:
+        InputError: a file is not laid out so that this can be done, was changed meanwhile or cannot be written.
+        InputErrors: the folder would hold no consistent network; nothing is written then.
+    """
+    before = _texts(folder)
+    with beside(folder) as made:
+        shutil.copytree(folder, made)
+        files = {**EMPTY_FILES, "defaults.yaml": as_yaml({"data": dict(shared)})}
+        for name, text in files.items():
+            if not (made / name).exists():
+                (made / name).write_text(text, encoding="utf-8")
+        try:
+            write_changes(made, changes, known, found, shared)
+            network = load_network(made)
+        except InputError as error:
+            raise located(error, made, folder) from None
+        if whole and differences(network, found, EVERY_FIELD):
+            raise by_hand(str(folder / "hosts.yaml"))
+        if _texts(folder) != before:
+            raise InputError("was changed meanwhile", Place(file=str(folder)), "try again")
+        _take_over(made, folder, before)
+
+
+def _texts(folder: Path) -> dict[str, bytes | None]:
+    paths = {name: folder / name for name in WRITTEN_FILES}
+    return {name: path.read_bytes() if path.exists() else None for name, path in paths.items()}
+
+
+def _take_over(made: Path, folder: Path, before: Mapping[str, bytes | None]) -> None:
+    """Replace each changed file in one step; where one cannot be, those before it are put back."""
+    replaced: list[str] = []
     try:
-        with tempfile.TemporaryDirectory(prefix=".discovery-", dir=folder.resolve().parent) as place:
-            yield Path(place) / folder.resolve().name
-    except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror}", Place(file=str(folder))) from None
-
-
-def _extend(folder: Path, discovery: Discovery, known: Network) -> None:
-    yaml = YAML()
-    yaml.preserve_quotes = True
-    yaml.width = 4096
-    # As the shipped inventories are written.
-    yaml.indent(mapping=2, sequence=4, offset=2)
-
-    def read(name: str) -> Any:
-        path = folder / name
-        return (yaml.load(path.read_text(encoding="utf-8")) if path.is_file() else None) or {}
-
-    hosts, groups, links = read("hosts.yaml"), read("groups.yaml"), read("links.yaml")
-    devices = {device.name: device for device in known.devices}
-    found = discovery.network(known.name)
-    for shown, device in zip(discovery.devices, found.devices, strict=True):
-        if device.name not in devices:
-            hosts[device.name] = host_words(shown, device)
-            groups.setdefault(device.platform, {"platform": device.platform})
-            continue
-        has = {port.name for port in devices[device.name].interfaces}
-        ports = hosts[device.name].setdefault("data", {}).setdefault("interfaces", {})
-        ports.update({port.name: interface_words(port) for port in device.interfaces if port.name not in has})
-    ends = {frozenset((link.a, link.b)) for link in known.links}
-    lacking = [link_words(link) for link in discovery.links if frozenset((link.a, link.b)) not in ends]
-    links.setdefault("links", []).extend(lacking)
-    for name, data in (("hosts.yaml", hosts), ("groups.yaml", groups), ("links.yaml", links)):
-        with (folder / name).open("w", encoding="utf-8") as stream:
-            yaml.dump(data, stream)
+        for name, text in before.items():
+            if (made / name).read_bytes() != text:
+                (made / name).replace(folder / name)
+                replaced.append(name)
+    except OSError:
+        for name in replaced:
+            text = before[name]
+            if text is None:
+                (folder / name).unlink(missing_ok=True)
+            else:
+                (folder / name).write_bytes(text)
+        raise

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from app.discovery.facts import Channel, DeviceFacts, Note, Port, Vlan
 from app.discovery.guesses import RoleGuess, TagGuess
 from app.inventory.models import Device, Framing, Interface, Link, Network, Role
+from app.inventory.reach import Reach
 
 
 def interface_of(port: Port, role: Role, tag: str) -> Interface:
@@ -99,7 +100,17 @@ class Discovery:
         )
 
 
+_SSH = 22
+
+
 def _device(found: FoundDevice) -> Device:
+    host, separator, port = found.address.rpartition(":")
+    numbered = bool(separator) and port.isdigit() and ":" not in host
+    # Not checked here: who reads the inventory says what is wrong with an address, and where it stands.
+    reach = Reach.model_construct(
+        hostname=host if numbered else found.address,
+        port=int(port) if numbered and int(port) != _SSH else None,
+    )
     return Device(
         name=found.name,
         platform=found.facts.platform,
@@ -108,4 +119,5 @@ def _device(found: FoundDevice) -> Device:
         features=found.facts.features,
         driver=found.facts.driver,
         interfaces=tuple(interface_of(one.port, found.role.role, one.tag.tag) for one in found.interfaces),
+        reach=reach,
     )

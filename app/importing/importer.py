@@ -21,6 +21,7 @@ from app.intent.models import RESERVED_CLASS
 from app.inventory.models import Network
 from app.plan.model import System
 from app.platforms.base import platform
+from app.platforms.shown_findings import shown_findings
 
 _POLICY = re.compile(r"policy-map(?:-input|-output)? (\S+)(?: .*)?")
 _NOT_ASKED = frozenset({"express_forwarding"})
@@ -95,7 +96,11 @@ def import_configurations(read: Sequence[Configuration], name: str) -> Imported:
         tuple(_written(entry.draft, called, judged) for entry, called in zip(judged, names, strict=True)),
         network(name, hosts),
         _files(hosts),
-        tuple(_together(findings)),
+        shown_findings(
+            _together(findings),
+            {entry.device: entry.text for entry in read},
+            {entry.device: entry.platform for entry in read},
+        ),
     )
 
 

@@ -5,26 +5,26 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from app.errors import InputError, Place
 from app.intent.yaml_source import Document, parse_document, read_document
+from app.inventory.drafts import beside, located
 from app.inventory.loader import load_network
 from app.inventory.models import Network, is_name
 
 HOSTS = "hosts.yaml"
 CHANGES = "changes.yaml"
-_NEW = {
-    HOSTS: "# The devices: see docs/devices.md and docs/reaching.md; `qosforge device add` writes here.\n{}\n",
-    "groups.yaml": "# What devices have in common: a group of hosts.yaml's `groups`.\n{}\n",
+EMPTY_FILES = {
+    HOSTS: "# The devices: see docs/devices.md and docs/reaching.md; qosforge device add writes here.\n{}\n",
+    "groups.yaml": "# What devices have in common, by the names that their groups have in hosts.yaml.\n{}\n",
     "defaults.yaml": "# What all devices have in common.\ndata: {}\n",
     "links.yaml": "# Cables between devices, and end hosts.\nlinks: []\nstations: []\n",
 }
+"""The files of a network without devices. Their comments have no backticks: the fast reader of YAML takes none."""
 _EMPTY = re.compile(r"^\{[ \t]*\}[ \t]*$", re.MULTILINE)
 _WRITABLE = re.compile(r"^(writable[ \t]*:[ \t]*)[A-Za-z]+", re.MULTILINE)
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*(?: [A-Za-z0-9_./-]+)*")
@@ -45,9 +45,9 @@ def add_network(folder: Path) -> Network:
         raise InputError("there is something already", place, "name a network that does not exist")
     if not folder.resolve().parent.is_dir():
         raise InputError("there is no such folder", Place(file=str(folder.parent)), "make it, or name another one")
-    with _beside(folder) as made:
+    with beside(folder) as made:
         made.mkdir()
-        for name, text in _NEW.items():
+        for name, text in EMPTY_FILES.items():
             (made / name).write_text(text, encoding="utf-8")
         network = load_network(made)
         made.rename(folder)
@@ -150,37 +150,18 @@ def _replaced(folder: Path, was: _Was, text: str, meant: Mapping[str, Any]) -> N
             raise by_hand
     except InputError:
         raise by_hand from None
-    with _beside(folder) as made:
+    with beside(folder) as made:
         shutil.copytree(folder, made)
         (made / name).write_text(text, encoding="utf-8")
         try:
             network = load_network(made)
         except InputError as error:
-            raise _as_of(error, made, folder) from None
+            raise located(error, made, folder) from None
         now = read_document(was.path).text if was.path.exists() else None
         if now != was.text:
             raise InputError("was changed meanwhile", place, "try again")
         (made / name).replace(was.path)
     return network.model_copy(update={"name": folder.resolve().name})
-
-
-def _as_of(error: InputError, made: Path, folder: Path) -> InputError:
-    """The error of a copy, as one of the folder that it is a copy of."""
-    for problem in {id(one): one for one in (error, *error.problems())}.values():
-        if problem.where.file is not None:
-            file = problem.where.file.replace(str(made), str(folder), 1)
-            problem.where = replace(problem.where, file=file)
-    return error
-
-
-@contextmanager
-def _beside(folder: Path) -> Iterator[Path]:
-    """A place beside a folder, so that it can take the folder's own in one step."""
-    try:
-        with tempfile.TemporaryDirectory(prefix=".inventory-", dir=folder.resolve().parent) as place:
-            yield Path(place) / folder.resolve().name
-    except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror}", Place(file=str(folder))) from None
 
 
 def _lines(body: Mapping[str, Any], depth: int) -> Iterator[str]:

@@ -19,6 +19,8 @@ MOST_PORTS = 4_096
 
 _BRACKETS = re.compile(r"\[([^\[\]]*)\]")
 _PART = re.compile(r"(0|[1-9][0-9]{0,4})(?:-(0|[1-9][0-9]{0,4}))?")
+_LAST_NUMBER = re.compile(r"(.*?(?<![0-9]))(0|[1-9][0-9]{0,4})([^0-9]*)")
+"""A port's name around its last number, where brackets can hold that; before it stands no digit."""
 _EXAMPLE = "write it like GigabitEthernet1/0/[1-48] or [1-24,26-48]"
 
 
@@ -59,6 +61,36 @@ def port_names(name: str) -> tuple[str, ...]:
         "".join(part for pair in zip(texts, (*map(str, numbers), ""), strict=True) for part in pair)
         for numbers in combine(*lists)
     )
+
+
+def range_names(ports: Iterable[str]) -> tuple[str, ...]:
+    """Names that stand for these ports and no others: those that differ in their last number alone share one.
+
+    The names are in the order of their first ports.
+    """
+    numbers: dict[str | tuple[str, str], list[int]] = {}
+    for port in dict.fromkeys(ports):
+        found = _LAST_NUMBER.fullmatch(port)
+        if found is None:
+            numbers[port] = []
+        else:
+            numbers.setdefault((found[1], found[3]), []).append(int(found[2]))
+    return tuple(
+        key if isinstance(key, str) else f"{key[0]}{_bracketed(sorted(last))}{key[1]}"
+        for key, last in numbers.items()
+    )
+
+
+def _bracketed(numbers: list[int]) -> str:
+    if len(numbers) == 1:
+        return str(numbers[0])
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return f"[{','.join(str(run[0]) if len(run) == 1 else f'{run[0]}-{run[-1]}' for run in runs)}]"
 
 
 def overlaps(names: Iterable[str]) -> Iterator[Overlap]:

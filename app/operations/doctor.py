@@ -9,7 +9,7 @@ from collections.abc import Collection
 import sqlalchemy as sa
 
 from app.errors import InputError, QosforgeError
-from app.operations.checks import choices, outside, program, running, storage, telling
+from app.operations.checks import choices, outside, program, running, sources, storage, telling
 from app.operations.checks.model import Check, Result, State, Surroundings
 from app.settings import Settings
 
@@ -27,6 +27,7 @@ CHECKS: dict[str, Check] = {
     "boxes": running.check_unsettled,
     "users": choices.check_users,
     "networks": outside.check_networks,
+    "credentials": sources.check_sources,
     "webhooks": telling.check_webhooks,
     "batfish": outside.check_batfish,
 }

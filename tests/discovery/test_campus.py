@@ -249,8 +249,8 @@ def test_nothing_is_left_behind_where_nothing_was_found(campus: Path, tmp_path: 
 
 def test_a_second_run_shows_the_difference_and_writes_nothing(from_three: Discovery, tmp_path: Path) -> None:
     assert compare(CAMPUS, from_three) == (
-        Change("gone", "link", "r3 FastEthernet0/0 – e300 GigabitEthernet 0/0"),
-        Change("gone", "link", "e300 GigabitEthernet 0/1 – ers5510 48"),
+        Change("gone", "link", ("r3", "FastEthernet0/0", "e300", "GigabitEthernet 0/0")),
+        Change("gone", "link", ("e300", "GigabitEthernet 0/1", "ers5510", "48")),
     )
     folder = tmp_path / "found"
     write_new(folder, from_three)
@@ -265,7 +265,7 @@ def test_a_second_run_shows_the_difference_and_writes_nothing(from_three: Discov
         "changed device s2970: image 12.2(44)SE → 12.2(25)SEE1",
         "added port s2970 GigabitEthernet0/5",
         "gone port s2970 GigabitEthernet0/7",
-        "changed port s2970 GigabitEthernet0/6: rate 100000000 → 1000000000",
+        "changed port s2970 GigabitEthernet0/6: rate 100 Mb/s → 1 Gb/s",
     ]
     assert (folder / "hosts.yaml").read_text() == hosts
     assert {path.name for path in folder.iterdir()} == set(before)

@@ -48,6 +48,15 @@ def test_a_box_without_any_policy_is_refused() -> None:
         import_configurations([read], "made")
 
 
+def test_what_is_not_understood_is_told_without_its_secret() -> None:
+    text = "hostname a\nclass-map match-any V\n match ip dscp ef\npolicy-map WAN\n class V\n  priority percent 20\n"
+    text += "interface Serial0/0\n bandwidth 64\n service-policy output WAN\n random-detect password 7 PLANTED01\n"
+    findings = import_configurations([read_configuration(text, "x.cfg", image="12.4")], "made").findings
+    told = [finding.message for finding in findings if "random-detect" in finding.message]
+    assert told
+    assert "PLANTED01" not in "".join(told)
+
+
 def test_one_box_twice_is_refused() -> None:
     read = read_configuration("hostname a\ninterface Serial0/0\n bandwidth 64\n", "x.cfg")
     with pytest.raises(InputError, match="another configuration of a"):

@@ -5,6 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from app.compiler.compile import compile_intent
 from app.errors import InputError
@@ -12,7 +14,7 @@ from app.intent.loader import load_intent
 from app.intent.yaml_source import MAX_NODES, Bounds, parse_document
 from app.inventory import loader
 from app.inventory.loader import BOUNDS, load_network
-from app.inventory.port_ranges import MOST_PORTS, port_names
+from app.inventory.port_ranges import MOST_PORTS, port_names, range_names
 
 ROOT = Path(__file__).resolve().parents[2]
 CAMPUS = ROOT / "inventories" / "campus"
@@ -229,3 +231,24 @@ def test_a_network_has_no_more_interfaces_than_it_may(
     assert "more than 100 interfaces" in found.message
     assert "several networks" in found.mend
     assert found.where.path == "d2"
+
+
+@pytest.mark.parametrize(
+    ("ports", "names"),
+    [
+        (("Gi1/0/1", "Gi1/0/2", "Gi1/0/3", "Gi1/0/5"), ("Gi1/0/[1-3,5]",)),
+        (("Gi1/0/1", "Gi2/0/1", "Gi2/0/2"), ("Gi1/0/1", "Gi2/0/[1-2]")),
+        (("1", "2", "48"), ("[1-2,48]",)),
+        (("Serial0/0:7", "mgmt", "Gi", "Gi5"), ("Serial0/0:7", "mgmt", "Gi", "Gi5")),
+        (("Gi0/01", "Gi0/02"), ("Gi0/01", "Gi0/02")),  # brackets hold no leading zeros
+    ],
+)
+def test_ports_that_are_alike_share_a_name(ports: tuple[str, ...], names: tuple[str, ...]) -> None:
+    assert range_names(ports) == names
+
+
+@given(st.sets(st.from_regex(r"[A-Z]?[a-z]{0,2}([0-3]{1,2}/){0,2}[0-9]{0,3}[a-c]?", fullmatch=True)))
+def test_shared_names_stand_for_the_same_ports(ports: set[str]) -> None:
+    found = [port for name in range_names(sorted(ports)) for port in port_names(name)]
+    assert len(found) == len(ports)
+    assert set(found) == ports

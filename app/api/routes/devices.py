@@ -86,9 +86,8 @@ def device_running(request: Request, backend: TheBackend, network: str, device: 
     """The QoS that a box holds now, read over SSH."""
     net = backend.networks.network(network)
     name = device_of(net, device).name
-    return RunningQos.of(
-        held_plan(net, name, backend.previews.running(recorded_call(request, backend, network), net, (name,))[name])
-    )
+    text = backend.previews.running(recorded_call(request, backend, network), net, (name,))[name]
+    return RunningQos.of(held_plan(net, name, text), text)
 
 
 @router.get("/networks/{network}/check", responses=responses(404), **_VIEWER)

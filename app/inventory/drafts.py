@@ -1,0 +1,34 @@
+"""A copy of a network's folder beside it: what is written there is read before it takes the folder's place."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from app.errors import InputError, Place
+
+
+@contextmanager
+def beside(folder: Path) -> Iterator[Path]:
+    """A place beside a folder, under its own name, so that it can take the folder's own in one step.
+
+    Raises:
+        InputError: nothing can be written there.
+    """
+    try:
+        with tempfile.TemporaryDirectory(prefix=".inventory-", dir=folder.resolve().parent) as place:
+            yield Path(place) / folder.resolve().name
+    except OSError as error:
+        raise InputError(f"cannot be written: {error.strerror}", Place(file=str(folder))) from None
+
+
+def located(error: InputError, draft: Path, folder: Path) -> InputError:
+    """The error of a draft, with the places of the folder that it is a copy of."""
+    for problem in {id(one): one for one in (error, *error.problems())}.values():
+        if problem.where.file is not None:
+            file = problem.where.file.replace(str(draft), str(folder), 1)
+            problem.where = replace(problem.where, file=file)
+    return error

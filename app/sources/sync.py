@@ -1,0 +1,107 @@
+"""A network's folder and its source: how they differ, and the folder made to say what the source does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from app.discovery.difference import EVERY_FIELD, Change, differences
+from app.discovery.facts import Note
+from app.discovery.folder import write
+from app.errors import Place, SourceError
+from app.intent.yaml_source import read_document
+from app.inventory.loader import BOUNDS, load_network
+from app.inventory.models import Network
+from app.inventory.reach import OWN
+from app.sources.description import SOURCE, read_source
+from app.sources.mapping import map_network
+from app.sources.target import target_network
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How a network's folder differs from its source; ``shared`` is the data that its devices have in common."""
+
+    folder: Path
+    known: Network
+    target: Network
+    changes: tuple[Change, ...]
+    notes: tuple[Note, ...]
+    shared: Mapping[str, Any]
+
+    @property
+    def gone_devices(self) -> tuple[str, ...]:
+        """The devices of the folder that the source does not have."""
+        return tuple(change.key[0] for change in self.changes if (change.what, change.kind) == ("device", "gone"))
+
+
+def compare_with_source(folder: Path) -> Comparison:
+    """Read the source that a folder names, and compare the folder with it. Nothing is written.
+
+    A folder without ``hosts.yaml`` counts as a network without devices.
+
+    Raises:
+        InputError, InputErrors: the folder's files are wrong, or what they name does not exist.
+        SourceError: the source cannot be read.
+    """
+    source = read_source(folder)
+    known = _known(folder)
+    found = map_network(source.plugin.read(source.options, source.file), source.description)
+    if known.devices and not (found.devices or found.undescribed):
+        # Such as for a token that may see none: then everything would count as gone.
+        message = "the source has no devices, and the network has some: nothing is compared"
+        raise SourceError(
+            message, Place(file=str(folder / SOURCE)), "check the filter, and what the token may read"
+        )
+    target = target_network(known, found, source.reach)
+    shared = _shared(folder, {key: getattr(source.reach, key) for key in OWN})
+    changes = differences(known, target.network, EVERY_FIELD)
+    return Comparison(folder, known, target.network, changes, target.notes, shared)
+
+
+def without_removals(comparison: Comparison) -> Comparison:
+    """The same comparison, but for devices that the source does not have: they stay, with their links."""
+    gone = set(comparison.gone_devices)
+    target = comparison.target
+    kept = [device for device in comparison.known.devices if device.name in gone]
+    used = {end for link in target.links for end in (link.a, link.b)}
+    links = [
+        link for link in comparison.known.links if {link.a[0], link.b[0]} & gone and not {link.a, link.b} & used
+    ]
+    network = target.model_copy(update={"devices": (*target.devices, *kept), "links": (*target.links, *links)})
+    changes = differences(comparison.known, network, EVERY_FIELD)
+    return Comparison(comparison.folder, comparison.known, network, changes, comparison.notes, comparison.shared)
+
+
+def write_comparison(comparison: Comparison) -> None:
+    """Make the folder say what the source does; what people wrote beyond it stays.
+
+    Raises:
+        InputError: a file is not laid out so that this can be done, was changed meanwhile or cannot be written.
+        InputErrors: the folder would hold no consistent network; nothing is written then.
+    """
+    write(
+        comparison.folder,
+        comparison.changes,
+        comparison.known,
+        comparison.target,
+        comparison.shared,
+        whole=True,
+    )
+
+
+def _known(folder: Path) -> Network:
+    if (folder / "hosts.yaml").exists():
+        return load_network(folder)
+    return Network(name=folder.resolve().name, devices=(), links=(), stations=())
+
+
+def _shared(folder: Path, reach: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The data of the folder's defaults; where it has none yet, what its devices are reached by."""
+    path = folder / "defaults.yaml"
+    if not path.exists():
+        return {key: value for key, value in reach.items() if value is not None}
+    data = read_document(path, bounds=BOUNDS).data
+    return (data.get("data") if isinstance(data, dict) else None) or {}
