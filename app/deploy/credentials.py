@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from app.deploy.credentials_file import Entry, read_credentials_file
+from app.deploy.credentials_file import VALUES, Entry, read_credentials_file
+from app.deploy.secret_reader import SecretReader
 from app.errors import InputError, Place
 
 NAMED = "QOSFORGE_CREDENTIALS"
@@ -65,6 +66,7 @@ class CredentialStore:
         """Nothing is read yet."""
         self._file = file
         self._environment = environment
+        self._reader = SecretReader(environment)
         self._entries: Mapping[str, Entry] | None = None
         self._known: dict[str, Credentials] = {}
 
@@ -109,15 +111,11 @@ class CredentialStore:
             mend = f"set {NAMED}_{_variable(name)}_USERNAME and _PASSWORD, or add the entry to {self._file}"
             raise InputError(f"there are no credentials {name!r}", Place(device=device), mend)
         entry = self._entries[name]
-        where = Place(file=str(self._file), path=name)
-        return Credentials(
-            username=entry.username or "",
-            password=entry.value("password", where, self._environment),
-            secret=entry.value("secret", where, self._environment),
-            key_file=entry.key.expanduser() if entry.key else None,
-            passphrase=entry.value("passphrase", where, self._environment),
-            agent=entry.agent,
+        username, password, secret, passphrase = (
+            entry.value(key, Place(file=str(self._file), path=f"{name}.{key}"), self._reader) for key in VALUES
         )
+        key_file = entry.key.expanduser() if entry.key else None
+        return Credentials(username, password, secret, key_file, passphrase, entry.agent)
 
 
 _SET = "set QOSFORGE_USERNAME and QOSFORGE_PASSWORD (and QOSFORGE_SECRET)"

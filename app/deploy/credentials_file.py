@@ -1,56 +1,24 @@
-"""The administrator's file of credentials: by name, each value written there or named where it is kept."""
+"""The administrator's file of credentials: by name, each value written there, or the source that it comes from."""
 
 from __future__ import annotations
 
-import os
-import stat
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, SecretStr, ValidationError, model_validator
+from pydantic_core import ErrorDetails
 
+from app.deploy.private_file import require_private
+from app.deploy.secret_reader import SecretReader
+from app.deploy.secret_source import FORMS, Secret, SecretSource, Text
 from app.errors import InputError, InputErrors, Place
 from app.intent.problems import as_problem
 from app.intent.yaml_source import Document, read_document
 
-_LARGEST = 64 << 10
-_OTHERS = stat.S_IRWXG | stat.S_IRWXO
-
-
-class Kept(BaseModel):
-    """Where a value is kept: the environment variable ``env``, or the ``file`` whose first line it is."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
-
-    env: str | None = Field(default=None, pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")
-    file: Path | None = None
-
-    @model_validator(mode="after")
-    def _one(self) -> Kept:
-        if (self.env is None) == (self.file is None):
-            raise ValueError("a value is kept in one place: give env or file")
-        return self
-
-    def read(self, where: Place, environment: Mapping[str, str]) -> str:
-        """The value.
-
-        Raises:
-            InputError: it is not there, or others may read the file.
-        """
-        if self.env is not None:
-            value = environment.get(self.env)
-            if value is None:
-                raise InputError(f"the variable {self.env} is not set", where, "set it where qosforge runs")
-            return value
-        assert self.file is not None  # one of the two is given
-        path = self.file.expanduser()
-        require_private(path)
-        try:
-            lines = path.read_text(encoding="utf-8")[:_LARGEST].splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"cannot be read: {error}", Place(file=str(path)), "correct the file") from None
-        return lines[0] if lines else ""
+ValueName = Literal["username", "password", "secret", "passphrase"]
+VALUES: tuple[ValueName, ...] = get_args(ValueName)
+"""Keys of an entry whose values may come from a source."""
 
 
 class Entry(BaseModel):
@@ -60,11 +28,11 @@ class Entry(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
-    username: str | None = None
-    password: SecretStr | Kept | None = None
-    secret: SecretStr | Kept | None = None
+    username: Text | None = None
+    password: Secret | None = None
+    secret: Secret | None = None
     key: Path | None = None
-    passphrase: SecretStr | Kept | None = None
+    passphrase: Secret | None = None
     agent: bool = False
 
     @model_validator(mode="after")
@@ -73,20 +41,23 @@ class Entry(BaseModel):
             raise ValueError("nothing logs in: give password, key or agent")
         return self
 
-    def value(
-        self, key: Literal["password", "secret", "passphrase"], where: Place, environment: Mapping[str, str]
-    ) -> str:
-        """What is written or kept under a key; empty where nothing is.
+    def value(self, key: ValueName, where: Place, reader: SecretReader) -> str:
+        """What stands under a key, or comes from its source; empty where nothing stands.
 
         Raises:
-            InputError: it is not where it is said to be kept.
+            InputError: the source does not give it.
         """
-        given: SecretStr | Kept | None = getattr(self, key)
-        if given is None:
+        value: str | SecretStr | SecretSource | None = getattr(self, key)
+        if value is None:
             return ""
-        if isinstance(given, SecretStr):
-            return given.get_secret_value()
-        return given.read(where, environment)
+        if isinstance(value, SecretStr):
+            return value.get_secret_value()
+        return value if isinstance(value, str) else reader.read(value, where)
+
+    def sources(self) -> Mapping[ValueName, SecretSource]:
+        """The sources that values come from, by their keys."""
+        values = {name: getattr(self, name) for name in VALUES}
+        return {name: value for name, value in values.items() if isinstance(value, SecretSource)}
 
 
 def read_credentials_file(path: Path) -> Mapping[str, Entry]:
@@ -113,22 +84,6 @@ def read_credentials_file(path: Path) -> Mapping[str, Entry]:
     return entries
 
 
-def require_private(path: Path) -> None:
-    """Make sure that nobody but its owner can read a file, and that this process is the owner's.
-
-    Raises:
-        InputError: others may read it, or it is somebody else's.
-    """
-    try:
-        found = path.stat()
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", Place(file=str(path)), "correct the path") from None
-    if found.st_mode & _OTHERS:
-        raise InputError("others than its owner may read it", Place(file=str(path)), f"chmod 600 {path}")
-    if found.st_uid not in (os.geteuid(), 0):
-        raise InputError("it belongs to somebody else", Place(file=str(path)), "use a file of your own")
-
-
 def _entry(name: str, body: Any, document: Document, problems: list[InputError]) -> Entry | None:
     if not isinstance(body, dict):
         problems.append(
@@ -138,8 +93,14 @@ def _entry(name: str, body: Any, document: Document, problems: list[InputError])
     try:
         return Entry.model_validate(body)
     except ValidationError as error:
-        for details in error.errors():
-            # A value must not come back in a message: only the place and the kind of what is wrong do.
-            told = as_problem(document, {**details, "input": "…"}, Entry, (name,))
-            problems.append(told)
+        problems.extend(_problem(details, document, name) for details in error.errors())
         return None
+
+
+def _problem(details: ErrorDetails, document: Document, name: str) -> InputError:
+    # A value must not come back in a message: only the place and the kind of what is wrong do.
+    blotted: ErrorDetails = {**details, "input": "…"}
+    match details["loc"]:
+        case (key, str() as form, *rest) if form in FORMS:
+            return as_problem(document, {**blotted, "loc": tuple(rest)}, FORMS[form], (name, key))
+    return as_problem(document, blotted, Entry, (name,))

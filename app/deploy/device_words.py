@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from threading import Lock
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from app.deploy.credentials import Credentials
 from app.errors import QosforgeError
 from app.platforms.secret_forms import SecretForms
-from app.visible import visible
 
 MOST_CHARACTERS = 2000
 """Of a device's words in one message; a device may say any amount."""
 
 E = TypeVar("E", bound=QosforgeError)
-
-
-def shown(text: str, forms: SecretForms, secrets: Iterable[str] = ()) -> str:
-    """A device's text without these secrets and those that its lines hold, every control character visible."""
-    return visible(forms.blotted(text, secrets))
 
 
 class DeviceWords:
@@ -42,10 +35,14 @@ class DeviceWords:
 
     def shown(self, text: str) -> str:
         """The device's words as people, stores and logs may have them."""
-        whole = shown(text, self._forms, self._secrets)
+        whole = self._forms.shown(text, self._secrets)
         if len(whole) <= MOST_CHARACTERS:
             return whole
         return f"{whole[:MOST_CHARACTERS]} … and {len(whole) - MOST_CHARACTERS:,} more characters"
+
+    def shown_document(self, document: Any) -> Any:
+        """A JSON document that quotes the device, as people, stores and logs may have it."""
+        return self._forms.shown_document(document, self._secrets)
 
     def shown_in(self, error: E) -> E:
         """The error with a message that may be shown; every error of a task on the device comes through here."""

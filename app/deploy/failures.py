@@ -11,7 +11,7 @@ from cli_candidate.errors import (
     LineTimeoutError,
     SessionStoppedError,
 )
-from napalm.base.exceptions import ConnectAuthError, ConnectionException, NapalmException
+from napalm.base.exceptions import ConnectAuthError, ConnectionClosedException, ConnectionException, NapalmException
 from netmiko.exceptions import NetmikoAuthenticationException, NetmikoTimeoutException
 from paramiko.hostkeys import InvalidHostKey
 from paramiko.ssh_exception import BadHostKeyException, SSHException
@@ -34,6 +34,8 @@ def problem_of(caught: Exception, place: Place) -> QosforgeError:
             return EnableRefused("the device refuses the enable secret", place, hint)
         case ConnectAuthError() | NetmikoAuthenticationException():
             return LoginRefused("the box refuses the credentials", place, "check user name, password and secret")
+        case ConnectionClosedException():
+            return DeviceError(str(caught), place, "nothing further was sent to it: try again when the box answers")
         case ConnectionException() | NetmikoTimeoutException():
             return _unreached(caught, place)
         case NapalmException():

@@ -18,11 +18,13 @@ from paramiko.ssh_exception import SSHException
 
 from cli_candidate.guard import SessionGuard
 from cli_candidate.legacy import LegacyChannel, LegacyClient
+from cli_candidate.telnet import log_in
 from cli_candidate.way import Way, connect, way_closed
 
 # Netmiko and paramiko have clocks of their own, which say less when they run out: the guard's come first.
 _LATER_SECONDS = 30.0
 _TELNET = "_telnet"
+_CLOSED = "the device closed the session"
 # IOS asks three times before it shows its prompt again (Cisco, Security Command Reference: enable).
 _TRIES = 3
 
@@ -94,7 +96,10 @@ class GuardedConnection(BaseConnection):
         self.remote_conn = telnet
         self.channel = TelnetChannel(conn=telnet, encoding=self.encoding)
         try:
-            self.telnet_login()
+            if hasattr(self, "menu_login"):
+                self.menu_login()
+            else:
+                log_in(self)
         except (NetmikoAuthenticationException, ConnectionClosedException) as error:
             said = self.guard.said()
             if not said:
@@ -140,13 +145,16 @@ class GuardedConnection(BaseConnection):
             ConnectionClosedException: the device closed it.
         """
         self.guard.check()
-        text = str(super().read_channel())
-        if not text and self.is_closed:
-            # The last words may have arrived between the two looks.
+        try:
             text = str(super().read_channel())
-            if not text:
-                self.guard.check()
-                raise ConnectionClosedException("the device closed the session")
+            if not text and self.is_closed:
+                # The last words may have arrived between the two looks.
+                text = str(super().read_channel())
+                if not text:
+                    raise EOFError(_CLOSED)
+        except EOFError as error:  # telnet's own word for it
+            self.guard.check()
+            raise ConnectionClosedException(_CLOSED) from error
         return text
 
     def write_channel(self, out_data: str) -> None:
@@ -154,13 +162,14 @@ class GuardedConnection(BaseConnection):
 
         Raises:
             LimitExceededError, SessionStoppedError: the guard cut the session.
+            ConnectionClosedException: the device closed it.
         """
         self.guard.check()
         try:
             super().write_channel(out_data)
-        except (OSError, EOFError):
+        except (OSError, EOFError) as error:
             self.guard.check()
-            raise
+            raise ConnectionClosedException(_CLOSED) from error
 
     def is_alive(self) -> bool:
         """Whether the session stands; see Netmiko."""

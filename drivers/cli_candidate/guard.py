@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from cli_candidate.brake import BRAKE
 from cli_candidate.errors import CommitBrokenError, LimitExceededError, LineTimeoutError, SessionStoppedError
 from cli_candidate.limits import Limit, Limits, Quantity, Step
 
@@ -193,11 +194,17 @@ class SessionGuard:
             watcher.join()
 
     def received(self, count: int) -> bool:
-        """Count bytes of the device; whether the session goes on."""
+        """Count bytes of the device, and rest where it sends much; whether the session goes on."""
         with self._changed:
             self._heard = time.monotonic()
-            self._steps[-1].received += count
+            step = self._steps[-1]
+            step.received += count
             self._look()
+            rest = BRAKE.rest(step.received, count) if self._failure is None else 0.0
+            if rest > 0:
+                # The silence meanwhile is not the device's.
+                self._heard += rest
+                self._changed.wait_for(lambda: self._failure is not None or self._watcher is None, rest)
             return self._failure is None
 
     def _watch(self) -> None:

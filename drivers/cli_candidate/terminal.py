@@ -23,6 +23,9 @@ _NAME_LENGTH = 16
 # A prompt is looked for at the end only; this many characters hold one with log messages after it.
 _TAIL = 4000
 _POLL_SECONDS = 0.004
+# Who was silent for long is looked at less often, in the end this often: hundreds may be.
+_LONGEST_POLL_SECONDS = 0.05
+_POLL_SHARE = 0.05
 _ECHO_SPREAD = 16
 # After this silence a prompt with another name is taken for the box's new one: somebody renamed it.
 _RENAMED_SECONDS = 1.0
@@ -101,7 +104,7 @@ class Terminal:
             elif silence > _RENAMED_SECONDS and prompt is not _ANY_PROMPT:
                 prompt = _ANY_PROMPT
             else:
-                time.sleep(_POLL_SECONDS)
+                time.sleep(min(max(_POLL_SECONDS, _POLL_SHARE * silence), _LONGEST_POLL_SECONDS))
                 continue
             if body is None:
                 echoed = echo.search(seen, max(0, len(seen) - len(chunk) - echo_reach))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from netmiko.extreme import ExtremeErsSSH
 
 
@@ -14,8 +12,6 @@ class ErsConnection(ExtremeErsSSH):
         """Whether the prompt is one of configuration mode."""
         return bool(super().check_config_mode(check_string=check_string, pattern=pattern, force_regex=force_regex))
 
-    def telnet_login(self, *arguments: Any, **parameters: Any) -> str:
+    def menu_login(self) -> None:
         """By telnet the device asks what it asks over SSH: Ctrl-Y, and a user name where it has users."""
-        del arguments, parameters
         self.special_login_handler()
-        return ""

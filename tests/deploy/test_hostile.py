@@ -21,13 +21,14 @@ from app.errors import DeviceError
 from app.inventory.models import Device, Network, Role
 from app.inventory.overlay import Address, Overlay
 from app.settings import DeviceLimits
-from tests.drivers.hostile import HEALTHY, WAYS, Devices, Way, drip
+from tests.counted import tried
+from tests.drivers.hostile import HEALTHY, KINDS, WAYS, Devices, Way, drip
 
 pytestmark = pytest.mark.hostile
 
 SMALL = {"silence": 1.0, "seconds": 2.0, "bytes": 256 << 10}
 LIMITS = DeviceLimits.model_validate(
-    {"login": {**SMALL, "silence": 2.0, "seconds": 4.0}, **dict.fromkeys(("read", "show", "batch", "save"), SMALL)}
+    {"login": {**SMALL, "silence": 5.0, "seconds": 6.0}, **dict.fromkeys(("read", "show", "batch", "save"), SMALL)}
 )
 SLACK = 5.0
 """Seconds beside the limits: logging in where the step comes later, logging out, and a machine that is busy."""
@@ -71,15 +72,18 @@ def meet(devices: Devices, tmp_path: Path) -> Iterator[Callable[..., Fleet]]:
     opened: list[Fleet] = []
 
     def start(way: Way, sessions: Sessions | None = None, until: Callable[[], str | None] | None = None) -> Fleet:
-        boxes = {driver: (driver, devices.add(way)) for driver in DRIVERS}
+        boxes = {driver: (driver, devices.add(way, driver)) for driver in DRIVERS}
         boxes["healthy"] = ("ios_legacy", devices.add(HEALTHY))
         known = tmp_path / "known_hosts"
         known.write_text("".join(f"[127.0.0.1]:{port} {devices.host_key}\n" for _, port in boxes.values()))
         network = Network(
             name="hostile",
             devices=tuple(
-                Device(name=n, platform="cisco_ios", image="12.4", role=Role.EDGE, driver=driver, interfaces=())
+                Device(
+                    name=n, platform=kind.platform, image=kind.image, role=Role.EDGE, driver=driver, interfaces=()
+                )
                 for n, (driver, _) in boxes.items()
+                for kind in [KINDS[driver]]
             ),
             links=(),
             stations=(),
@@ -133,6 +137,7 @@ def test_each_ends_at_its_limit_by_every_driver_and_the_healthy_one_is_served(
     fleet.close()
     assert time.monotonic() - begun < 5 * 3.0 + SLACK
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory < 100 << 10  # KiB
+    tried("exchanges with a hostile device by SSH (way and driver)", len(DRIVERS))
 
 
 def test_a_device_that_dripped_is_reached_anew(meet: Callable[..., Fleet]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import itertools
 import os
 import threading
@@ -12,6 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import asyncssh
+
+from .hostile_telnet import serve_telnet
 
 Step = str
 """A step of a session, as the drivers' limits name them."""
@@ -190,6 +193,30 @@ WAYS = (
 HEALTHY = Way("healthy", step="")
 
 
+@dataclass(frozen=True)
+class Kind:
+    """What a device is: its platform, its image, and the configuration that it shows."""
+
+    platform: str
+    image: str
+    running: bytes
+
+
+_IOS = b"!\r\nversion 12.2\r\n!\r\nhostname Box\r\n!\r\nend\r\n"
+KINDS = {
+    "ios": Kind("cisco_ios", "12.4", _IOS),
+    "ios_legacy": Kind("catalyst_2950", "12.1EA-EI", _IOS),
+    "force10": Kind("force10_e300", "6.5", b"! Version 6.5\r\n!\r\nhostname Box\r\n!\r\nend\r\n"),
+    "ers": Kind(
+        "nortel_5510",
+        "5.1",
+        b"! Embedded ASCII Configuration Generator Script\r\n! Model = Ethernet Routing Switch 5510-48T\r\n"
+        b'enable\r\nconfigure terminal\r\nsnmp-server name "Box"\r\nexit\r\n',
+    ),
+}
+"""A device for each driver, of a platform that the driver is for."""
+
+
 @dataclass
 class Devices:
     """Servers in a thread of their own, while the block lasts. Account lab / lab."""
@@ -215,9 +242,9 @@ class Devices:
         self._thread.join(5)
         self._loop.close()
 
-    def add(self, way: Way) -> int:
-        """Start one more; its port."""
-        return asyncio.run_coroutine_threadsafe(self._add(way), self._loop).result(10)
+    def add(self, way: Way, driver: str = "ios_legacy", *, telnet: bool = False) -> int:
+        """Start one more, of the kind that a driver is for, reached by SSH or telnet; its port."""
+        return asyncio.run_coroutine_threadsafe(self._add(way, KINDS[driver], telnet), self._loop).result(10)
 
     async def _end(self) -> None:
         for close in self._closers:
@@ -233,9 +260,10 @@ class Devices:
         await asyncio.gather(*others, return_exceptions=True)
         await asyncio.sleep(0.05)  # transports close in the round after
 
-    async def _add(self, way: Way) -> int:
-        if way.raw is not None:
-            raw = way.raw
+    async def _add(self, way: Way, kind: Kind, telnet: bool) -> int:
+        shell = _Shell(way, self, kind)
+        if way.raw is not None or telnet:
+            raw = way.raw or functools.partial(serve_telnet, way, shell.talk)
 
             async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
                 try:
@@ -246,8 +274,8 @@ class Devices:
 
             plain = await asyncio.start_server(serve, "127.0.0.1", 0)
             self._closers.append(plain.close)
-            return int(plain.sockets[0].getsockname()[1])
-        shell = _Shell(way, self)
+            shell.port = int(plain.sockets[0].getsockname()[1])
+            return shell.port
         server = await asyncssh.listen(
             "127.0.0.1",
             0,
@@ -288,8 +316,9 @@ class _Login(asyncssh.SSHServer):
 class _Shell:
     """The command line of one device: it echoes, and answers everything with its prompt."""
 
-    def __init__(self, way: Way, devices: Devices) -> None:
+    def __init__(self, way: Way, devices: Devices, kind: Kind) -> None:
         self._way = way
+        self._running = kind.running
         self._devices = devices
         self.port = 0
 
@@ -316,7 +345,7 @@ class _Shell:
                 elif words == b"exit" and not mode and self._way.act is not never_ends:
                     break
                 elif words.startswith(b"show running"):
-                    process.stdout.write(b"!\r\nhostname Box\r\n!\r\nend\r\n")
+                    process.stdout.write(self._running)
                 process.stdout.write(b"Box" + mode + b"#")
         with contextlib.suppress(asyncssh.Error, OSError):
             process.exit(0)

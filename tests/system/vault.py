@@ -21,7 +21,32 @@ from tests.platforms.test_secret_forms import LINES
 from .crowd import write_inventory
 
 NETWORK = "vault"
-BOXES = ("r1", "s2950", "s2970", "ers5510", "e300")
+OF_CAMPUS = ("r1", "s2950", "s2970", "ers5510", "e300")
+BOXES = (*OF_CAMPUS, "c9300")
+_NOT_OF_CAMPUS = """\
+c9300:
+  platform: catalyst_9000
+  data:
+    role: access
+    image: "17.12"
+    driver: ios
+    startup: startup/c9300.cfg
+    interfaces:
+      GigabitEthernet1/0/1: {rate: 1 Gb/s, tags: [lan]}
+      TenGigabitEthernet1/1/1: {rate: 10 Gb/s, tags: [trunk], tagged: true}
+"""
+_ITS_STARTUP = """\
+hostname c9300
+archive
+ path flash:cfg
+ip scp server enable
+file prompt quiet
+interface GigabitEthernet1/0/1
+ switchport mode access
+interface TenGigabitEthernet1/1/1
+ switchport mode trunk
+end
+"""
 PLANTED = "PLANTED"
 _ALSO_QUOTED = "banner motd ^C ask for {} ^C"
 
@@ -33,14 +58,17 @@ _WITHIN = {
     "neighbor": ("router bgp 65000",),
     "area-password": ("router isis",),
     "area": ("router ospf 7",),
-    "password 7": ("line vty 5 15",),
+    "password two": ("line aux 0",),
+    "password": ("line vty 5 15",),
+    "set": ("crypto map VAULT 10 ipsec-manual",),
+    "sap": ("interface {}", " cts manual"),
     "authentication-type": ("interface {}", " vrrp-group 1"),
 }
 """What a line stands in, by its first words; any other line that is indented stands in the first interface."""
 
 
 def _save(name: str, driver: NetworkDriver) -> None:
-    if name == "r1":  # NAPALM's own driver confirms only what it has committed
+    if name in ("r1", "c9300"):  # NAPALM's own driver confirms only what it has committed
         driver.cli(["write memory"])
     else:
         driver.confirm_commit()
@@ -56,7 +84,10 @@ class Vault:
 
     def __post_init__(self) -> None:
         inventory = self.inventories / NETWORK
-        write_inventory(inventory, BOXES)
+        write_inventory(inventory, OF_CAMPUS)
+        with (inventory / "hosts.yaml").open("a") as hosts:
+            hosts.write(_NOT_OF_CAMPUS)
+        (inventory / "startup" / "c9300.cfg").write_text(_ITS_STARTUP)
         numbers = (f"{PLANTED}{number:03}" for number in range(1000))
         for device in load_network(inventory).devices:
             startup = inventory / "startup" / f"{device.name}.cfg"

@@ -1,0 +1,137 @@
+"""Networks of devices that misbehave, reached as an administrator's own are: one network for each step of a run."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from copy import deepcopy
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+
+from app.deploy.traits import DRIVERS
+from app.inventory.loader import load_network
+from app.inventory.models import Network
+from tests.drivers.hostile import HEALTHY, WAYS, Way
+from tests.drivers.hostile_boxes import ACCOUNT, Boxes, Hostile
+
+from .campus import INVENTORY
+from .command import Command
+
+BOXES = {"ios": "r1", "ios_legacy": "r3", "ers": "ers5510", "force10": "e300"}
+"""A box of the campus for each driver: its platform, image, interfaces and startup configuration."""
+assert set(BOXES) == set(DRIVERS)
+
+UNCOUNTED = {"force10"}
+"""Drivers of devices that are asked no show command in a run: their platform counts nothing by class."""
+OTHERS = "healthy"
+"""The network of devices that behave."""
+ENDLESS = {"SILENCE": "600", "SECONDS": "900", "BYTES": str(1 << 30)}
+"""Limits that no device comes to while it is looked at: what ends an exchange then is the end of the process."""
+
+
+def network_of(way: Way) -> str:
+    """The network whose run meets a way to misbehave."""
+    # Its session stays open beside those that are read for ever.
+    return "read" if way.step == "logout" else way.step
+
+
+@dataclass
+class Networks:
+    """The networks below ``folder``, and processes that carry out runs there."""
+
+    folder: Path
+    boxes: Boxes
+    networks: dict[str, Network] = field(default_factory=dict)
+    delivered: dict[str, str] = field(default_factory=dict)
+    _numbers: Iterator[int] = field(default_factory=itertools.count)
+
+    def build(self) -> None:
+        """One device by way and driver, and a network of healthy ones."""
+        (self.folder / "var").mkdir(mode=0o700)
+        chosen: dict[str, list[Way]] = {OTHERS: [HEALTHY]}
+        for way in WAYS:
+            chosen.setdefault(network_of(way), []).append(way)
+        for network, ways in chosen.items():
+            self._write(network, ways)
+        lines = "".join(f"[127.0.0.1]:{box.port} {self.boxes.host_key}\n" for box in self.boxes.devices.values())
+        (self.folder / "known_hosts").write_text(lines)
+        self.networks = {name: load_network(self.folder / "inventories" / name) for name in chosen}
+        self.delivered = {name: self.boxes.running(name) for name in self.boxes.devices}
+
+    def devices(self, network: str) -> list[Hostile]:
+        """The devices of a network."""
+        return [self.boxes.devices[device.name] for device in self.networks[network].devices]
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Of every process."""
+        limits = {
+            f"QOSFORGE_DEVICE_LIMITS__{step}__{quantity}": value
+            for step in ("LOGIN", "READ", "SHOW", "BATCH", "SAVE")
+            for quantity, value in ENDLESS.items()
+        }
+        return {
+            "QOSFORGE_VAR_DIR": str(self.folder / "var"),
+            "QOSFORGE_INVENTORIES_DIR": str(self.folder / "inventories"),
+            "QOSFORGE_KNOWN_HOSTS_FILE": str(self.folder / "known_hosts"),
+            "QOSFORGE_SSH_CONFIG_FILE": str(self.folder / "ssh_config"),
+            **{f"QOSFORGE_{name}": ACCOUNT for name in ("USERNAME", "PASSWORD", "SECRET")},
+            **limits,
+        }
+
+    @contextmanager
+    def process(self, *command: str, **environment: str) -> Iterator[Command]:
+        """The command, killed at the end of the block where it has not ended."""
+        folder = self.folder / "printed" / str(next(self._numbers))
+        started = Command(command, self.environment | environment, folder)
+        try:
+            yield started
+        finally:
+            if started.alive:
+                started.kill()
+
+    def _write(self, network: str, ways: list[Way]) -> None:
+        yaml = YAML()
+        campus: Mapping[str, Any] = yaml.load((INVENTORY / "hosts.yaml").read_text())
+        groups: Mapping[str, Any] = yaml.load((INVENTORY / "groups.yaml").read_text())
+        folder = self.folder / "inventories" / network
+        folder.mkdir(parents=True)
+        hosts = {}
+        for way, driver in itertools.product(ways, DRIVERS):
+            if way.step == "show" and driver in UNCOUNTED:
+                continue
+            box = campus[BOXES[driver]]
+            name = f"{driver.replace('_', '-')}-{way.name}"
+            platform = groups[box["groups"][0]]["platform"]
+            startup = (INVENTORY / "startup" / f"{BOXES[driver]}.cfg").read_text()
+            made = self.boxes.add(name, way, platform, str(box["data"]["image"]), startup)
+            data = {word: deepcopy(value) for word, value in box["data"].items() if word != "startup"}
+            hosts[name] = {
+                "hostname": "127.0.0.1",
+                "port": made.port,
+                "platform": platform,
+                "connection_options": {"napalm": {"extras": {"optional_args": {"inline_transfer": True}}}},
+                "data": data,
+            }
+        with (folder / "hosts.yaml").open("w") as file:
+            yaml.dump(hosts, file)
+        for file_name in ("groups", "defaults"):
+            (folder / f"{file_name}.yaml").write_text("{}\n")
+        (folder / "links.yaml").write_text("links: []\nstations: []\n")
+        # All of them at once, and no other rule.
+        (folder / "changes.yaml").write_text(
+            f"writable: true\nrollout: {{limits: {{network: {{at_once: {len(hosts)}}}}}}}\n"
+        )
+
+
+@contextmanager
+def networks(folder: Path) -> Iterator[Networks]:
+    """All of them, with their devices on loopback."""
+    with Boxes(folder / "boxes") as boxes:
+        made = Networks(folder, boxes)
+        made.build()
+        yield made
