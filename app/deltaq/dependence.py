@@ -84,18 +84,20 @@ def effective_size(exceeds: NDArray[np.bool_], confidence: float, sample: Sample
     worth less than `LEAST_OF_ONE`.
     """
     ratio = sample.part(exceeds)
-    found = sample.worth
     if ratio in (0.0, 1.0) or not exceeds.any() or exceeds.all():
-        return found
+        return sample.worth
+    # What stands in it several times counts once in the end; batches see all of it.
+    whole = found = sample.worth * sample.copies
     counted = sample.weights * exceeds
     for edges, follow in groupings(sample):
         if follow and edges.size - 1 == BATCHES[-1] and found >= FEW:
             continue
         sums, sizes = group_sums(counted, edges), group_sums(sample.weights, edges)
-        found = min(found, ratio_size(sums, sizes, sample.worth, confidence, follow=follow))
+        found = min(found, ratio_size(sums, sizes, whole, confidence, follow=follow))
+    found /= sample.copies
     # So few leave open how far the dependence reaches: the run may have seen a calm part of it.
     unknown = not sample.replicated and found < LEAST_OF_ONE < sample.worth
-    return 1.0 if unknown else found
+    return 1.0 if unknown else max(1.0, found)
 
 
 def ratio_size(
@@ -133,13 +135,13 @@ def effective_size_at_quantile(probability: float, confidence: float, sample: Sa
     return min(effective_size(sample.delays_ps > level_ps(sample, level), confidence, sample) for level in levels)
 
 
-def carried_burst(sample: Sample, confidence: float) -> float:
-    """Packets for each independent one at the level nearest to loss that varies; 1 where none does."""
+def carried_burst(sample: Sample, confidence: float) -> float | None:
+    """Packets for each independent one at the level nearest to loss that varies; ``None`` where none does."""
     for beyond in _LEVELS:
         exceeds = sample.delays_ps > level_ps(sample, 1 - beyond)
         if exceeds.sum() >= _SEEN:
             return sample.worth / effective_size(exceeds, confidence, sample)
-    return 1.0
+    return None
 
 
 def level_ps(sample: Sample, probability: float) -> float:

@@ -89,18 +89,28 @@ class _Limits:
 
 
 def differences(
-    objective: Objective, before: Sample, after: Sample, *, confidence: float, paired: bool
+    objective: Objective,
+    before: Sample,
+    after: Sample,
+    *,
+    confidence: float,
+    paired: bool,
+    episodes: tuple[float | None, float | None] = (None, None),
 ) -> tuple[Difference, ...]:
     """Compare what each bound of an objective is on, in the order of a verdict's bounds.
 
     ``confidence`` is that of each limit. ``paired`` where replications with the same number drew the same and last
-    equally long; those that both sides have are compared.
+    equally long; those that both sides have are compared. ``episodes`` is what the tester knows of each side, as
+    :func:`~app.deltaq.verdict.judge` takes it.
 
     Raises:
         ValueError: ``confidence`` does not lie between 0.5 and 1.
     """
     half = 1 - (1 - confidence) / 2
-    sides = [judge(objective, sample, confidence=half, evidence="emulated").bounds for sample in (before, after)]
+    sides = [
+        judge(objective, sample, confidence=half, evidence="emulated", episode=episode).bounds
+        for sample, episode in zip((before, after), episodes, strict=True)
+    ]
     pairs = min(before.sent.size, after.sent.size) if paired and before.replicated and after.replicated else 0
     first, second = (sample.only(np.arange(sample.sent.size) < pairs) for sample in (before, after))
     found = []

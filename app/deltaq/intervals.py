@@ -69,6 +69,28 @@ def chance_of_as_many(part: float, size: float, beyond: float) -> float:
     return float(special.betainc(scaled, size - scaled + 1, beyond))
 
 
+def size_to_show(part: float, beyond: float, confidence: float) -> float:
+    """The smallest effective size of a sample that shows that no more than ``beyond`` exceed a threshold.
+
+    ``part`` of the sample does; infinite where that is too near to ``beyond``, or above.
+    """
+    if not part:
+        return math.log(1 - confidence) / math.log1p(-beyond)
+
+    def shows(size: float) -> bool:
+        return ratio_upper(part * size, size, confidence) <= beyond
+
+    low, high = 1.0, 2.0
+    while not shows(high):
+        low, high = high, 2 * high
+        if high > MOST_PACKETS:
+            return math.inf
+    while high - low > 1e-6 * high:
+        middle = (low + high) / 2
+        low, high = (low, middle) if shows(middle) else (middle, high)
+    return high
+
+
 def quantile_interval(sample: Sample, probability: float, size: float, confidence: float) -> Interval:
     """Interval of a quantile of a sample of effective ``size``, in picoseconds, from order statistics.
 

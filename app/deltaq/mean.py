@@ -69,7 +69,7 @@ def mean_interval(sample: Sample, confidence: float, asked: float = math.inf) ->
     if squares == 0:
         return MeanInterval(mean, mean, mean, sample.worth, chance=float(mean <= asked))
     follows = 1.0 if sample.replicated else persistence(deviations)
-    error = math.sqrt(squares * groups / (groups - 1) * follows) / float(weights.sum())
+    error = math.sqrt(squares * groups / (groups - 1) * follows * sample.copies) / float(weights.sum())
     slant = slant_of(deviations)
 
     def away(level: float) -> float:

@@ -29,7 +29,7 @@ DEFAULT_VARIATION_QUANTILE = 0.999
 """ITU-T Y.1541: delay variation is the 1 - 10^-3 quantile of delay minus its minimum."""
 
 UNSEEN_EPISODE = 500
-"""Packets that are late or lost in one go, where one realisation shows none and nobody
+"""Packets that are late or lost in one go, where a sample shows few such episodes and nobody
 says how many they may be: ten seconds of a voice call. A burst of so many at once is not rare on real lines
 (RFC 3357)."""
 
@@ -56,8 +56,8 @@ class Objective(BaseModel):
     packets can show that none is ever lost.
 
     ``episode_packets`` is how many packets at most are late, or lost, in one go: an assumption that takes the place
-    of what a sample cannot show in which none is. Without it, replications carry it from the nearest level that
-    varies, and one realisation takes `UNSEEN_EPISODE`.
+    of what a sample cannot show in which few are. Without it, it is what the tester knows of what drops on the way,
+    else `UNSEEN_EPISODE`.
 
     ``mean`` (seconds) is that of the packets that arrive, the IPTD of ITU-T Y.1540. It is there for agreements
     that are written so; prefer a quantile, for a mean forgives every lost packet, and its interval is the only
@@ -133,8 +133,8 @@ class BoundVerdict(BaseModel):
     ``replications`` independent realisations. ``more_packets`` estimates how many further ones would decide an
     inconclusive bound if they behave alike; ``None`` when decided, or when no sensible number would.
 
-    Where no packet lay beyond the bound, ``episode`` is the number of packets that were taken to be late or lost in
-    one go, and ``longest_episode`` the largest at which the sample would show that the bound is kept.
+    Where few packets lay beyond the bound, ``episode`` is the number of packets that were taken to be late or lost
+    in one go, and ``longest_episode`` the largest at which the sample would show that the bound is kept.
     ``chance`` is the probability of as many beyond where the bound is just kept. ``heavy_tail`` where a mean has no
     limits because of its tail. ``clock_error`` (seconds) is how far the clocks that it was measured with may lie
     apart: the limits are that much wider.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,16 +23,70 @@ class Stream:
 
     Where one packet in so many was looked at, those that arrived stand for all that did, and those lost for all
     lost.
+
+    Raises:
+        ValueError: a time is no finite number from 0 on, a delay neither one of picoseconds nor -1, a packet that
+            arrived is there twice, or the counts cannot be those of the samples; names the first.
     """
 
     samples: Sequence[tuple[int, int]]
     sent: int
     lost: int
 
+    def __post_init__(self) -> None:
+        self._check_counts()
+        rows = self.rows()
+        times, delays = rows.T
+        never = ~(np.isfinite(times) & (times >= 0))
+        if never.any():
+            raise ValueError(f"a packet cannot be sent at {times[never][0]:g} ps: times count from the beginning")
+        lost = delays == LOST
+        wrong = ~(lost | ((delays >= 0) & np.isfinite(delays)))
+        if wrong.any():
+            raise ValueError(f"a delay is a number from 0 on, or -1 for a lost packet, not {delays[wrong][0]}")
+        self._check_repetition(rows[~lost])
+        if lost.sum() > self.lost or (~lost).sum() > self.sent - self.lost:
+            raise ValueError(
+                f"{self.sent} packets sent and {self.lost} lost, but the samples have {(~lost).sum()} that "
+                f"arrived and {lost.sum()} lost"
+            )
+
+    def _check_counts(self) -> None:
+        for name, count in (("sent", self.sent), ("lost", self.lost)):
+            if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 0:
+                raise ValueError(f"the number of packets {name} is a whole number from 0 on, not {count!r}")
+        if self.lost > self.sent:
+            raise ValueError(f"{self.lost} packets cannot be lost of {self.sent} sent")
+        if self.sent and not self.samples:
+            raise ValueError(f"a flow that sent {self.sent} packets has no sample")
+
+    def _check_repetition(self, arrived: NDArray[np.float64]) -> None:
+        if len(arrived) < 2:
+            return
+        ordered = arrived[np.lexsort(arrived.T)]
+        twice = (ordered[1:] == ordered[:-1]).all(axis=1)
+        if twice.any():
+            time, delay = ordered[1:][twice][0]
+            raise ValueError(f"the packet sent at {time:.0f} ps that took {delay:.0f} ps is there twice")
+
+    def rows(self) -> NDArray[np.float64]:
+        """The samples as an array of shape (packets, 2): when each was sent, and its delay.
+
+        Raises:
+            ValueError: one is not a pair of numbers.
+        """
+        if set(map(len, self.samples)) - {2}:
+            raise ValueError("samples are pairs of the time of sending and the delay")
+        for kind in set(map(type, chain.from_iterable(self.samples))):
+            if issubclass(kind, bool) or not issubclass(kind, int | float | np.integer | np.floating):
+                found = next(value for value in chain.from_iterable(self.samples) if type(value) is kind)
+                raise ValueError(f"times and delays are numbers of picoseconds, not {found!r}")
+        return np.array(self.samples, dtype=np.float64).reshape(-1, 2)
+
     @classmethod
     def of(cls, samples: Sequence[tuple[int, int]]) -> Stream:
         """A flow of which every packet was looked at."""
-        return cls(samples, len(samples), sum(1 for _, delay in samples if delay == LOST))
+        return cls(samples, len(samples), sum(1 for sample in samples if sample[-1] == LOST))
 
 
 @dataclass(frozen=True)
@@ -42,7 +96,11 @@ class Sample:
     ``delays_ps`` has ``inf`` for lost packets; ``edges`` are where periods begin, and the end. ``sent`` and
     ``lost`` count all packets of each period; ``unseen_losses`` where some of the lost ones are known by their
     number only. ``independent`` where each period is a replication of its own: phases, clocks and arrivals
-    drawn anew.
+    drawn anew. ``repeats`` is how often the same recorded traffic stands in it: all of it tells no more than one
+    such part.
+
+    Raises:
+        ValueError: a delay is negative or no number, or the parts contradict each other; names which.
     """
 
     delays_ps: NDArray[np.float64]
@@ -52,15 +110,29 @@ class Sample:
     lost: NDArray[np.float64]
     independent: bool
     unseen_losses: bool = False
+    repeats: float = 1.0
+
+    def __post_init__(self) -> None:
+        delays = self.delays_ps
+        wrong = ~(delays >= 0)
+        if wrong.any():
+            raise ValueError(f"a delay is a number from 0 on, infinite for a lost packet, not {delays[wrong][0]}")
+        if self.weights.shape != delays.shape or not ((self.weights > 0) & np.isfinite(self.weights)).all():
+            raise ValueError("the weights are one finite number above 0 for each delay")
+        edges = self.edges
+        if not edges.size or edges[0] != 0 or edges[-1] != delays.size or (np.diff(edges) < 0).any():
+            raise ValueError(f"the edges of periods ascend from 0 to the {delays.size} packets")
+        for name, counts in (("sent", self.sent), ("lost", self.lost)):
+            if counts.size != edges.size - 1 or not ((counts >= 0) & np.isfinite(counts)).all():
+                raise ValueError(f"the packets {name} are one finite number from 0 on for each period")
+        if (self.lost > self.sent).any():
+            raise ValueError("more packets are lost than sent in a period")
+        if not 1 <= self.repeats < math.inf:
+            raise ValueError(f"traffic repeats once or more often, not {self.repeats}")
 
     @classmethod
     def of(cls, periods: Sequence[Sequence[Stream]], *, independent: bool = False) -> Sample:
-        """Put the flows of each period together.
-
-        Raises:
-            ValueError: a delay is neither a number of picoseconds from 0 on nor -1, or a flow that sent packets has
-                no sample.
-        """
+        """Put the flows of each period together."""
         delays, weights, edges = [], [], [0]
         for streams in periods:
             merged = _merged(streams)
@@ -97,15 +169,29 @@ class Sample:
         return int(self.delays_ps.size)
 
     @cached_property
+    def _different(self) -> int:
+        """Periods that have packets and are not the same in every delay as one before."""
+        parts = (self.delays_ps[first:last] for first, last in pairwise(self.edges))
+        return len({part.tobytes() for part in parts if part.size})
+
+    @cached_property
+    def copies(self) -> float:
+        """How often the same stands in it: traffic that ``repeats``, or replications that are equal in every
+        delay."""
+        if not self.independent or not self._different:
+            return self.repeats
+        return max(self.repeats, int((np.diff(self.edges) > 0).sum()) / self._different)
+
+    @cached_property
     def worth(self) -> float:
         """How many independent packets of equal weight would tell as much (Kish, Survey Sampling, 1965)."""
         squares = float((self.weights**2).sum())
-        return float(self.weights.sum()) ** 2 / squares if squares else 0.0
+        return float(self.weights.sum()) ** 2 / squares / self.copies if squares else 0.0
 
     @property
     def replicated(self) -> bool:
         """Whether limits can come from the spread between independent replications."""
-        return self.independent and self.sent.size >= LEAST_REPLICATIONS
+        return self.independent and self.repeats == 1 and self._different >= LEAST_REPLICATIONS
 
     def only(self, periods: NDArray[np.bool_]) -> Sample:
         """The chosen periods of it, in their order."""
@@ -119,6 +205,7 @@ class Sample:
             self.lost[periods],
             self.independent,
             self.unseen_losses,
+            self.repeats,
         )
 
     def part(self, chosen: NDArray[np.bool_]) -> float:
@@ -137,7 +224,15 @@ class Sample:
         counts = [int(kept[a:b].sum()) for a, b in pairwise(self.edges)]
         edges = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
         got = self.sent - self.lost
-        return Sample(self.delays_ps[kept], self.weights[kept], edges, got, np.zeros_like(got), self.independent)
+        return replace(
+            self,
+            delays_ps=self.delays_ps[kept],
+            weights=self.weights[kept],
+            edges=edges,
+            sent=got,
+            lost=np.zeros_like(got),
+            unseen_losses=False,
+        )
 
 
 def _merged(streams: Sequence[Stream]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -151,15 +246,9 @@ def _merged(streams: Sequence[Stream]) -> tuple[NDArray[np.float64], NDArray[np.
 
 def _weighted(stream: Stream) -> NDArray[np.float64]:
     """Rows of when a packet was sent, its delay (lost: ``inf``) and how many it stands for."""
-    if stream.sent and not stream.samples:
-        raise ValueError(f"a flow that sent {stream.sent} packets has no sample")
     rows = np.ones((len(stream.samples), 3))
-    rows[:, :2] = np.array(stream.samples, dtype=np.float64).reshape(-1, 2)
-    delays = rows[:, 1]
-    lost = delays == LOST
-    wrong = ~(lost | ((delays >= 0) & np.isfinite(delays)))
-    if wrong.any():
-        raise ValueError(f"a delay is a number from 0 on, or -1 for a lost packet, not {delays[wrong][0]}")
+    rows[:, :2] = stream.rows()
+    lost = rows[:, 1] == LOST
     if stream.lost and not lost.any():
         # Nobody looked at one that was lost: all of them are known by their number only.
         rows = np.vstack((rows, [rows[-1, 0] if len(rows) else 0.0, math.inf, float(stream.lost)]))

@@ -7,9 +7,10 @@ Technometrics 24(4), 1982). It is broken when any one is, so for that the error 
 are judged together (Holm, :mod:`app.deltaq.error_spending`). Either way the verdict as a whole is wrong with a
 probability of at most one minus the confidence, as far as the sample shows how its packets depend on each other.
 
-**What was never seen.** Where no packet lay beyond a bound, the sample cannot show whether they come one by one
-or in episodes; n packets then tell no more than n/e of episodes of e packets. What e was taken is part of the
-verdict, and so is the largest with which the bound would be shown to be kept.
+**What was seldom seen.** Where no packet lay beyond a bound, or few episodes of them, the sample cannot show
+whether they come one by one or many in one go; n packets then tell no more than n/e of episodes of e packets
+(:mod:`app.deltaq.episodes`). What e was taken is part of the verdict, and so is the largest with which the bound
+would be shown to be kept.
 """
 
 from __future__ import annotations
@@ -17,25 +18,27 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from app.deltaq.dependence import carried_burst, effective_size, effective_size_at_quantile, ratio_size
+from app.deltaq.dependence import effective_size, effective_size_at_quantile, ratio_size
+from app.deltaq.episodes import LEAST_EPISODES, assumed_episode, stretches_with
 from app.deltaq.error_spending import confidence_at, rejected
 from app.deltaq.intervals import (
     MOST_PACKETS,
     chance_of_as_many,
     packets_to_decide,
     quantile_interval,
-    ratio_interval,
+    ratio_lower,
     ratio_upper,
+    size_to_show,
 )
 from app.deltaq.mean import MeanInterval, mean_interval
 from app.deltaq.objective import (
     DEFAULT_CONFIDENCE,
     LEAST_FOR_MEAN,
-    UNSEEN_EPISODE,
     BoundVerdict,
     Evidence,
     Kind,
@@ -67,6 +70,27 @@ class _Bound:
     offset_ps: float = 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """A sample with the objective it is judged against, the confidence of each limit, and what the tester knows of
+    episodes."""
+
+    objective: Objective
+    sample: Sample
+    confidence: float
+    episode: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Size:
+    """Effective numbers of packets: for what was ``seen``, and to ``show`` that a bound is kept, which is less
+    where an ``episode`` was assumed."""
+
+    seen: float
+    show: float
+    episode: float | None = None
+
+
 def judge(
     objective: Objective,
     sample: Sample | Sequence[tuple[int, int]],
@@ -76,6 +100,7 @@ def judge(
     look: int = 1,
     looks: int = 1,
     clock_error_ps: float = 0.0,
+    episode: float | None = None,
 ) -> Verdict:
     """Judge a sample, or ``(sent_ps, delay_ps or -1 when lost)`` of every packet, against ``objective``.
 
@@ -88,18 +113,27 @@ def judge(
     longer, or shorter, than they say. A bound on delay or its mean is decided only where it is either way
     (RFC 7679, section 3.7.1), and the limits are that much wider; a constant error does not change delay variation.
 
+    ``episode`` is what the tester knows of how many packets are late or lost in one go where delay does not show
+    it, as :func:`~app.deltaq.episodes.assumed_episode` says; ``None`` where it knows nothing.
+
     Raises:
-        ValueError: ``confidence`` does not lie between 0.5 and 1, a delay is no number from 0 on and not -1, or
-            there is no such look.
+        ValueError: ``confidence`` does not lie between 0.5 and 1, the sample is none (:class:`Stream`), a clock
+            error is no number from 0 on, ``episode`` none from 1 on, ``evidence`` has no such word, or there is no
+            such look.
     """
     if not 0.5 < confidence < 1:
         raise ValueError(f"a confidence lies between 0.5 and 1, not {confidence}")
+    if isinstance(clock_error_ps, bool) or not 0 <= clock_error_ps < math.inf:
+        raise ValueError(f"a clock error is a number of picoseconds from 0 on, not {clock_error_ps}")
+    if episode is not None and not 1 <= episode < math.inf:
+        raise ValueError(f"an episode has one packet or more, not {episode}")
+    if evidence not in get_args(Evidence):
+        raise ValueError(f"evidence is one of {', '.join(get_args(Evidence))}, not {evidence!r}")
     seen = sample if isinstance(sample, Sample) else Sample.single(sample)
     at = confidence_at(confidence, look, looks)
     shortest = float(seen.delays_ps.min()) if seen.size else 0.0
-    bounds = tuple(
-        _within_error(bound, objective, seen, at, clock_error_ps) for bound in _bounds(objective, shortest)
-    )
+    judged = _Judged(objective, seen, at, episode)
+    bounds = tuple(_within_error(bound, judged, clock_error_ps) for bound in _bounds(objective, shortest))
     verdict = Verdict(
         outcome=combine([bound.outcome for bound in bounds]),
         confidence=confidence,
@@ -167,15 +201,13 @@ def _bounds(objective: Objective, shortest_ps: float) -> list[_Bound]:
     return bounds
 
 
-def _within_error(
-    bound: _Bound, objective: Objective, sample: Sample, confidence: float, error_ps: float
-) -> BoundVerdict:
+def _within_error(bound: _Bound, judged: _Judged, error_ps: float) -> BoundVerdict:
     """Judge one bound where delays may be off by as much, all alike."""
-    found = _judge_bound(bound, objective, sample, confidence)
+    found = _judge_bound(bound, judged)
     if not error_ps or bound.kind not in ("delay", "mean"):
         return found
     longer, shorter = (
-        _judge_bound(replace(bound, threshold_ps=bound.threshold_ps + shift), objective, sample, confidence)
+        _judge_bound(replace(bound, threshold_ps=bound.threshold_ps + shift), judged)
         for shift in (-error_ps, error_ps)
     )
     error = error_ps / PS_PER_SECOND
@@ -192,21 +224,20 @@ def _within_error(
     )
 
 
-def _judge_bound(bound: _Bound, objective: Objective, sample: Sample, confidence: float) -> BoundVerdict:
+def _judge_bound(bound: _Bound, judged: _Judged) -> BoundVerdict:
     """Judge one bound; ``broken`` is left to those that judge it together with others."""
+    sample, confidence = judged.sample, judged.confidence
     if bound.kind == "mean":
         return _judge_mean(bound, sample, confidence)
     beyond = np.isinf(sample.delays_ps) if bound.kind == "loss" else sample.delays_ps > bound.threshold_ps
     part = sample.loss() if bound.kind == "loss" else sample.part(beyond)
-    shown, size, episode = _size(bound, objective, sample, beyond, confidence)
-    met = size > 0 and ratio_upper(part * size, size, confidence) <= bound.beyond
+    size = _size(bound, judged, beyond)
+    met = size.show > 0 and ratio_upper(part * size.show, size.show, confidence) <= bound.beyond
     n, each = (int(sample.sent.sum()), 1.0) if bound.kind == "loss" else (sample.size, _sent_of_each(sample))
     needed = None
     if not met:
-        needed = packets_to_decide(part, n, size, beyond=bound.beyond, confidence=confidence)
-    observed, low, high = _seen(bound, sample, part, shown, confidence)
-    # Of n packets in episodes of e, the n/e that tell show it where (1 − beyond)^(n/e) is at most the error.
-    most = _told(bound, sample) * math.log1p(-bound.beyond) / math.log(1 - confidence)
+        needed = packets_to_decide(part, n, size.show, beyond=bound.beyond, confidence=confidence)
+    observed, low, high = _seen(bound, sample, part, size, confidence)
     return BoundVerdict(
         kind=bound.kind,
         quantile=bound.quantile,
@@ -217,19 +248,24 @@ def _judge_bound(bound: _Bound, objective: Objective, sample: Sample, confidence
         high=high,
         outcome="met" if met else "inconclusive",
         n=n,
-        n_effective=shown,
+        n_effective=size.show if bound.kind == "loss" else size.seen,
         exceedances=int(sample.lost.sum()) if bound.kind == "loss" else int(beyond.sum()),
         more_packets=None if needed is None else max(1, math.ceil((needed - n) * each)),
         replications=int(sample.sent.size) if sample.independent else 1,
-        episode=episode,
-        longest_episode=None if episode is None else most,
-        chance=chance_of_as_many(part, size, bound.beyond),
+        episode=size.episode,
+        longest_episode=None if size.episode is None else _longest(bound, sample, part, confidence),
+        chance=chance_of_as_many(part, size.seen, bound.beyond),
     )
+
+
+def _longest(bound: _Bound, sample: Sample, part: float, confidence: float) -> float:
+    """The longest episode, in packets, with which a bound would be shown to be kept."""
+    return _told(bound, sample) / size_to_show(part, bound.beyond, confidence)
 
 
 def _told(bound: _Bound, sample: Sample) -> float:
     """Packets that tell of a bound if all are independent: of loss also those that were not looked at."""
-    return float(sample.sent.sum()) if bound.kind == "loss" else sample.worth
+    return float(sample.sent.sum()) / sample.copies if bound.kind == "loss" else sample.worth
 
 
 def _sent_of_each(sample: Sample) -> float:
@@ -237,36 +273,30 @@ def _sent_of_each(sample: Sample) -> float:
     return float(sample.weights.mean()) if sample.size else 1.0
 
 
-def _size(
-    bound: _Bound, objective: Objective, sample: Sample, beyond: NDArray[np.bool_], confidence: float
-) -> tuple[float, float, float | None]:
-    """Effective numbers of packets for what was seen and for the bound, and the episode that was assumed.
-
-    The two differ where no packet beyond the bound was looked at; there is an episode then.
+def _size(bound: _Bound, judged: _Judged, beyond: NDArray[np.bool_]) -> _Size:
+    """Effective numbers of packets for a bound.
 
     A sample seldom shows dependence at a bound that it keeps well, so a quantile is also asked at its
     observed value, where the indicator varies, and the smaller number counts.
     """
+    sample, confidence = judged.sample, judged.confidence
     told = _told(bound, sample)
     if not sample.size:
-        return 0.0, 0.0, None
-    unseen = bound.kind == "loss" and sample.unseen_losses
+        return _Size(0.0, 0.0)
     if bound.kind == "loss" and sample.replicated:
-        size = ratio_size(sample.lost, sample.sent, told, confidence)
+        size = ratio_size(sample.lost, sample.sent, told * sample.copies, confidence) / sample.copies
     else:
         size = effective_size(beyond, confidence, sample)
     if bound.quantile is not None:
         size = min(size, effective_size_at_quantile(bound.quantile, confidence, sample))
-    if beyond.any() and not unseen:
-        return size, size, None
-    episode = float(objective.episode_packets or UNSEEN_EPISODE)
-    if objective.episode_packets is None:
-        carried = carried_burst(sample, confidence)
-        episode = carried if sample.replicated else max(carried, episode)
-    if bound.kind == "loss" and not sample.replicated:
-        return told / episode, told / episode, episode
-    decided = min(size, told / episode)
-    return decided if bound.quantile is None else size, decided, episode
+    episode = assumed_episode(sample, confidence, stated=judged.objective.episode_packets, known=judged.episode)
+    unseen = bound.kind == "loss" and sample.unseen_losses
+    if not unseen and stretches_with(beyond, sample, episode / _sent_of_each(sample)) >= LEAST_EPISODES:
+        return _Size(size, size)
+    if unseen or (bound.kind == "loss" and not sample.replicated and not beyond.any()):
+        size = told
+    show = min(size, told / episode)
+    return _Size(size, show, None if beyond.any() and show == size else episode)
 
 
 def _judge_mean(bound: _Bound, sample: Sample, confidence: float) -> BoundVerdict:
@@ -309,15 +339,16 @@ def _more_for_mean(bound: _Bound, arrived: Sample, seen: MeanInterval | None) ->
 
 
 def _seen(
-    bound: _Bound, sample: Sample, part: float, size: float, confidence: float
+    bound: _Bound, sample: Sample, part: float, size: _Size, confidence: float
 ) -> tuple[Quantity, Quantity, Quantity]:
     """Estimate, lower and upper limit in the unit of the objective; unknown for an empty sample."""
     if not sample.size:
         return Quantity(), Quantity(), Quantity()
     if bound.quantile is None:
-        seen = ratio_interval(part, size, confidence)
-        return Quantity.of(seen.observed), Quantity.of(seen.low), Quantity.of(seen.high)
-    seen = quantile_interval(sample, bound.quantile, size, confidence)
+        low = ratio_lower(part * size.seen, size.seen, confidence)
+        high = ratio_upper(part * size.show, size.show, confidence)
+        return Quantity.of(part), Quantity.of(low), Quantity.of(high)
+    seen = quantile_interval(sample, bound.quantile, size.seen, confidence)
 
     def in_seconds(delay_ps: float) -> Quantity:
         return Quantity.of(max(0.0, delay_ps - bound.offset_ps) / PS_PER_SECOND)

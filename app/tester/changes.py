@@ -8,7 +8,8 @@ from app.deltaq.difference import Difference, differences
 from app.deltaq.error_spending import confidence_at
 from app.intent.models import Intent
 from app.inventory.models import Network
-from app.tester.measurement import Measurement, ScenarioResult, class_sample
+from app.tester.judging import judged_sample, path_delay_of
+from app.tester.measurement import Measurement, ScenarioResult
 from app.tester.traffic import scenario_of
 
 
@@ -46,10 +47,16 @@ def class_changes(
             spec = intent.objective_of(check, name)
             if spec is None:
                 continue
-            samples = [
-                class_sample(side, scenario.name, intent.within(name), path=check.path) for side in (before, after)
-            ]
-            bounds = differences(spec.bounds(), samples[0], samples[1], confidence=confidence, paired=paired)
+            first, second = (judged_sample(side, scenario, intent, check, name) for side in (before, after))
+            ways = [path_delay_of(side, scenario.name, name, check.path) for side in (before, after)]
+            bounds = differences(
+                spec.bounds(),
+                first,
+                second,
+                confidence=confidence,
+                paired=paired,
+                episodes=(ways[0].burst_packets if ways[0] else None, ways[1].burst_packets if ways[1] else None),
+            )
             found.append(
                 ClassChange(
                     scenario=scenario.name,

@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from app.deltaq.gsv import lower_hull
-from app.tester.measurement import FlowResult, quantiles_ps, summarise
+from app.tester.measurement import FlowResult, quantiles_ps
 from app.tester.path_delay import MOST_SIZES, HopDelay, PathDelay, compose, condensed, hop_deltaq
+from app.tester.policer_memory import PolicerMemory
+from app.tester.pooling import counted_mean_ps, summarise
 
 Json = dict[str, Any]
 
@@ -83,11 +85,13 @@ def path_delays(
     flows: Sequence[FlowResult],
     answers: Sequence[Json],
     earlier: Collection[PathDelay],
+    policers: PolicerMemory,
 ) -> tuple[PathDelay, ...]:
     """Where the delay of every class that is judged arises.
 
     ``flows`` are all of the scenario, ``answers`` what the twin said in the replications that are new, and
-    ``earlier`` what this gave of those before them. A class of which nothing was sent has none.
+    ``earlier`` what this gave of those before them; ``policers`` are those of the scenario. A class of which
+    nothing was sent has none.
     """
     found = []
     for one in judged:
@@ -98,7 +102,9 @@ def path_delays(
         ]
         before = next((e for e in earlier if (e.traffic_class, e.path) == (one.traffic_class, one.path)), None)
         if told:
-            found.append(_path_delay(one, own, told, before))
+            burst, settling = policers.of(names)
+            path_delay = _path_delay(one, own, told, before)
+            found.append(path_delay.model_copy(update={"burst_packets": burst, "settling_seconds": settling}))
     return tuple(found)
 
 
@@ -136,7 +142,8 @@ def _path_delay(
         path=one.path,
         sent=sent,
         delivered=delivered,
-        mean_ps=measured.mean_delay_ps,
+        # Of every packet, as the means of the hops are, which add up to it.
+        mean_ps=counted_mean_ps(flows),
         hops=tuple(total.hop(to, delivered) for total, to in zip(hops, ends, strict=True)),
         unloaded=condensed(empty_way),
         least_by_size=_fewer(lower_hull(sorted(least.items()))),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from pydantic import BaseModel, ConfigDict
 
@@ -11,8 +12,10 @@ from app.deltaq.sample import Sample
 from app.deltaq.verdict import judge, together, undecided
 from app.deltaq.warm_up import STILL_FELT, start_felt
 from app.intent.models import Intent, Verify
-from app.inventory.models import Network
-from app.tester.measurement import Measurement, class_sample
+from app.inventory.models import Network, TrafficScenario
+from app.tester.cut_short import Missing, missing_part
+from app.tester.measurement import Measurement, ScenarioResult, class_sample, flows_of
+from app.tester.path_delay import PathDelay
 from app.tester.traffic import scenario_of
 
 WHOLE = 0.99
@@ -50,7 +53,8 @@ def verdicts(intent: Intent, network: Network, measurement: Measurement) -> tupl
             if spec is None:
                 continue
             asked = spec.bounds()
-            sample = class_sample(measurement, scenario.name, intent.within(name), path=check.path)
+            sample = judged_sample(measurement, scenario, intent, check, name)
+            way = path_delay_of(measurement, scenario.name, name, check.path)
             verdict = judge(
                 asked,
                 sample,
@@ -59,11 +63,21 @@ def verdicts(intent: Intent, network: Network, measurement: Measurement) -> tupl
                 look=measurement.look,
                 looks=measurement.looks,
                 clock_error_ps=measurement.clock_error_ps or 0,
+                episode=way.burst_packets if way else None,
             )
-            why = _does_not_stand(measurement, scenario.name, check, sample, judged)
+            flows = flows_of(measurement, scenario.name, intent.within(name), path=check.path)
+            missing = missing_part(measurement, scenario.name, flows)
+            why = (
+                _cut_short(measurement, scenario.name, check, missing)
+                or _still_felt(sample, judged)
+                or _not_settled(measurement.scenario(scenario.name), way)
+            )
             if why:
                 verdict = undecided(verdict, why)
-            verdict = verdict.model_copy(update={"lacking": measurement.lacking(scenario.name)})
+            lacking = measurement.lacking(scenario.name)
+            if missing:
+                lacking += (f"what was sent in {missing.part}",)
+            verdict = verdict.model_copy(update={"lacking": lacking})
             found.append(
                 ClassVerdict(
                     scenario=scenario.name, traffic_class=name, path=check.path, objective=asked, verdict=verdict
@@ -75,13 +89,50 @@ def verdicts(intent: Intent, network: Network, measurement: Measurement) -> tupl
     )
 
 
-def _does_not_stand(measurement: Measurement, scenario: str, check: Verify, sample: Sample, judged: int) -> str:
-    """Why a sample, one of so many ``judged``, cannot stand for what the policy asks; nothing where it can."""
+def judged_sample(
+    measurement: Measurement, scenario: TrafficScenario, intent: Intent, check: Verify, name: str
+) -> Sample:
+    """The packets that a check judges of a class.
+
+    Where something was recorded, every replication sends it again: all of them tell of one such recording.
+
+    Raises:
+        TesterError: the tester kept no samples of a flow of it.
+    """
+    sample = class_sample(measurement, scenario.name, intent.within(name), path=check.path)
+    if measurement.evidence == "measured" or all(flow.source.kind != "trace" for flow in scenario.flows):
+        return sample
+    return replace(sample, repeats=float(max(1, sample.sent.size)))
+
+
+def path_delay_of(measurement: Measurement, scenario: str, name: str, path: str) -> PathDelay | None:
+    """What the tester recorded of a class's way; ``None`` where it did not."""
+    recorded = measurement.scenario(scenario).path_delays or ()
+    return next((each for each in recorded if (each.traffic_class, each.path) == (name, path)), None)
+
+
+def _not_settled(result: ScenarioResult, way: PathDelay | None) -> str:
+    """That policers still feel how a simulation began, where they do."""
+    if way is None or result.warm_up_seconds is None or way.settling_seconds <= result.warm_up_seconds:
+        return ""
+    return (
+        f"policers on the way feel for {way.settling_seconds:.3g} s that their buckets were full, and "
+        f"{result.warm_up_seconds:g} s were left out"
+    )
+
+
+def _cut_short(measurement: Measurement, scenario: str, check: Verify, missing: Missing | None) -> str:
+    """That packets on a wire were measured for less than the policy asks, or in part; nothing where not."""
     result = measurement.scenario(scenario)
     if measurement.evidence == "measured" and result.seconds is not None:
         measured = result.seconds * result.replications
         if measured < check.seconds * WHOLE:
             return f"the measurement was cut short: {measured:g} s of {check.seconds} s"
+    return f"the measurement was cut short, it lacks {missing}" if missing else ""
+
+
+def _still_felt(sample: Sample, judged: int) -> str:
+    """That a sample, one of so many ``judged``, still feels how the simulation began, where it does."""
     if sample.replicated and start_felt(sample, judged) >= STILL_FELT:
         return "the figures still feel how the simulation began"
     return ""

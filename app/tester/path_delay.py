@@ -80,7 +80,9 @@ class PathDelay(BaseModel):
     ``traffic_class`` is the class that is judged, with all that divide it. ``unloaded`` is the distribution of what
     the packets would have taken had none waited (G + S of all hops, packet by packet); ``least_by_size`` the least
     delays, end to end, by IP bytes, of those sizes that lie on the lower convex hull of all. ``composed_ps`` and
-    ``measured_ps`` have quantiles of all packets, ``None`` for one that lies at infinity.
+    ``measured_ps`` have quantiles of all packets, ``None`` for one that lies at infinity. ``burst_packets`` is how
+    many packets are dropped in one go where delay does not show it, 1 where only queues drop, ``None`` where that
+    was not recorded; ``settling_seconds`` how long policers on the way feel that their buckets were full.
     """
 
     model_config = _DOCUMENT
@@ -95,6 +97,8 @@ class PathDelay(BaseModel):
     least_by_size: Annotated[tuple[tuple[PositiveInt, NonNegativeInt], ...], Field(max_length=MOST_SIZES)] = ()
     composed_ps: dict[str, NonNegativeInt | None] = Field(default_factory=dict, max_length=16)
     measured_ps: dict[str, NonNegativeInt | None] = Field(default_factory=dict, max_length=16)
+    burst_packets: PositiveInt | None = None
+    settling_seconds: float = Field(default=0.0, ge=0, allow_inf_nan=False)
 
     @model_validator(mode="after")
     def _conserve_packets(self) -> Self:

@@ -43,6 +43,10 @@ class Timing:
         """For what a policy wants measured in all, at the first look."""
         return cls(max(LEAST_SECONDS, wanted / REPLICATIONS[0]))
 
+    def settled(self, settling: float) -> Timing:
+        """The same with a warm-up in which what takes so many seconds to settle has."""
+        return Timing(self.seconds, min(MOST_WARM_UP_SECONDS, max(self.warm_up, math.ceil(settling))))
+
     def longer(self, felt: float) -> Timing:
         """The same with a warm-up that ends well after the part of the measured time that ``felt`` the start."""
         return Timing(self.seconds, min(MOST_WARM_UP_SECONDS, self.warm_up + math.ceil(2 * felt * self.seconds)))

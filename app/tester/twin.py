@@ -5,22 +5,23 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import qosforge_twin
 
 from app.deltaq.error_spending import LOOKS
 from app.deltaq.warm_up import STILL_FELT
-from app.errors import InputError, Place, TesterError
+from app.errors import TesterError
 from app.intent.models import Intent
 from app.inventory.models import Network, Station, TrafficFlow, TrafficScenario
 from app.plan.model import Efficiency, InterfacePlan, Plan
 from app.platforms.base import platform
 from app.tester.expectation import Expectation, expectations
 from app.tester.hops import JudgedPath, path_delays
-from app.tester.measurement import FlowResult, Measurement, ScenarioResult, When, joined
+from app.tester.measurement import FlowResult, Measurement, ScenarioResult, When
 from app.tester.path_delay import PathDelay
+from app.tester.policer_memory import PolicerMemory
+from app.tester.pooling import joined
 from app.tester.ports import framing_name, port
 from app.tester.replications import (
     MOST_FELT,
@@ -31,21 +32,15 @@ from app.tester.replications import (
     most_felt,
     seed_of,
 )
+from app.tester.sources import by_own_clock, source_of
 from app.tester.streams import streams
-from app.tester.traces import Trace, read_traces
-from app.tester.traffic import TCP_HEADERS, flow_classes, flow_names, sample_every, scenario_of
+from app.tester.traffic import flow_classes, flow_names, sample_every, scenario_of
 
 Json = dict[str, Any]
 
 TESTER = "twin"
 STATION_PORT = "nic"
 PS = 10**12
-PHASE_SECONDS = 0.5
-"""Flows begin at a random moment within this time, so that they are not in step."""
-RECEIVE_WINDOW_BYTES = 17_520
-"""TCP window of the greedy transfers: twelve segments of 1460 bytes, the default of hosts of the campus paper's
-time. Where segments are larger it holds twelve of those."""
-_WINDOW_SEGMENTS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +53,7 @@ class _Job:
     described: Mapping[str, TrafficFlow]
     classes: Mapping[str, str]
     expected: Mapping[str, Expectation]
+    policers: PolicerMemory
 
     def result(self, entry: Json, timing: Timing, replication: int) -> FlowResult:
         """What the twin says of one flow in one replication."""
@@ -122,6 +118,8 @@ class TwinTester:
                 held, timing = None, timing.anew()
             numbers = range(held.replications if held else 0, REPLICATIONS[look - 1])
             job = self._job(intent, scenario, judged, timing)
+            if not held:
+                timing = timing.settled(job.policers.settling)
             flows, answers = self._flow_results(job, timing, numbers)
             felt = 0.0 if held else most_felt(flows)
             if felt > MOST_FELT:
@@ -136,7 +134,7 @@ class TwinTester:
                     replications=REPLICATIONS[look - 1],
                     seconds=timing.seconds,
                     warm_up_seconds=timing.warm_up,
-                    path_delays=self._path_delays(intent, scenario, every, answers, held),
+                    path_delays=self._path_delays(intent, job, every, answers, held),
                     flows=joined(every),
                 )
             )
@@ -183,12 +181,12 @@ class TwinTester:
         for flow in scenario.flows:
             for name, taken in zip(flow_names(flow), flow_classes(intent, flow, self.network), strict=True):
                 described[name], classes[name] = flow, taken
-        return _Job(scenario, judged, described, classes, expected)
+        return _Job(scenario, judged, described, classes, expected, PolicerMemory(known, described))
 
     def _path_delays(
         self,
         intent: Intent,
-        scenario: TrafficScenario,
+        job: _Job,
         flows: list[FlowResult],
         answers: list[Json],
         held: ScenarioResult | None,
@@ -199,10 +197,11 @@ class TwinTester:
         judged = dict.fromkeys(
             JudgedPath(name, intent.within(name), check.path)
             for check in intent.verify
-            if (check.from_, check.to) in scenario.between
+            if (check.from_, check.to) in job.scenario.between
             for name in check.classes
         )
-        return path_delays(judged, flows, answers, held.path_delays or () if held else ())
+        earlier = held.path_delays or () if held else ()
+        return path_delays(judged, flows, answers, earlier, job.policers)
 
     def _flow_results(self, job: _Job, timing: Timing, numbers: range) -> tuple[list[FlowResult], list[Json]]:
         """What every flow saw in these replications, and the twin's own answers."""
@@ -320,9 +319,9 @@ class TwinTester:
         path = self.path(source, target)
         documents = []
         for number, name in enumerate(flow_names(flow)):
-            sending = _source(flow)
+            sending = source_of(flow)
             if replication is not None:
-                sending |= _by_own_clock(sending, clock_of(self.seed, replication, name))
+                sending |= by_own_clock(sending, clock_of(self.seed, replication, name))
             document: Json = {
                 "name": name,
                 "path": path,
@@ -350,46 +349,3 @@ class TwinTester:
 def _timing(held: ScenarioResult) -> Timing:
     """How long the replications of a measurement that goes on were."""
     return Timing(held.seconds or 0, round(held.warm_up_seconds or 0))
-
-
-def _by_own_clock(sending: Json, factor: float) -> Json:
-    """What a sender's clock makes of its rate, where it has one."""
-    return {"rate_bps": round(sending["rate_bps"] * factor)} if sending["kind"] == "cbr" else {}
-
-
-def _source(flow: TrafficFlow) -> Json:
-    source = flow.source
-    common: Json = {"start_ps": round(flow.start * PS), "phase_ps": round(PHASE_SECONDS * PS)}
-    match source.kind:
-        case "tcp":
-            mss = source.ip_bytes - TCP_HEADERS
-            window = max(RECEIVE_WINDOW_BYTES, _WINDOW_SEGMENTS * mss)
-            return {"kind": "tcp", "mss": mss, "receive_window_bytes": window, **common}
-        case "trace":
-            return {**_recorded(flow).source(), "start_ps": common["start_ps"]}
-        case "video":
-            return {
-                "kind": "video",
-                "frame_rate": source.frames_per_second,
-                "frame_bytes_mean": source.frame_bytes,
-                "frame_bytes_sd": source.frame_bytes_sd or 0,
-                "ip_bytes": source.ip_bytes,
-                **common,
-            }
-    return {"kind": source.kind, "rate_bps": source.rate, "ip_bytes": source.ip_bytes, **common}
-
-
-def _recorded(flow: TrafficFlow) -> Trace:
-    """What a trace source sends.
-
-    Raises:
-        InputError: the file cannot be read, or does not say which of its flows is meant.
-    """
-    path = Path(flow.source.file or "")
-    traces = read_traces(path)
-    wanted = [t for t in traces if flow.source.flow in (None, t.flow)]
-    if len(wanted) != 1:
-        names = ", ".join(repr(t.flow) for t in traces)
-        problem = f"flow {flow.name}: {len(wanted)} recorded flows are meant"
-        raise InputError(problem, Place(file=str(path)), f"name one of {names} as the source's flow")
-    return wanted[0]

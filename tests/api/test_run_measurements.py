@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from datetime import timedelta
@@ -23,6 +24,7 @@ from app.runs.outside import OUTSIDE_SECONDS, waiting_for
 from app.runs.tables import OUTSIDE_MEASUREMENTS, RunStatus
 from app.tester.measurement import Measurement
 from tests.principals import somebody
+from tests.tester.outside_document import document, web
 
 Give = Callable[..., Any]
 
@@ -122,6 +124,30 @@ def test_what_does_not_fit_is_refused(
     answer = give(**how)
     assert answer.status_code == status, answer.text
     assert said in answer.json()["detail"]
+    assert _kept(backend) == []
+
+
+def test_every_fault_is_told_by_its_place_and_mend(
+    client: TestClient, backend: Backend, run_id: str, tmp_path: Path, give: Give
+) -> None:
+    given = document()
+    web(given)["mean_delay_ps"] += 10**9
+    given["scenarios"][0]["flows"][1]["samples"][3][0] = 1
+    pem, sign = tmp_path / "tester.pem", _manual()["sign"]
+    body = json.dumps(given).encode()
+    headers = {
+        "X-JWS-Signature": sign(body, str(pem), "probe1", run_id, "after"),
+        "Content-Type": "application/json",
+    }
+    answer = client.put(f"/api/v1/runs/{run_id}/measurements/after", content=body, headers=headers)
+    assert answer.status_code == 422, answer.text
+    told = {error["path"]: error for error in answer.json()["errors"]}
+    assert set(told) == {
+        "body.scenarios.0.flows.0.mean_delay_ps",
+        "body.scenarios.0.flows.1.samples.3",
+    }
+    assert "flow files: not in the order of sending" in told["body.scenarios.0.flows.1.samples.3"]["message"]
+    assert all(error["mend"].startswith(("give it of", "order samples")) for error in told.values())
     assert _kept(backend) == []
 
 

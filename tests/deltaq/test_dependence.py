@@ -92,7 +92,7 @@ def test_groups_hold_every_packet_once() -> None:
 
 
 def test_replications_are_groups_of_their_own_and_by_halves() -> None:
-    parts = [np.arange(float(n)) for n in (10, 12, 8, 10, 10, 10, 10, 10)]
+    parts = [np.arange(float(n)) + n * number for number, n in enumerate((10, 12, 8, 10, 10, 10, 10, 10))]
     whole, halves = groupings(Sample.of_delays(*parts, independent=True))
     assert np.diff(whole[0]).tolist() == [10, 12, 8, 10, 10, 10, 10, 10]
     assert halves[0].size == 2 * 8 + 1

@@ -21,19 +21,20 @@ from app.deltaq.intervals import (
 from app.deltaq.sample import Sample
 
 CONFIDENCE = 0.95
+MIDDLE = 100.0
 
 
 def normals(generator: np.random.Generator, n: int, correlation: float) -> NDArray[np.float64]:
-    """A stationary AR(1) sequence of standard normals."""
+    """A stationary AR(1) sequence of normals of deviation 1 around `MIDDLE`."""
     noise = generator.standard_normal(n + 500) * math.sqrt(1 - correlation**2)
-    return np.asarray(signal.lfilter([1.0], [1.0, -correlation], noise)[500:])
+    return np.asarray(MIDDLE + signal.lfilter([1.0], [1.0, -correlation], noise)[500:])
 
 
 @pytest.mark.parametrize("correlation", [0.0, 0.5, 0.9])
 @pytest.mark.parametrize("probability", [0.5, 0.95])
 def test_quantile_limits_hold_as_often_as_they_say(correlation: float, probability: float) -> None:
     generator = np.random.default_rng(11)
-    true = stats.norm.ppf(probability)
+    true = MIDDLE + stats.norm.ppf(probability)
     above = below = 0
     trials = 400
     for _ in range(trials):
@@ -52,7 +53,7 @@ def test_quantile_limits_hold_as_often_as_they_say(correlation: float, probabili
 
 def test_without_the_correction_dependent_packets_would_deceive() -> None:
     generator = np.random.default_rng(12)
-    true = stats.norm.ppf(0.95)
+    true = MIDDLE + stats.norm.ppf(0.95)
     wrong = 0
     for _ in range(200):
         values = normals(generator, 3_000, 0.9)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -192,13 +193,84 @@ def test_what_was_never_seen_says_what_was_assumed_and_what_would_do() -> None:
     assert judge(Objective(loss=0.001, episode_packets=5), steady(12_000), evidence="measured").outcome != "met"
 
 
+def in_replications(
+    generator: np.random.Generator, n: int, count: int, *, ratio: float, length: int, late: float
+) -> Sample:
+    """Delays of 5 ms on average, of which the part ``ratio`` is ``late`` in bursts of ``length`` in a row,
+    each of which may have begun before its replication."""
+    parts = []
+    for _ in range(count):
+        begins = generator.random(n // count + length) < ratio / length
+        struck = np.convolve(begins, np.ones(length))[length : length + n // count] > 0
+        parts.append(np.where(struck, late, generator.exponential(5.0 * MS, n // count)))
+    return Sample.of_delays(*parts, independent=count > 1)
+
+
+@pytest.mark.parametrize(("n", "count"), [(12_000, 8), (48_000, 32)])
+@pytest.mark.parametrize("length", [1, 5, 20, 100, 500])
+def test_bursts_that_delay_does_not_show_are_not_taken_for_single_losses(n: int, count: int, length: int) -> None:
+    """Delays are independent: a loss that follows them would come one by one."""
+    generator = np.random.default_rng(77)
+    found = [
+        judge(
+            Objective(loss=0.001),
+            in_replications(generator, n, count, ratio=0.002, length=length, late=math.inf),
+            evidence="emulated",
+        )
+        for _ in range(60)
+    ]
+    assert sum(verdict.outcome == "met" for verdict in found) <= 9
+
+
+@pytest.mark.parametrize(("n", "count"), [(12_000, 1), (12_000, 8), (48_000, 32)])
+@pytest.mark.parametrize("length", [250, 1_000])
+def test_late_episodes_that_were_hardly_seen_do_not_keep_a_quantile(n: int, count: int, length: int) -> None:
+    generator = np.random.default_rng(78)
+    asked = Objective(delay={"p99": 0.2})
+    found = [
+        judge(
+            asked,
+            in_replications(generator, n, count, ratio=0.02, length=length, late=400.0 * MS),
+            evidence="emulated",
+        )
+        for _ in range(60)
+    ]
+    assert sum(verdict.outcome == "met" for verdict in found) <= 9
+
+
+def test_a_level_that_never_varies_carries_no_episode() -> None:
+    sample = Sample.of_delays(*[np.full(1_500, 30.0 * MS)] * 8, independent=True)
+    (bound,) = judge(Objective(loss=0.01), sample, evidence="emulated", episode=1).bounds
+    assert (bound.outcome, bound.episode) == ("inconclusive", UNSEEN_EPISODE)
+
+
 def test_replications_carry_the_episode_from_the_level_that_varies() -> None:
     generator = np.random.default_rng(72)
     parts = [np.repeat(generator.exponential(5.0 * MS, 200), 8) for _ in range(16)]
-    (bound,) = judge(Objective(loss=0.01), Sample.of_delays(*parts, independent=True), evidence="emulated").bounds
+    sample = Sample.of_delays(*parts, independent=True)
+    (bound,) = judge(Objective(loss=0.01), sample, evidence="emulated", episode=1).bounds
     assert bound.episode is not None
     assert 5 < bound.episode < 14
     assert (bound.outcome, bound.replications) == ("met", 16)
+    assert judge(Objective(loss=0.01), sample, evidence="emulated").bounds[0].episode == UNSEEN_EPISODE
+
+
+def test_few_losses_show_no_more_than_none_and_many_show_how_they_come() -> None:
+    def lost(count: int) -> Sample:
+        delays = np.random.default_rng(79).exponential(5.0 * MS, 12_000)
+        delays[:: 12_000 // count][1:] = math.inf
+        return Sample.of_delays(delays)
+
+    (few,) = judge(Objective(loss=0.005), lost(3), evidence="measured").bounds
+    assert (few.outcome, few.episode, few.exceedances) == ("inconclusive", UNSEEN_EPISODE, 2)
+    assert few.longest_episode is not None
+    assert 1 < few.longest_episode < UNSEEN_EPISODE
+    stated = judge(
+        Objective(loss=0.005, episode_packets=math.floor(few.longest_episode)), lost(3), evidence="measured"
+    )
+    assert stated.outcome == "met"
+    (many,) = judge(Objective(loss=0.005), lost(12), evidence="measured").bounds
+    assert (many.outcome, many.episode) == ("met", None)
 
 
 def test_flows_that_were_thinned_differently_count_by_what_they_stand_for() -> None:
@@ -224,6 +296,85 @@ def test_losses_that_nobody_looked_at_are_known_by_their_number() -> None:
 def test_what_is_no_delay_is_refused(delay: float) -> None:
     with pytest.raises(ValueError, match="a delay is"):
         judge(Objective(loss=0.1), [(0, MS), (1, delay)], evidence="measured")  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize(
+    ("sent", "named"),
+    [
+        ([(math.nan, 5)], "sent at nan"),
+        ([(-3, 5)], "sent at -3"),
+        ([(0, "12")], "'12'"),
+        ([(0, True)], "True"),
+        ([(0, None)], "None"),
+        ([(0, 5), (0, 5)], "is there twice"),
+        ([(0, 5, 7)], "pairs"),
+    ],
+)
+def test_what_is_no_packet_is_refused(sent: list[Any], named: str) -> None:
+    packets: list[Any] = [(number + 10, MS) for number in range(400)]
+    with pytest.raises(ValueError, match=named):
+        judge(alone(loss=0.1), packets + sent, evidence="measured")
+
+
+def test_lost_packets_of_one_moment_are_several() -> None:
+    sent = [(0, -1), (0, -1), *((number, MS) for number in range(1, 400))]
+    assert judge(alone(loss=0.1), sent, evidence="measured").bounds[0].exceedances == 2
+
+
+@pytest.mark.parametrize(
+    ("sent", "lost"), [(400, 900), (400, -4), (-1, 0), (400.5, 0), (True, 0), (399, 0), (400, 400)]
+)
+def test_counts_that_cannot_be_are_refused(sent: Any, lost: Any) -> None:
+    with pytest.raises(ValueError, match=r"sent|lost"):
+        Stream([(number, MS) for number in range(400)], sent, lost)
+
+
+@pytest.mark.parametrize("wrong", [math.nan, -5.0, -math.inf])
+def test_arrays_of_what_is_no_delay_are_refused(wrong: float) -> None:
+    with pytest.raises(ValueError, match="a delay is"):
+        Sample.of_delays(np.append(np.full(400, 1.0 * MS), wrong))
+
+
+@pytest.mark.parametrize(
+    ("changed", "named"),
+    [
+        ({"weights": np.ones(3)}, "weights"),
+        ({"weights": np.array([1.0, math.nan])}, "weights"),
+        ({"weights": np.array([1.0, 0.0])}, "weights"),
+        ({"edges": np.array([0, 3])}, "edges"),
+        ({"edges": np.array([0, 2, 1, 2])}, "edges"),
+        ({"sent": np.array([2.0, 1.0])}, "sent"),
+        ({"sent": np.array([math.nan])}, "sent"),
+        ({"lost": np.array([3.0])}, "lost"),
+        ({"lost": np.array([-1.0])}, "lost"),
+        ({"repeats": 0.5}, "repeats"),
+    ],
+)
+def test_samples_that_contradict_themselves_are_refused(changed: dict[str, Any], named: str) -> None:
+    sample = Sample.of_delays(np.array([1.0 * MS, 2.0 * MS]))
+    with pytest.raises(ValueError, match=named):
+        replace(sample, **changed)
+
+
+@pytest.mark.parametrize("error", [math.nan, -1.0, math.inf, True])
+def test_what_is_no_clock_error_is_refused(error: float) -> None:
+    with pytest.raises(ValueError, match="clock"):
+        judge(alone(loss=0.1), steady(400), evidence="measured", clock_error_ps=error)
+
+
+def test_what_is_no_evidence_is_refused() -> None:
+    with pytest.raises(ValueError, match="evidence"):
+        judge(alone(loss=0.1), steady(400), evidence="guessed")  # type: ignore[arg-type]
+
+
+def test_replications_that_repeat_each_other_are_one() -> None:
+    """What is sent and met the same way eight times tells no more than once."""
+    once = np.random.default_rng(76).exponential(5.0 * MS, 130)
+    eight = judge(alone(loss=0.01), Sample.of_delays(*[once] * 8, independent=True), evidence="emulated")
+    assert eight.outcome == "inconclusive"
+    assert eight.bounds[0].n_effective == 130
+    other = replace(Sample.of_delays(*(once + each for each in range(8)), independent=True), repeats=8.0)
+    assert judge(alone(loss=0.01), other, evidence="emulated").bounds[0].n_effective == 130
 
 
 def test_looks_share_the_error() -> None:

@@ -13,7 +13,7 @@ def replications(trend: float, reach: int, n: int = 1_000) -> Sample:
     """Sixteen replications whose delays begin ``trend`` off and come back within about ``reach`` packets."""
     generator = np.random.default_rng(81)
     begin = trend * np.exp(-np.arange(n) / reach)
-    return Sample.of_delays(*(100 + begin + 5 * generator.random(n) for _ in range(16)), independent=True)
+    return Sample.of_delays(*(400 + begin + 5 * generator.random(n) for _ in range(16)), independent=True)
 
 
 def test_what_lasts_is_not_cut() -> None:

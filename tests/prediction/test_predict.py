@@ -14,7 +14,7 @@ from app.inventory.models import Network
 from app.prediction.holding import would_hold
 from app.prediction.predict import Prediction, Simulated, predict
 from app.resources import root
-from app.tester.measurement import class_summary
+from app.tester.pooling import class_summary
 
 PRIORITY = "treatment: {priority: {rate: 400 kb/s}}"
 POLICY = f"""\

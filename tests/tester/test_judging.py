@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from app.deltaq.objective import Outcome
 from app.intent.loader import parse_intent
 from app.tester.judging import verdicts
-from app.tester.measurement import FlowResult, Measurement, ScenarioResult, summarise
+from app.tester.measurement import FlowResult, Measurement, ScenarioResult
+from app.tester.pooling import summarise
 from tests.validation.support import NETWORK
 
 MS = 10**9
@@ -64,21 +67,62 @@ def test_a_class_is_judged_by_the_packets_of_those_that_divide_it() -> None:
     assert judged("p25: 11 ms") == [("data", "met")], "a half is of the faster class"
 
 
-def test_a_measurement_cut_short_decides_nothing_and_says_so() -> None:
+def timed(measurement: Measurement, seconds: float, *, every_ms: float = 0) -> Measurement:
+    """The same where it says how long it measured and all else; its packets were sent so far apart."""
+    flows = [flow.model_dump() for flow in measurement.scenarios[0].flows]
+    for flow in flows:
+        if every_ms:
+            flow["samples"] = [(round(n * every_ms * MS), delay) for n, (_, delay) in enumerate(flow["samples"])]
+        flow |= {"offered_bps": 16_000, "sample_every": flow["sample_every"] or 1}
+    scenario = measurement.scenarios[0].model_dump() | {"seconds": seconds, "flows": flows}
+    return Measurement.model_validate(measurement.model_dump() | {"clock_error_ps": 1000, "scenarios": [scenario]})
+
+
+def test_an_old_measurement_is_read_and_what_it_lacks_is_said() -> None:
     intent = parse_intent(TREE, "divided.yaml").intent
-    whole = measured(flow("web", 10, 0))
-    assert verdicts(intent, NETWORK, whole)[0].verdict.lacking == (
+    (found,) = verdicts(intent, NETWORK, measured(flow("web", 10, 0)))
+    assert found.verdict.outcome == "met"
+    assert found.verdict.lacking == (
         "how long it measured",
         "how far its clocks lie apart",
+        "what load it offered",
+        "which packets it looked at",
     )
-    for seconds, outcome in ((29.9, "met"), (12.5, "inconclusive")):
-        scenario = whole.scenarios[0].model_copy(update={"seconds": seconds})
-        timed = whole.model_copy(update={"scenarios": (scenario,), "clock_error_ps": 1000})
-        (found,) = verdicts(intent, NETWORK, timed)
-        assert (found.verdict.outcome, found.verdict.lacking) == (outcome, ())
-        assert found.verdict.undecided == (
-            "" if outcome == "met" else "the measurement was cut short: 12.5 s of 30 s"
-        )
+
+
+_LACKING = "the last 15 s of 30 s (flow web)"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "every_ms", "undecided", "lacking"),
+    [
+        (29.9, 29.9, "", ()),
+        (12.5, 12.5, "the measurement was cut short: 12.5 s of 30 s", ()),
+        (
+            30,
+            15,
+            f"the measurement was cut short, it lacks {_LACKING}, in which some 1,002 packets were due",
+            (f"what was sent in {_LACKING}",),
+        ),
+    ],
+)
+def test_a_measurement_cut_short_decides_nothing_and_says_so(
+    seconds: float, every_ms: float, undecided: str, lacking: tuple[str, ...]
+) -> None:
+    intent = parse_intent(TREE, "divided.yaml").intent
+    (found,) = verdicts(intent, NETWORK, timed(measured(flow("web", 10, 0)), seconds, every_ms=every_ms))
+    assert found.verdict.outcome == ("inconclusive" if undecided else "met")
+    assert (found.verdict.undecided, found.verdict.lacking) == (undecided, lacking)
+
+
+def test_a_period_that_is_not_there_is_missing_evidence() -> None:
+    intent = parse_intent(TREE, "divided.yaml").intent
+    whole = timed(measured(flow("web", 10, 0)), 30, every_ms=30)
+    scenario = whole.scenarios[0].model_copy(update={"replications": 3})
+    (found,) = verdicts(intent, NETWORK, whole.model_copy(update={"scenarios": (scenario,)}))
+    assert found.verdict.outcome == "inconclusive"
+    assert found.verdict.lacking == ("what was sent in period 1, 2 of 3",)
+    assert "in which some 2,000 packets were due" in found.verdict.undecided
 
 
 def test_flows_of_a_class_count_by_the_packets_they_stand_for() -> None:

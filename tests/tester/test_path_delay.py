@@ -22,6 +22,7 @@ from app.resources import root
 from app.tester.hops import JudgedPath, path_delays
 from app.tester.measurement import FlowResult, Measurement
 from app.tester.path_delay import ATOMS, HopDelay, PathDelay, condensed
+from app.tester.policer_memory import PolicerMemory
 from app.tester.twin import TwinTester
 from tests.tester.test_replications import made
 from tests.twin.scenarios import MILLISECOND, SECOND, chain, flow
@@ -52,7 +53,7 @@ def told(scenario: dict[str, Any], seeds: range = range(1)) -> PathDelay:
         for number, answer in enumerate(answers)
         for entry in answer["flows"]
     ]
-    (found,) = path_delays([JudgedPath("c", frozenset({"c"}), "a→b")], flows, answers, ())
+    (found,) = path_delays([JudgedPath("c", frozenset({"c"}), "a→b")], flows, answers, (), PolicerMemory((), {}))
     return found
 
 

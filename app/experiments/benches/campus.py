@@ -23,7 +23,8 @@ from app.plan.model import Plan
 from app.plan.shares import expected_shares
 from app.platforms.base import platform
 from app.resources import path_of, read_text
-from app.tester.twin import PHASE_SECONDS, PS, TwinTester
+from app.tester.sources import PHASE_SECONDS
+from app.tester.twin import PS, TwinTester
 from app.validation.rendering import merged_tree
 from app.validation.tree_text import tree_text
 

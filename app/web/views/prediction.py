@@ -146,7 +146,7 @@ def predicted(
 
 def _beside(prediction: Measurement, measured: str) -> Measurement | None:
     """Of a measurement what a prediction has, too: the same classes on the same paths."""
-    found = Measurement.model_validate_json(measured)
+    found = Measurement.taken_in(measured)
     flows = {(s.name, f.traffic_class, f.path) for s in prediction.scenarios for f in s.flows}
     scenarios = tuple(
         each.model_copy(
