@@ -41,28 +41,26 @@ _KINDS = (
 )
 
 
-def write_campus(folder: Path, devices: int, *, ranges: bool = True, changed: int = 3) -> None:
+def write_campus(
+    folder: Path, devices: int, *, ranges: bool = True, changed: int = 3, startup: bool = False
+) -> None:
     """Write the inventory of so many devices; their ports as ranges or one by one.
 
-    The ports of the first ``changed`` ones towards hosts are tagged ``changed``, all others ``lan``.
+    The ports of the first ``changed`` ones towards hosts are tagged ``changed``, all others ``lan``. With
+    ``startup`` a lab can be started of it.
     """
     folder.mkdir(parents=True)
-    host_lines = (line for number in range(devices) for line in _device(number, devices, ranges, number < changed))
+    host_lines: list[str] = []
+    for number in range(devices):
+        host_lines += _device(number, devices, ranges, number < changed)
+        host_lines += [f"    startup: d{number}.cfg"] if startup else []
     (folder / "hosts.yaml").write_text("\n".join(host_lines) + "\n", encoding="utf-8")
     (folder / "groups.yaml").write_text(
         "".join(f"{kind.platform}: {{platform: {kind.platform}}}\n" for kind in _KINDS), encoding="utf-8"
     )
     (folder / "links.yaml").write_text("\n".join(_links(devices)) + "\n", encoding="utf-8")
-
-
-def change(name: str = "few") -> LoadedIntent:
-    """A change that concerns the first devices of a campus alone: voice first on their ports towards hosts."""
-    return parse_intent(_INTENT.format(name=name, tag=_CHANGED), f"{name}.yaml")
-
-
-def change_of_all(name: str = "all") -> LoadedIntent:
-    """The same change at the ports of all other devices."""
-    return parse_intent(_INTENT.format(name=name, tag="lan"), f"{name}.yaml")
+    for number in range(devices if startup else 0):
+        (folder / f"d{number}.cfg").write_text(_startup(number), encoding="utf-8")
 
 
 _INTENT = """\
@@ -83,6 +81,18 @@ apply:
   - {{interfaces: [{tag}], direction: input}}
   - {{interfaces: [{tag}], direction: output}}
 """
+INTENT_OF_ALL = _INTENT.format(name="all", tag="lan")
+"""Voice first on the ports towards hosts, as text."""
+
+
+def change() -> LoadedIntent:
+    """A change that concerns the first devices of a campus alone: voice first on their ports towards hosts."""
+    return parse_intent(_INTENT.format(name="few", tag=_CHANGED), "few.yaml")
+
+
+def change_of_all() -> LoadedIntent:
+    """The same change at the ports of all other devices."""
+    return parse_intent(INTENT_OF_ALL, "all.yaml")
 
 
 def _kind(number: int) -> _Kind:
@@ -108,6 +118,14 @@ def _device(number: int, devices: int, ranges: bool, changed: bool) -> Iterator[
             yield f'      "{kind.name(f"[{_written(sorted(ports))}]")}": {body}'
         elif not ranges:
             yield from (f'      "{kind.name(port)}": {body}' for port in sorted(ports))
+
+
+def _startup(number: int) -> str:
+    """What a device boots with: its name and its ports, and on a 5510 queues for three classes."""
+    kind = _kind(number)
+    if kind.platform == "nortel_5510":
+        return f"enable\nconfigure terminal\nsnmp-server name d{number}\nqos agent queue-set 7\nend\n"
+    return f"hostname d{number}\n!\n" + "".join(f"interface {kind.name(port)}\n!\n" for port in kind.numbers())
 
 
 def _trunks(number: int, devices: int) -> tuple[list[int], int | None]:
