@@ -11,6 +11,7 @@
         │   └── EnableRefused     it took them, and does not take the enable secret
         ├── DeviceErrors          several of them at once
         ├── TesterError           a tester could not measure
+        ├── SourceError           an inventory source (NetBox, a plug-in of Nornir) could not be read
         ├── StoreError            run store, artifacts, migrations
         └── EngineBusy            another process owns the run engine
 
@@ -158,6 +159,11 @@ class DeviceErrors(ServiceError):
 @dataclass(eq=False)
 class TesterError(ServiceError):
     """A tester could not measure."""
+
+
+@dataclass(eq=False)
+class SourceError(ServiceError):
+    """A source of inventories could not be read."""
 
 
 @dataclass(eq=False)

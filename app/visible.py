@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from typing import Any
+
+from markupsafe import Markup
 
 _DELETE = 0x7F
 _PICTURES = 0x2400
@@ -19,6 +22,25 @@ def visible(text: str) -> str:
     C0 controls become their pictures (``␛``), others their number (``<U+202E>``). Tabs and line feeds stay.
     """
     return _UNSEEN.sub(_picture, text)
+
+
+def visible_in_page(value: Any) -> Any:
+    """What a template's expression gives, as a page may have it: texts, escaped ones too, are visible.
+
+    For `jinja2.Environment`'s ``finalize``. Line ends of texts that come from forms (CRLF) stay.
+    """
+    if not isinstance(value, str):
+        return value
+    text = "\r\n".join(map(visible, str(value).split("\r\n")))
+    return Markup(text) if isinstance(value, Markup) else text  # noqa: S704 (it was escaped before)
+
+
+def visible_json(document: str) -> str:
+    """The text of a JSON document with these characters as JSON's own escapes (RFC 8259, section 7).
+
+    What is read from it is the same; line ends between its values stay.
+    """
+    return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", document)
 
 
 def _picture(found: re.Match[str]) -> str:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from jinja2 import Environment
+from markupsafe import Markup
 
-from app.visible import visible
+from app.visible import visible, visible_in_page, visible_json
+from tests.counted import tried
 
 pytestmark = pytest.mark.hostile
 
@@ -25,6 +30,7 @@ def test_what_speaks_to_a_terminal_is_seen() -> None:
 
 @given(st.text())
 def test_no_text_keeps_one_and_plain_text_stays(text: str) -> None:
+    tried("texts with control characters")
     shown = visible(text)
     assert not set(shown) & set(UNSEEN)
     assert visible(shown) == shown
@@ -35,3 +41,17 @@ def test_no_text_keeps_one_and_plain_text_stays(text: str) -> None:
 def test_lines_and_tabs_stay() -> None:
     text = "policy-map WAN\n\tclass class-default – größer 東京\n"
     assert visible(text) == text
+
+
+@given(st.text())
+def test_a_json_document_keeps_its_meaning(text: str) -> None:
+    document = {"text": text, text: [1]}
+    shown = visible_json(json.dumps(document, ensure_ascii=False, indent=1))
+    assert not set(shown) & set(UNSEEN)
+    assert json.loads(shown) == document
+
+
+def test_a_page_shows_them_escaped_or_not() -> None:
+    page = Environment(autoescape=True, finalize=visible_in_page).from_string("{{ a }}{{ b }}{{ n }}")
+    assert page.render(a="<\u202e", b=Markup("<b>\x9b</b>"), n=3) == "&lt;&lt;U+202E&gt;<b><U+009B></b>3"
+    assert page.render(a="one\r\ntwo\rthree", b="", n="") == "one\r\ntwo␍three"

@@ -86,7 +86,7 @@ def open_backend(settings: Settings) -> Iterator[Backend]:
         limits = Limits(settings.compute_megabytes, settings.compute_seconds)
         compute = opened.enter_context(closing(Compute(settings.compute_processes, _PRELOAD, limits)))
         networks = Networks(settings.inventories_dir)
-        background = opened.enter_context(closing(Background(SHORT_SECONDS, LONG_SECONDS)))
+        background = opened.enter_context(closing(Background(SHORT_SECONDS, LONG_SECONDS, limits)))
         previews = Previews(settings, networks, compute)
         metrics = Metrics()
         metrics.registry.register(Gauges(database, compute, previews))

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import structlog
 
-from app.compute import Compute, TooBusy
+from app.compute import Compute, Limits, TooBusy
 from app.errors import QosforgeError, ServiceError
 
 State = Literal["waiting", "computing", "done", "failed"]
@@ -54,10 +54,10 @@ class _Job:
 class _Lane:
     """A process, the thread that waits for it, and the jobs that it has not begun."""
 
-    def __init__(self, name: Lane, seconds: float) -> None:
+    def __init__(self, name: Lane, seconds: float, limits: Limits) -> None:
         self.name = name
         self.seconds = seconds
-        self.compute = Compute(1)
+        self.compute = Compute(1, limits=limits)
         self.thread: threading.Thread | None = None
         self._waiting: dict[str, _Job] = {}
         self._turns: dict[str, int] = {}
@@ -94,9 +94,12 @@ class Background:
     its own. Nothing of it outlives the service: what was under way when it ended is begun again by who asks again.
     """
 
-    def __init__(self, short: float, long: float) -> None:
-        """How many seconds one computation may take in either lane."""
-        self._lanes: dict[Lane, _Lane] = {"short": _Lane("short", short), "long": _Lane("long", long)}
+    def __init__(self, short: float, long: float, limits: Limits) -> None:
+        """How many seconds one computation may take in either lane, and what memory and processor time in any."""
+        self._lanes: dict[Lane, _Lane] = {
+            "short": _Lane("short", short, limits),
+            "long": _Lane("long", long, limits),
+        }
         self._changed = threading.Condition()
         self._progress: dict[str, Progress] = {}
         self._ended: OrderedDict[str, int] = (

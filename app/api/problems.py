@@ -45,6 +45,7 @@ from app.runs.policy_versions import PolicyMoved, PolicyUnknown
 from app.runs.store import RunUnknown
 from app.runs.sweeps import SweepUnknown
 from app.runs.wrong_state import WrongState
+from app.tester.faults import FaultyMeasurement
 from app.webhooks.registry import WebhookDisabled, WebhookUnknown
 
 _LOG = structlog.get_logger(__name__)
@@ -259,15 +260,7 @@ async def _tell_invalid(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     # Never the input itself: it may hold a secret, or what JSON cannot say.
     faults = error.errors()
-    documents = [
-        {
-            "device": "",
-            "path": _location(fault["loc"]),
-            "message": str(fault["msg"]).removeprefix("Value error, "),
-            "mend": _mend(fault),
-        }
-        for fault in faults
-    ]
+    documents = [document for fault in faults for document in _documents(fault)]
     malformed = any(fault["type"] == "json_invalid" for fault in faults)
     kind = MALFORMED if malformed else WRONG_INPUT
     detail = f"{documents[0]['path']}: {documents[0]['message']}"
@@ -291,6 +284,19 @@ def _allowed(request: Request) -> list[str]:
     return sorted(
         {method for one in routes if one.path_regex.match(request.url.path) for method in one.methods or ()}
     )
+
+
+def _documents(fault: Mapping[str, Any]) -> list[dict[str, str]]:
+    """What the model of a body has against it; every fault of its own of a measurement."""
+    place = _location(fault["loc"])
+    known = fault.get("ctx", {}).get("error")
+    if isinstance(known, FaultyMeasurement):
+        return [
+            {"device": "", "path": f"{place}.{each.path}", "message": each.message, "mend": each.mend}
+            for each in known.faults
+        ]
+    message = str(fault["msg"]).removeprefix("Value error, ")
+    return [{"device": "", "path": place, "message": message, "mend": _mend(fault)}]
 
 
 def _mend(fault: Mapping[str, Any]) -> str:

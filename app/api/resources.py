@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from datetime import datetime
+from functools import partial
 from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt
 
 from app.access.roles import EVERY_NETWORK, Principal, Role
 from app.api.access_models import DeviceName, NetworkName
-from app.deploy.device_words import shown
 from app.deploy.inspection import DeviceCheck
 from app.deploy.new_device import NewDevice
 from app.inventory.models import Device, Link, Network, Station
@@ -102,14 +102,16 @@ class RunningQos(BaseModel):
     not_understood: list[UnknownLine]
 
     @classmethod
-    def of(cls, plan: Plan) -> Self:
-        """What a box's configuration amounts to."""
+    def of(cls, plan: Plan, text: str) -> Self:
+        """What a box's configuration, ``text``, amounts to."""
         forms = secret_forms(plan.platform)
+        secrets = forms.secrets(text)
+        held = plan.model_dump(mode="json", exclude_defaults=True, exclude={"unknown"})
         return cls(
             device=plan.device,
             platform=plan.platform,
-            plan=plan.model_dump(mode="json", exclude_defaults=True, exclude={"unknown"}),
-            not_understood=[line.model_copy(update={"text": shown(line.text, forms)}) for line in plan.unknown],
+            plan=forms.shown_document(held, secrets),
+            not_understood=[line.shown(partial(forms.shown, secrets=secrets)) for line in plan.unknown],
         )
 
 

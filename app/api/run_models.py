@@ -285,7 +285,7 @@ def report_document(report: RunReport) -> ReportDocument:
 
 def without_secrets(report: RunReport) -> RunReport:
     """The report with no line of a box that the run did not change: running configurations carry secrets."""
-    bare = [device.model_copy(update={"read_back": "", "diff": _changes(device.diff)}) for device in report.devices]
+    bare = [device.model_copy(update={"diff": _changes(device.diff)}) for device in report.devices]
     return report.model_copy(update={"devices": tuple(bare)})
 
 

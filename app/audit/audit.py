@@ -12,6 +12,7 @@ from app.findings import Finding, Severity
 from app.inventory.models import Network
 from app.plan.model import Plan
 from app.platforms.base import platform
+from app.platforms.shown_findings import shown_findings
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,8 @@ def audit(network: Network, texts: Mapping[str, str], files: Mapping[str, str] |
         *check_marks(held),
         *_not_understood(plans, files or {}),
     )
-    return Audit(network, plans, ways(held), findings)
+    platforms = {device.name: device.platform for device in network.devices}
+    return Audit(network, plans, ways(held), shown_findings(findings, texts, platforms))
 
 
 def _unread(network: Network, plans: Mapping[str, Plan]) -> Iterator[Finding]:

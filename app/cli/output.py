@@ -14,14 +14,15 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from app.deltaq.objective import Verdict
 from app.errors import InputError, Place, QosforgeError
 from app.findings import Finding, Severity
 from app.reports.balance import SIDE_HEADINGS, accounts, in_words, side_texts, who_paid
-from app.reports.evidence import deciding, observed, sentence
+from app.reports.evidence import deciding, observed, sentences
 from app.reports.table import COLUMNS, amount, comparison_table
 from app.tester.judging import ClassVerdict
 from app.tester.measurement import Measurement
-from app.visible import visible
+from app.visible import visible, visible_json
 
 if TYPE_CHECKING:
     from app.reports.preview import WaveDocument
@@ -76,7 +77,7 @@ def print_configuration(text: str) -> None:
 
 def print_json(document: Any) -> None:
     """One JSON document, for machines."""
-    sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+    sys.stdout.write(visible_json(json.dumps(document, indent=2, ensure_ascii=False)) + "\n")
 
 
 def findings_json(findings: Iterable[Finding]) -> list[dict[str, Any]]:
@@ -268,7 +269,7 @@ def print_verdicts_of(verdicts: Iterable[ClassVerdict], when: str) -> None:
 
 
 def print_verdicts(verdicts: Mapping[str, Iterable[ClassVerdict]], *, every_bound: bool) -> None:
-    """Per judged class and path: the bounds (or the one nearest to its limit), and the verdict at every time."""
+    """Per judged class and path: the bounds (or those that made the verdicts), and the verdict at every time."""
     by_side = [{(v.scenario, v.traffic_class, v.path): v for v in side} for side in verdicts.values()]
     # Who is judged more than once is told as judged last.
     whole = {key: verdict for side in by_side for key, verdict in side.items()}
@@ -289,12 +290,14 @@ def print_verdicts(verdicts: Mapping[str, Iterable[ClassVerdict]], *, every_boun
         table.add_column(heading, no_wrap=heading not in ("path", "bound"), overflow="fold")
     for key, known in whole.items():
         sides = [side.get(key) for side in by_side]
-        bounds = range(len(known.verdict.bounds)) if every_bound else [deciding(known.verdict)]
-        for position, number in enumerate(bounds):
-            first = position == 0
+        first = 0 if every_bound else deciding(known.verdict)
+        told = [first if every_bound or side is None else _deciding_beside(first, side.verdict) for side in sides]
+        rows = range(len(known.verdict.bounds)) if every_bound else dict.fromkeys((first, *told))
+        for number in rows:
             bound = known.verdict.bounds[number]
-            name = (known.scenario, known.traffic_class, known.path or "") if first else ("", "", "")
-            cells = [cell for side in sides for cell in _side(side, number, with_outcome=first)]
+            name = (known.scenario, known.traffic_class, known.path or "") if number == first else ("", "", "")
+            shown = (_side(side, number, with_outcome=at == number) for side, at in zip(sides, told, strict=True))
+            cells = [cell for side in shown for cell in side]
             table.add_row(*name, bound.label, amount(bound.asked, bound.kind), *cells)
     out.print(table)
     _print_evidence(whole.values())
@@ -303,9 +306,7 @@ def print_verdicts(verdicts: Mapping[str, Iterable[ClassVerdict]], *, every_boun
 
 def _print_evidence(verdicts: Iterable[ClassVerdict]) -> None:
     """What the bound rests on that decides each verdict of the last side."""
-    for one in verdicts:
-        where = " ".join(part for part in (one.scenario, one.path) if part)
-        told = sentence(one.verdict.bounds[deciding(one.verdict)], one.verdict, one.traffic_class)
+    for where, told in sentences(verdicts):
         out.print(Text(f"{where}: {told}"), soft_wrap=True)
 
 
@@ -318,9 +319,14 @@ def _print_missing(verdicts: Iterable[ClassVerdict]) -> None:
             out.print(Text(f"{text}; measure for longer (`seconds`)", style=STYLE["inconclusive"]), soft_wrap=True)
 
 
+def _deciding_beside(number: int, verdict: Verdict) -> int:
+    """The bound beside which an outcome is told: the one that all sides are told by, unless another one made it."""
+    return number if verdict.bounds[number].outcome == verdict.outcome else deciding(verdict)
+
+
 def _side(verdict: ClassVerdict | None, number: int, *, with_outcome: bool) -> tuple[Text, Text]:
     if verdict is None:
-        return Text("–"), Text("")
+        return Text("–" if with_outcome else ""), Text("")
     bound = verdict.verdict.bounds[number]
     outcome = _outcome(verdict.verdict.outcome) if with_outcome else Text("")
     return Text(observed(bound), style=STYLE[bound.outcome]), outcome

@@ -17,6 +17,7 @@ from app.errors import InputError, QosforgeError
 from app.findings import Finding
 from app.reports.checks import Check, as_findings
 from app.reports.model import RunReport
+from app.visible import visible_json
 
 Sarif = Annotated[
     Path | None, typer.Option("--sarif", metavar="FILE", help="Write the findings as SARIF (annotations).")
@@ -85,7 +86,7 @@ class Reports:
 
         assert self.sarif is not None
         document = sarif(findings, self.policy, _root(Path(self.policy)))
-        write_file(self.sarif, json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+        write_file(self.sarif, visible_json(json.dumps(document, indent=2, ensure_ascii=False)) + "\n")
 
 
 def _root(policy: Path) -> Path:

@@ -108,8 +108,16 @@ def _short(value: object) -> str:
     if isinstance(value, BaseModel):
         return _short(value.model_dump(mode="json", exclude_defaults=True))
     if isinstance(value, tuple) and any(isinstance(part, BaseModel) for part in value):
-        return f"{len(value)} ({', '.join(_short(part) for part in value)})"[:LONGEST]
-    return (str(value) if isinstance(value, str) else repr(value))[:LONGEST]
+        return _cut(f"{len(value)} ({', '.join(_short(part) for part in value)})")
+    return _cut(str(value) if isinstance(value, str) else repr(value))
+
+
+def _cut(text: str) -> str:
+    """At most `LONGEST` characters, without the word that the cut falls into: half a secret is known to nobody."""
+    if len(text) <= LONGEST:
+        return text
+    kept = text[:LONGEST]
+    return f"{kept.rpartition(' ')[0]} …".lstrip()
 
 
 def _comparable(value: object) -> object:

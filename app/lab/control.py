@@ -22,6 +22,9 @@ from app.lab.errors import ChannelError, StartError
 from app.lab.spec import NetworkSpec
 
 _POLL_SECONDS = 0.02
+_START_SECONDS = 20.0
+_BOX_SECONDS = 0.5
+"""How long a lab may take to start, and for each box: many times what it takes on an idle core."""
 
 
 @dataclass(frozen=True)
@@ -41,11 +44,14 @@ class Overlay:
     known_hosts: Path
 
 
-def start(spec: NetworkSpec, state: Path, *, timeout: float = 20.0) -> Overlay:
+def start(spec: NetworkSpec, state: Path, *, timeout: float | None = None) -> Overlay:
     """Start a lab of its own process and wait until every box listens. A running one is left as it is.
 
-    Raises StartError, with the end of the lab's log, when it does not come up within ``timeout`` seconds.
+    Raises StartError, with the end of the lab's log, when it does not come up within ``timeout`` seconds
+    (by default a bound that grows with the number of boxes).
     """
+    if timeout is None:
+        timeout = _START_SECONDS + _BOX_SECONDS * len(spec.boxes)
     state.mkdir(parents=True, exist_ok=True)
     if running_pid(state) is not None:
         return overlay(state)

@@ -6,6 +6,7 @@ import ipaddress
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Generic, TypeVar, cast
 
 from app.lab.patterns import ArgumentType, Edge, Node, PatternCompiler
@@ -141,18 +142,9 @@ class Grammar(Generic[Handler]):
     """All commands of one mode as one automaton."""
 
     def __init__(self, commands: Iterable[Command[Handler]], types: Mapping[str, ArgumentType]) -> None:
-        compiler = PatternCompiler({**BASE_TYPES, **types})
-        self._start = Node()
-        negative, default = Node(), Node()
-        for command in commands:
-            compiler.add(self._start, command.pattern).accepts = (command, "")
-            if command.no is not None and command.no is not False:
-                pattern = command.pattern if command.no is True else str(command.no)
-                compiler.add(negative, pattern).accepts = (command, "no")
-                compiler.add(default, pattern).accepts = (command, "default")
-        if negative.edges or negative.free:
-            self._start.edges.append(Edge(negative, (), word="no"))
-            self._start.edges.append(Edge(default, (), word="default"))
+        self._commands = tuple(commands)
+        forms = tuple((command.pattern, command.no) for command in self._commands)
+        self._start = _automaton(forms, frozenset({**BASE_TYPES, **types}.items()))
 
     def match(self, line: str) -> tuple[Command[Handler], Match]:
         """Recognise a line. Raises SyntaxRefused when it is invalid, incomplete or ambiguous."""
@@ -164,16 +156,15 @@ class Grammar(Generic[Handler]):
                 break
         for node, state in states.items():
             if node.accepts is not None:
-                command, sign = cast(tuple[Command[Handler], str], node.accepts)
+                position, sign = cast(tuple[int, str], node.accepts)
                 words = state.words[1:] if sign else state.words
-                return command, Match(words, state.args, sign == "no", sign == "default", line)
+                return self._commands[position], Match(words, state.args, sign == "no", sign == "default", line)
         raise SyntaxRefused("incomplete", len(line), line)
 
     @staticmethod
     def _step(states: dict[Node, _State], line: str, token: str, column: int) -> tuple[dict[Node, _State], bool]:
         ranked: dict[int, list[tuple[Edge, str, _State]]] = {0: [], 1: [], 2: [], 3: []}
         low = token.lower()
-        nearest = 0
         for node, state in states.items():
             for edge in node.edges:
                 if edge.word is not None:
@@ -182,8 +173,6 @@ class Grammar(Generic[Handler]):
                         ranked[0].append((edge, edge.word, state))
                     elif word.startswith(low):
                         ranked[1].append((edge, edge.word, state))
-                    else:
-                        nearest = max(nearest, _common(word, low))
                 elif edge.kind is not None:
                     text = line[column:].rstrip() if edge.kind.rest else token
                     value = edge.kind.parse(text)
@@ -192,6 +181,8 @@ class Grammar(Generic[Handler]):
                         ranked[rank].append((edge, value, state))
         chosen = next((hits for hits in ranked.values() if hits), None)
         if chosen is None:
+            words = (edge.word.lower() for node in states for edge in node.edges if edge.word is not None)
+            nearest = max((_common(word, low) for word in words), default=0)
             raise SyntaxRefused("invalid", column + nearest, line)
         if len({edge.word for edge, _, _ in chosen if edge.word is not None}) > 1 and chosen is ranked[1]:
             raise SyntaxRefused("ambiguous", column, line)
@@ -202,6 +193,26 @@ class Grammar(Generic[Handler]):
                 args.setdefault(name, []).append(value)
             _close(edge.target, _State([*state.words, value], args), after)
         return after, chosen is ranked[3]
+
+
+# Boxes of one platform and image have the same commands: the tables of several dozen such images are kept.
+@lru_cache(maxsize=1024)
+def _automaton(
+    forms: tuple[tuple[str, str | bool | None], ...], types: frozenset[tuple[str, ArgumentType]]
+) -> Node:
+    """The start of a table's automaton; it accepts a command by its position and the word before it."""
+    compiler = PatternCompiler(dict(types))
+    start, negative, default = Node(), Node(), Node()
+    for position, (pattern, no) in enumerate(forms):
+        compiler.add(start, pattern).accepts = (position, "")
+        if no is not None and no is not False:
+            negated = pattern if no is True else no
+            compiler.add(negative, negated).accepts = (position, "no")
+            compiler.add(default, negated).accepts = (position, "default")
+    if negative.edges or negative.free:
+        start.edges.append(Edge(negative, (), word="no"))
+        start.edges.append(Edge(default, (), word="default"))
+    return start
 
 
 def _close(node: Node, state: _State, into: dict[Node, _State]) -> None:

@@ -6,6 +6,7 @@ when the box holds what was meant.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
 from typing import Literal
 
@@ -356,6 +357,11 @@ class UnknownLine(Model):
     text: str
     context: str = ""
     undefined: str | None = None
+
+    def shown(self, words: Callable[[str], str]) -> UnknownLine:
+        """The line as people may have it: ``words`` gives what may be shown of a device's text."""
+        undefined = None if self.undefined is None else words(self.undefined)
+        return UnknownLine(line=self.line, text=words(self.text), context=words(self.context), undefined=undefined)
 
 
 class Plan(Model):

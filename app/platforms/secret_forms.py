@@ -3,52 +3,137 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from app.visible import visible
 
 BLOT = "********"
+_REMEMBERED = 20_000
+_REMEMBERED_LENGTH = 200
+"""Lines without a secret that are known, and their longest: a fleet's configurations have mostly the same few."""
+_LONGEST_LINE = 4096
+"""Characters of a line that is looked at; a longer one is no configuration line, and is not shown at all."""
 _SHORTEST = 3
 """Characters of a secret that is blotted out wherever it stands; shorter ones stand in too many other words."""
-_WORD = r"[^\s,;'\"<>)\]]+"
-_QUOTED = rf"(?:\"[^\"\n]*\"|'[^'\n]*'|{_WORD})"
+_SENTENCE = r"(?!(?:and|are|for|is|may|not|of|or|prompt|than|that|to|was)\b)"
+"""Not before these: they are words of a sentence about passwords and keys."""
 
 _PRIVATE_KEY = re.compile(r"(?<=PRIVATE KEY-----)[^-]+(?=-----END|\Z)")
+_LETTERS = re.compile(r"[^\W_]+")
+_BREAK = re.compile(r"\r?\n[ \t]*")
 
 KIND = r"(?:[0-9]\s+)?"
 """The number before a secret that says how it is encoded."""
-SECRET = rf"(?!(?:and|are|for|is|may|not|of|or|prompt|than|that|to|was)\b)(?P<secret>{_QUOTED})"
-"""A secret; these words are those of a sentence about passwords and keys."""
+SECRET = rf"{_SENTENCE}(?P<secret>\"[^\"\n]*\"|'[^'\n]*'|\S+)"
+"""A secret up to the next blank, or in quotation marks."""
+SECRET_TO_END = rf"{_SENTENCE}(?P<secret>\S[^\n]*)"
+"""A secret that may hold blanks: the rest of the line."""
+EVERYWHERE = (r"\w+://[^\s:/@]+:(?P<secret>[^\s@]+)(?=@)",)
+"""Forms that no platform has for itself: the password in a URL (RFC 3986, section 3.2.1)."""
 
 
 class SecretForms:
     """A platform's forms of secret-bearing lines.
 
     Each is a regular expression whose group ``secret`` is what must not be seen. They are looked for anywhere in a
-    line, so that a difference's ``+``, an indentation, a quotation or a sentence around it does not hide one.
+    line, so that a difference's ``+``, an indentation, a quotation or a sentence around it does not hide one. What
+    stands between its words has to be bounded in number: a device may say anything.
     """
 
     def __init__(self, forms: Iterable[str]) -> None:
         self.forms = tuple(forms)
-        self._patterns = tuple(re.compile(rf"(?<!\w)(?<!\w-){form}", re.IGNORECASE) for form in self.forms)
+        self._patterns = tuple(
+            re.compile(rf"(?<!\w)(?<!\w-){form}", re.IGNORECASE)
+            for form in dict.fromkeys((*self.forms, *EVERYWHERE))
+        )
+        self._plain: set[str] = set()
 
     def secrets(self, text: str) -> frozenset[str]:
         """Every secret that lines of ``text`` hold, long enough to be told from other words."""
-        lines = text.splitlines()
-        found = {match["secret"] for line in lines for form in self._patterns for match in form.finditer(line)}
-        found = {secret.strip("\"'") for secret in found} | set(_PRIVATE_KEY.findall(text))
+        found = set(_PRIVATE_KEY.findall(text))
+        for line in text.splitlines():
+            if len(line) <= _LONGEST_LINE:
+                found.update(line[start:stop].strip("\"'") for start, stop in self._spans(line))
         return frozenset(secret for secret in found if len(secret) >= _SHORTEST and secret.strip("*"))
 
     def blotted(self, text: str, secrets: Iterable[str] = ()) -> str:
         """``text`` without what its lines hold by their form, and without these secrets wherever they stand."""
-        for secret in sorted({secret for secret in secrets if len(secret) >= _SHORTEST}, key=len, reverse=True):
-            text = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", BLOT, text)
-        return "".join(map(self._blotted_line, _PRIVATE_KEY.sub(f"\n{BLOT}\n", text).splitlines(keepends=True)))
+        text = _without(text, _by_value(text, secrets))
+        lines = _PRIVATE_KEY.sub(f"\n{BLOT}\n", text).splitlines(keepends=True)
+        return "".join(_without(line, self._spans(line)) for line in lines)
 
-    def _blotted_line(self, line: str) -> str:
+    def shown(self, text: str, secrets: Iterable[str] = ()) -> str:
+        """``text`` as people, stores and logs may have it: blotted, and no character of it unseen."""
+        return visible(self.blotted(text, secrets))
+
+    def shown_document(self, document: Any, secrets: Iterable[str] = ()) -> Any:
+        """A JSON document whose texts, keys apart, are as :meth:`shown` gives them."""
+        match document:
+            case str():
+                return self.shown(document, secrets)
+            case Mapping():
+                return {key: self.shown_document(value, secrets) for key, value in document.items()}
+            case list() | tuple():
+                return [self.shown_document(value, secrets) for value in document]
+        return document
+
+    def _spans(self, line: str) -> list[tuple[int, int]]:
+        """Where the secrets of a line stand, by any form; a line that has none is remembered, no other is."""
+        if line in self._plain:
+            return []
+        if len(line) > _LONGEST_LINE:
+            return [(0, len(line.rstrip("\r\n")))]
         # All forms read the line as it is: none hides a secret from another one.
-        spans = sorted(match.span("secret") for form in self._patterns for match in form.finditer(line))
-        parts, end = [], 0
-        for start, stop in spans:
-            if start >= end:
-                parts += [line[end:start], BLOT]
-            end = max(end, stop)
-        return "".join([*parts, line[end:]])
+        spans = [match.span("secret") for form in self._patterns for match in form.finditer(line)]
+        if not spans and len(line) <= _REMEMBERED_LENGTH:
+            if len(self._plain) >= _REMEMBERED:
+                self._plain.clear()
+            self._plain.add(line)
+        return spans
+
+
+def _without(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """A text with what stands in the spans blotted out."""
+    parts, end = [], 0
+    for start, stop in sorted(spans):
+        if start >= end:
+            parts += [text[end:start], BLOT]
+        end = max(end, stop)
+    return "".join([*parts, text[end:]])
+
+
+def _by_value(text: str, secrets: Iterable[str]) -> Iterator[tuple[int, int]]:
+    """Where secrets stand in a text between other characters than letters and digits; also broken over two lines.
+
+    The cost is that of the text, whatever the number of secrets: they are found by their first letters and digits.
+    """
+    known: dict[str, list[tuple[int, str]]] = {}
+    for secret in secrets:
+        first = _LETTERS.search(secret)
+        if len(secret) >= _SHORTEST and first is not None:
+            known.setdefault(first[0], []).append((first.start(), secret))
+    if not known:
+        return
+    yield from _found(text, known)
+    breaks = [match.span() for match in _BREAK.finditer(text)]
+    # Only what stands around the break: elsewhere the joined text is the text.
+    longest = max(len(secret) for same in known.values() for _, secret in same)
+    for (_, begin), (at, after), (end, _) in zip(
+        [(0, 0), *breaks], breaks, [*breaks[1:], (len(text), 0)], strict=False
+    ):
+        left, right = max(begin, at - longest), min(end, after + longest)
+        for start, stop in _found(text[left:at] + text[after:right], known):
+            if start < at - left < stop:
+                yield left + start, stop + left + after - at
+
+
+def _found(text: str, known: dict[str, list[tuple[int, str]]]) -> Iterator[tuple[int, int]]:
+    for word in _LETTERS.finditer(text):
+        for ahead, secret in known.get(word[0], ()):
+            start = word.start() - ahead
+            stop = start + len(secret)
+            # What begins or ends with a letter or digit must not be a part of a longer word.
+            inside = secret[-1:].isalnum() and text[stop : stop + 1].isalnum()
+            if start >= 0 and not inside and text.startswith(secret, start):
+                yield start, stop

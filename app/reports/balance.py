@@ -11,7 +11,8 @@ from pydantic import BaseModel, ConfigDict
 
 from app.deltaq.objective import Quantity
 from app.reports.table import format_quantity
-from app.tester.measurement import ClassSummary, FlowResult, Measurement, summarise, to_ms
+from app.tester.measurement import FlowResult, Measurement, to_ms
+from app.tester.pooling import ClassSummary, summarise
 
 _DOCUMENT = ConfigDict(frozen=True, extra="forbid")
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator
 
 from app.deltaq.error_spending import confidence_at
 from app.deltaq.objective import BoundVerdict, Evidence, Verdict
 from app.reports.table import amount
+from app.tester.judging import ClassVerdict
 
 _OF: dict[Evidence, str] = {
     "emulated": "of the configuration read back",
@@ -43,6 +45,13 @@ def interval(bound: BoundVerdict) -> str:
     return f"{first.removesuffix(unit).rstrip()}–{last}" if unit else f"{first} to {last}"
 
 
+def sentences(verdicts: Iterable[ClassVerdict]) -> Iterator[tuple[str, str]]:
+    """Of each verdict, where it holds (scenario and path) and what the bound rests on that decided it."""
+    for one in verdicts:
+        where = " ".join(part for part in (one.scenario, one.path) if part)
+        yield where, sentence(one.verdict.bounds[deciding(one.verdict)], one.verdict, one.traffic_class)
+
+
 def sentence(bound: BoundVerdict, verdict: Verdict, traffic_class: str) -> str:
     """What was seen of one bound of a class, by what, how surely, and what was assumed."""
     level = confidence_at(verdict.confidence, verdict.look, verdict.looks) * 100
@@ -52,8 +61,9 @@ def sentence(bound: BoundVerdict, verdict: Verdict, traffic_class: str) -> str:
     parts = [f"{_where(bound, verdict)}, {_what(bound, traffic_class)}{limits}", told]
     if bound.episode is not None:
         beyond = "lost" if bound.kind == "loss" else "later than asked"
+        few = f"only {bound.exceedances:,}" if bound.exceedances else "none"
         parts.append(
-            f"none {beyond}, which is taken to happen to up to {_count(bound.episode)} in one go "
+            f"{few} {beyond}, which is taken to happen to up to {_count(bound.episode)} in one go "
             f"(shown for up to {_count(bound.longest_episode or 0)})"
         )
     if bound.heavy_tail:
@@ -98,7 +108,9 @@ def _rounded(value: float | None, bound: BoundVerdict) -> str:
     if value is None:
         return "–"
     low, high = bound.low.number() or 0.0, bound.high.number() or 0.0
-    if math.isinf(value) or math.isinf(high) or high <= low:
+    if math.isinf(high):  # nothing is known above: what lies below the estimate tells how far it is known
+        high = 2 * (bound.observed.number() or 0.0) - low
+    if not math.isfinite(value) or not math.isfinite(high) or high <= low:
         return amount(value, bound.kind)
     scale, unit = (100, "%") if bound.kind == "loss" else (1e3, "ms")
     digits = max(0, -math.floor(math.log10((high - low) * scale / 2)))

@@ -12,15 +12,8 @@ from app.plots import Bar, ClassBars, Curve, Table, bars_table, class_bars, delt
 from app.reports.model import RunReport
 from app.reports.table import amount
 from app.tester.judging import ClassVerdict
-from app.tester.measurement import (
-    ClassSummary,
-    FlowResult,
-    Measurement,
-    When,
-    flows_sample,
-    pooled_deltaq,
-    summarise,
-)
+from app.tester.measurement import FlowResult, Measurement, When, flows_sample
+from app.tester.pooling import ClassSummary, pooled_deltaq, summarise
 
 PS_PER_SECOND = 1e12
 """Picoseconds in a second."""

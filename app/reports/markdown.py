@@ -15,7 +15,7 @@ from app.deltaq.objective import BoundVerdict
 from app.findings import Finding, Severity
 from app.reports.checks import Check, gap_text, of_devices
 from app.reports.delay_origin import DelayOrigin, not_recorded, run_origins
-from app.reports.evidence import interval, observed
+from app.reports.evidence import interval, observed, sentences
 from app.reports.facts import run_facts
 from app.reports.model import RunReport
 from app.reports.preview import DevicePreview, FidelityDocument
@@ -64,6 +64,8 @@ def run_markdown(report: RunReport, *, longest: int = LONGEST) -> str:
         # Never what a box holds: lines around a change may be secrets, and a comment is read by many.
         parts = [("Entered", "text", device.candidate), ("Undone by", "text", device.inverse)]
         sections.append(_details(title, [_fenced(*part) for part in parts if part[2].strip()]))
+    if told := _evidence(report):
+        sections.insert(0, _details("What the verdicts rest on", [*told, ""]))
     sections += [_details(f"Where the delay arises: {one.heading}", _origin(one)) for one in _last_origins(report)]
     return _bounded(head, sections, longest, ("section", "sections"))
 
@@ -161,6 +163,12 @@ def _verdict_table(report: RunReport) -> list[str]:
         seen = (_seen(row.sides.get(side)) for side in sides)
         rows.append((*map(prose, name), f"≤ {amount(bound.asked, bound.kind)}", *seen, prose(row.change)))
     return _table(("scenario", "class", "path", "bound", "asked", *sides, "change"), rows)
+
+
+def _evidence(report: RunReport) -> list[str]:
+    """What the bound rests on that decides each verdict, of the side that was judged last: lines of a list."""
+    last = report.verdicts_after or report.verdicts_predicted or report.verdicts_before
+    return [f"- {prose(where)}: {prose(told, 2 * CELL)}" for where, told in sentences(last)]
 
 
 def _unrecorded(report: RunReport) -> list[str]:

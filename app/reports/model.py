@@ -29,7 +29,10 @@ class StageReport(BaseModel):
 
 
 class DeviceReport(BaseModel):
-    """One box: what was wanted of it, what was done, and what it said it holds afterwards."""
+    """One box: what was wanted of it, what was done, and what changed in what it says it holds.
+
+    Its texts have no secrets; whole configurations stand in the run's artifacts alone.
+    """
 
     model_config = _DOCUMENT
 
@@ -40,7 +43,6 @@ class DeviceReport(BaseModel):
     inverse: str = ""
     diff: str = ""
     configuration: str = ""
-    read_back: str = ""
     findings: tuple[Finding, ...] = ()
 
 

@@ -24,6 +24,7 @@ from app.reports.table import COLUMNS, Group, amount, comparison_table
 from app.reports.verdict_rows import verdict_rows
 from app.resources import read_text
 from app.tester.judging import ClassVerdict
+from app.visible import visible_in_page
 
 TEMPLATE = "app/reports/run.html.j2"
 """The page, a Jinja2 template."""
@@ -37,6 +38,7 @@ def render_run_report(report: RunReport) -> str:
     environment = Environment(
         loader=FunctionLoader(read_text),
         autoescape=True,
+        finalize=visible_in_page,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -14,7 +14,8 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from app.deltaq.objective import Quantity
-from app.tester.measurement import ClassSummary, FlowResult, Measurement, summarise, to_ms
+from app.tester.measurement import FlowResult, Measurement, to_ms
+from app.tester.pooling import ClassSummary, summarise
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,6 +78,11 @@ class Artifacts(Protocol):
         return json.loads(self.get_bytes(artifact))
 
 
+def artifact_id(data: bytes) -> str:
+    """The id under which bytes are stored: their SHA-256, in hexadecimal digits."""
+    return hashlib.sha256(data).hexdigest()
+
+
 def open_artifacts(settings: Settings, database: Database) -> Artifacts:
     """The artifacts of this installation: files beside a SQLite store, else in the database all machines share."""
     return ArtifactStore(settings.artifacts_dir) if database.is_embedded else DatabaseArtifacts(database)
@@ -91,7 +96,7 @@ class ArtifactStore(Artifacts):
 
     def put_bytes(self, data: bytes) -> str:
         """See :meth:`Artifacts.put_bytes`."""
-        artifact = hashlib.sha256(data).hexdigest()
+        artifact = artifact_id(data)
         path = self._path(artifact)
         try:
             if _renewed(path, data):
@@ -134,7 +139,7 @@ class DatabaseArtifacts(Artifacts):
 
     def put_bytes(self, data: bytes) -> str:
         """See :meth:`Artifacts.put_bytes`."""
-        artifact = hashlib.sha256(data).hexdigest()
+        artifact = artifact_id(data)
         row = insert(ARTIFACTS).values(id=artifact, data=data, at=datetime.now(UTC))
         whole = row.on_conflict_do_update(  # storing again mends what was damaged
             index_elements=[ARTIFACTS.c.id], set_={"data": row.excluded.data, "at": row.excluded.at}
@@ -161,7 +166,7 @@ def _require_id(artifact: str) -> None:
 
 
 def _verified(artifact: str, data: bytes, place: Place) -> bytes:
-    if hashlib.sha256(data).hexdigest() != artifact:
+    if artifact_id(data) != artifact:
         raise ArtifactCorrupt(
             f"artifact {artifact} does not hold what was stored",
             place,

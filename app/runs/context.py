@@ -10,6 +10,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from napalm.base.base import NetworkDriver
 
+from app.compiler.compile import Compilation
 from app.deploy.fleet import Fleet, Outcome
 from app.deploy.route import Route, lab_route
 from app.deploy.sessions import ProcessEnding, Sessions
@@ -87,6 +88,8 @@ class Context:
     sessions: Sessions = field(default_factory=Sessions)
     route: Callable[[Path | None], Route] = lab_route
     """The way to the devices by the lab's state folder, ``None``: outside labs."""
+    compiled: tuple[Mapping[str, str], Compilation] | None = field(default=None, repr=False)
+    """What `recompiled` gave last, behind the configurations that it was for."""
 
     def stop(self) -> dict[str, Any] | None:
         """As what the run has to end, and why: somebody cancelled it, or its time is over."""

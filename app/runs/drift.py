@@ -11,7 +11,7 @@ from app.compiler.candidate import differences
 from app.inventory.models import Network
 from app.plan.description import port_facts, system_facts
 from app.plan.model import InterfacePlan, Plan, System
-from app.platforms.base import platform
+from app.platforms.base import platform, secret_forms
 from app.runs.artifacts import Artifacts
 from app.runs.given_up import RETENTION_STAGE
 from app.runs.store import Run, RunStore
@@ -70,8 +70,15 @@ def drift(store: RunStore, artifacts: Artifacts, network: Network, device: str, 
     found = settled(store, network).get(device)
     if found is None:
         return Drift(None, ())
-    before = held_plan(network, device, artifacts.get_text(found.artifact))
-    return Drift(found.run, differences(before, held_plan(network, device, text)))
+    return Drift(found.run, drift_words(network, device, artifacts.get_text(found.artifact), text))
+
+
+def drift_words(network: Network, device: str, before: str, now: str) -> tuple[str, ...]:
+    """Where one configuration of a device differs from another in what qosforge reads of it, without secrets."""
+    forms = secret_forms(network.device(device).platform)
+    secrets = forms.secrets(before) | forms.secrets(now)
+    found = differences(held_plan(network, device, before), held_plan(network, device, now))
+    return tuple(forms.shown(one, secrets) for one in found)
 
 
 def settled(store: RunStore, network: Network) -> dict[str, Settled]:

@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
 
-from app.compiler.candidate import differences
 from app.deploy.fleet import Fleet
 from app.deploy.route import Route, route_to
 from app.deploy.sessions import ProcessEnding, Sessions
@@ -23,7 +22,7 @@ from app.inventory.catalogue import Networks
 from app.inventory.models import Network
 from app.runs.artifacts import Artifacts, canonical_json
 from app.runs.computing import Computing
-from app.runs.drift import Settled, held_plan, settled
+from app.runs.drift import Settled, drift_words, settled
 from app.runs.drift_watch import AGAIN, DeviceDrift, Look, any_look_due, claim_look, put_off, settle_look
 from app.runs.held import keep_readings
 from app.runs.live import read_each
@@ -161,11 +160,6 @@ class DriftWork:
 
         with Fleet(network, route, self._sessions, until=late) as fleet:
             return read_each(fleet)
-
-
-def drift_words(network: Network, device: str, before: str, now: str) -> tuple[str, ...]:
-    """Where one configuration of a device differs from another in what qosforge reads of it."""
-    return differences(held_plan(network, device, before), held_plan(network, device, now))
 
 
 def _runs(last: Mapping[str, Settled]) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from functools import partial
 
 from app.compute import Compute, Limits
@@ -25,7 +26,7 @@ from app.runs.sweeps import Sweeps
 from app.settings import Settings
 from app.webhooks.sender import Sender
 
-DEVICES_SECONDS = 6.0
+DEVICES_SECONDS = 5.0
 """How long steps may go on with devices and computations once the process is to end; then both are stopped."""
 _UNWIND_SECONDS = 2.0
 
@@ -154,11 +155,12 @@ class Executor:
 
         Returns whether the steps in flight ended within ``drain_seconds``. If not, it keeps the slot.
         """
+        begun = time.monotonic()
         self._looks.stop()
         self._drift.stop()
         self._sender.stop()
         to_devices = min(drain_seconds, DEVICES_SECONDS)
-        if not self.engine.close(to_devices):
+        if not self.engine.close(max(0.0, begun + to_devices - time.monotonic())):
             self.sessions.close("the process ends")
             self.computing.close()
             if not self.engine.close(max(drain_seconds - to_devices, _UNWIND_SECONDS)):

@@ -69,9 +69,7 @@ def compare(context: Context, before: Json | None, after: Json) -> Json:
 
 
 def _changes(context: Context, before: Json, after: Json) -> tuple[ClassChange, ...]:
-    sides = [
-        Measurement.model_validate_json(context.artifacts.get_text(side["measurement"])) for side in (before, after)
-    ]
+    sides = [Measurement.taken_in(context.artifacts.get_text(side["measurement"])) for side in (before, after)]
     return context.compute_on(class_changes, context.intent.intent, context.network, sides[0], sides[1])
 
 

@@ -57,7 +57,7 @@ def measure(context: Context, held: Mapping[str, str], when: Side, look: int, ea
             seed=context.documents.seed,
             when=when,
             look=look,
-            earlier=Measurement.model_validate_json(text) if text else None,
+            earlier=Measurement.taken_in(text) if text else None,
         )
         result: Json = {
             "measurement": context.artifacts.put_text(judged.measurement.model_dump_json()),
@@ -288,7 +288,9 @@ def _counted(context: Context, plans: Mapping[str, Plan]) -> tuple[list[CounterN
             before = first[name].value
             if before is not None and outcome.value is not None:
                 due = expected(context.network, plans[name], offers) if emulated else None
-                notes += compare(plans[name], before, outcome.value, due)
+                found = compare(plans[name], before, outcome.value, due)
+                words = context.fleet.words(name)
+                notes += [replace(n, queue=words.shown(n.queue), message=words.shown(n.message)) for n in found]
     except ServiceError as error:
         return [], [*errors_of(first), error.document()]
     return notes, [*errors_of(first), *errors_of(second)]

@@ -87,14 +87,17 @@ def running_texts(context: Context, held: Mapping[str, str]) -> dict[str, str]:
 
 
 def recompiled(context: Context, held: Mapping[str, str], *, touched: bool) -> Compilation:
-    """The compilation against what was read, once more; pure, so that it is the same.
+    """The compilation against what was read, once more; pure, so that it is the same, and is made once a process.
 
     ``touched``: boxes are, so it comes to its end, and waits behind none that has touched nothing.
     """
-    compute = context.compute_on if touched else context.compute
-    # No device in scope is left out: all of them were read.
-    network = context.network.part(held)
-    return compute(compile_intent, context.intent, network, running_texts(context, held))
+    if context.compiled is None or context.compiled[0] != held:
+        compute = context.compute_on if touched else context.compute
+        # No device in scope is left out: all of them were read.
+        network = context.network.part(held)
+        made = compute(compile_intent, context.intent, network, running_texts(context, held))
+        context.compiled = (dict(held), made)
+    return context.compiled[1]
 
 
 def compile_part(intent: LoadedIntent, network: Network, texts: Mapping[str, str]) -> Compilation:
@@ -117,6 +120,13 @@ def _not_saved(context: Context, names: list[str], texts: Mapping[str, str]) -> 
 
     outcomes = context.on_devices(names, look)
     return tuple(not_saved(name, outcome.value) for name, outcome in outcomes.items() if outcome.value)
+
+
+def _shown(context: Context, finding: Finding) -> Json:
+    """A finding as a document; what it quotes of a device is without secrets."""
+    document = finding.model_dump(mode="json")
+    shown: Json = context.fleet.words(finding.device).shown_document(document) if finding.device else document
+    return shown
 
 
 def prepare(context: Context, held: Mapping[str, str]) -> Json:
@@ -144,7 +154,7 @@ def prepare(context: Context, held: Mapping[str, str]) -> Json:
         if not has_errors(findings, strict=documents.strict):
             made_of = context.compute(_candidates, compilation, texts)
             findings += _not_saved(context, [name for name, made in made_of.items() if not made.empty], texts)
-        artifact = context.artifacts.put_json([f.model_dump(mode="json") for f in findings])
+        artifact = context.artifacts.put_json([_shown(context, finding) for finding in findings])
         refused = has_errors(findings, strict=documents.strict)
         summary |= {"findings": artifact, "refused": refused}
     devices: dict[str, Json] = {}

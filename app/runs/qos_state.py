@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from app.inventory.models import Network
 from app.plan.description import discipline_words
 from app.plan.model import InterfacePlan, Plan
 from app.plan.state import PortState, port_state
-from app.platforms.base import platform
+from app.platforms.base import platform, secret_forms
+from app.platforms.secret_forms import SecretForms
 from app.runs.artifacts import Artifacts
 from app.runs.drift import (
     Change,
@@ -89,20 +90,56 @@ class Held:
 def held(network: Network, device: str, text: str, settled: Settled | None, artifacts: Artifacts) -> Held:
     """What a box's configuration amounts to, port by port of the inventory, against the run that settled it.
 
+    What it tells in words has no secret of the configuration, or of the one that it is compared with.
+
     Raises:
         StoreError: the run's artifact is missing or damaged.
     """
     entry = network.device(device)
     now = held_plan(network, device, text)
     delivered = platform(entry.platform, device).parse("", device, entry.image)
-    before = None if settled is None else _before(network, device, text, now, artifacts.get_text(settled.artifact))
+    last = "" if settled is None else artifacts.get_text(settled.artifact)
+    before = None if settled is None else _before(network, device, text, now, last)
     box = system_differences(before, now) if before is not None else ()
     ports = {i.name: _port(i.name, now, delivered, before, box_drifted=bool(box)) for i in entry.interfaces}
+    told = _Told(secret_forms(entry.platform), text, last)
     if before is None or settled is None:
-        return Held(now, ports, None)
+        return told.held(Held(now, ports, None))
     others = [_port(i.name, now, delivered, before) for i in before.interfaces if i.name not in ports]
     ports |= {port.name: port for port in others if port.differences}
-    return Held(now, ports, settled.run, system_changes(before, now) if box else (), box)
+    return told.held(Held(now, ports, settled.run, system_changes(before, now) if box else (), box))
+
+
+class _Told:
+    """The words of what a box holds without the secrets of its configurations."""
+
+    def __init__(self, forms: SecretForms, *texts: str) -> None:
+        self._forms = forms
+        self._secrets = frozenset[str]().union(*(forms.secrets(text) for text in dict.fromkeys(texts)))
+
+    def held(self, held: Held) -> Held:
+        unknown = tuple(line.shown(self._text) for line in held.plan.unknown)
+        return replace(
+            held,
+            plan=held.plan.model_copy(update={"unknown": unknown}),
+            ports={name: self._port(port) for name, port in held.ports.items()},
+            changes=self._changes(held.changes),
+            differences=self._texts(held.differences),
+        )
+
+    def _port(self, port: Port) -> Port:
+        if not (port.changes or port.differences):
+            return port
+        return replace(port, changes=self._changes(port.changes), differences=self._texts(port.differences))
+
+    def _changes(self, changes: Iterable[Change]) -> tuple[Change, ...]:
+        return tuple(Change(*map(self._text, (one.about, one.was, one.now))) for one in changes)
+
+    def _texts(self, texts: Iterable[str]) -> tuple[str, ...]:
+        return tuple(map(self._text, texts))
+
+    def _text(self, text: str) -> str:
+        return self._forms.shown(text, self._secrets)
 
 
 def _before(network: Network, device: str, text: str, now: Plan, before: str) -> Plan:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
 from datetime import datetime
 from functools import partial
 from typing import Any
 
-from app.deploy.device_words import shown
 from app.findings import Finding
 from app.inventory.models import Network
 from app.platforms.base import secret_forms
+from app.reports.line_difference import line_difference
 from app.reports.model import DecisionReport, DeviceReport, RunReport, StageReport, WaveReport
 from app.runs.artifacts import ArtifactMissing, Artifacts
 from app.runs.given_up import RETENTION_STAGE
@@ -154,7 +153,7 @@ def _predicted(last: dict[str, Json]) -> Json | None:
 
 
 def _measurement(artifacts: Artifacts, summary: Json | None) -> Measurement | None:
-    return Measurement.model_validate_json(artifacts.get_text(summary["measurement"])) if summary else None
+    return Measurement.taken_in(artifacts.get_text(summary["measurement"])) if summary else None
 
 
 def _verdicts(artifacts: Artifacts, summary: Json | None) -> tuple[ClassVerdict, ...]:
@@ -204,7 +203,6 @@ def _devices(
     held = last.get("read", {}).get("running", {})
     prepared = last.get("prepare", {}).get("devices", {})
     pushed = last.get("read-back", {}).get("running", {})
-    restored = last.get("roll-back", {}).get("running", {})
     reports = []
     for device in network.devices:
         entry = prepared.get(device.name)
@@ -213,9 +211,8 @@ def _devices(
         actions = [row.action.value for row in store.journal.entries(run_id, device.name) if row.at >= since]
         original = artifacts.get_text(held[device.name])
         after = artifacts.get_text(pushed[device.name]) if device.name in pushed else ""
-        final = restored.get(device.name)
         forms = secret_forms(device.platform)
-        told = partial(shown, forms=forms, secrets=forms.secrets(original) | forms.secrets(after))
+        told = partial(forms.shown, secrets=forms.secrets(original) | forms.secrets(after))
         reports.append(
             DeviceReport(
                 name=device.name,
@@ -223,9 +220,8 @@ def _devices(
                 outcome=_outcome(actions, entry["empty"]),
                 candidate=told(artifacts.get_text(entry["delta"])),
                 inverse=told(artifacts.get_text(entry["inverse"])),
-                diff=told(_diff(original, after)) if after else "",
+                diff=told(line_difference(original, after)) if after else "",
                 configuration=told(artifacts.get_text(entry["configuration"])),
-                read_back=artifacts.get_text(final) if final else after,
                 findings=tuple(f for f in findings if f.device == device.name),
             )
         )
@@ -236,8 +232,3 @@ def _outcome(actions: list[str], empty: bool) -> str:
     if actions:
         return actions[-1].replace("_", " ")
     return "nothing to change" if empty else "not touched"
-
-
-def _diff(before: str, after: str) -> str:
-    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), "before", "after", lineterm="", n=2)
-    return "\n".join(lines)

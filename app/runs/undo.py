@@ -113,10 +113,16 @@ def ways_back(context: Context, held: Mapping[str, str]) -> dict[str, tuple[str,
         require_last(context.store, context.store.get_run(context.documents.undo_of))
     ways = {}
     for name, target in targets(context).items():
-        now = context.artifacts.get_text(held[name])
-        there, back = undo(target.platform, now, target.original), undo(target.platform, target.original, now)
-        ways[name] = (as_text(there) if there else "", back)
+        ways[name] = context.compute(
+            way_back, target.platform, context.artifacts.get_text(held[name]), target.original
+        )
     return ways
+
+
+def way_back(platform: str, now: str, original: str) -> tuple[str, tuple[str, ...]]:
+    """The lines that lead from what a device holds to what it held, and those that undo them."""
+    there, back = undo(platform, now, original), undo(platform, original, now)
+    return as_text(there) if there else "", back
 
 
 def meets(target: Target, running: str) -> bool:

@@ -6,6 +6,7 @@ libraries. Secrets are blotted out by their keys and by their shapes; a tracebac
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 import sys
@@ -14,6 +15,8 @@ from typing import Any, Literal, TextIO
 
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
+
+from app.visible import visible, visible_json
 
 BLOT = "***"
 
@@ -52,7 +55,7 @@ def configure_logs(form: Literal["text", "json"], stream: TextIO | None = None) 
         cache_logger_on_first_use=False,
     )
     rendered: list[Processor] = (
-        [structlog.processors.JSONRenderer(sort_keys=True, ensure_ascii=False)]
+        [structlog.processors.JSONRenderer(_as_json, sort_keys=True, ensure_ascii=False)]
         if form == "json"
         else [_one_line, structlog.dev.ConsoleRenderer(colors=out.isatty())]
     )
@@ -83,12 +86,17 @@ def _with_fields(logger: WrappedLogger, method: str, event: EventDict) -> EventD
 
 def _one_line(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
     """Write control characters as escapes: what callers send can neither begin a line nor speak to a terminal."""
-    return {
-        key: _CONTROL.sub(lambda found: repr(found[0])[1:-1], value)
-        if isinstance(value, str) and key != "exception"
-        else value
-        for key, value in event.items()
-    }
+    return {key: _escaped(key, value) if isinstance(value, str) else value for key, value in event.items()}
+
+
+def _escaped(key: str, value: str) -> str:
+    if key == "exception":  # the only text of several lines; each of them stays one
+        return visible(value)
+    return _CONTROL.sub(lambda found: repr(found[0])[1:-1], visible(value) if not value.isascii() else value)
+
+
+def _as_json(event: Any, **options: Any) -> str:
+    return visible_json(json.dumps(event, **options))
 
 
 def blot(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:

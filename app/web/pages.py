@@ -16,6 +16,7 @@ from app.access.roles import Principal, Role
 from app.access.sessions import cookie_name, csrf_token
 from app.api.backend import Backend
 from app.api.security import Needs
+from app.visible import visible_in_page
 from app.web.assets import asset
 from app.web.language import COOKIE as LANGUAGE_COOKIE
 from app.web.language import chosen_language, translations
@@ -98,6 +99,7 @@ def _environment(language: str) -> Environment:
     environment = Environment(
         loader=PackageLoader("app.web"),
         autoescape=True,
+        finalize=visible_in_page,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

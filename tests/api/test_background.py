@@ -9,14 +9,18 @@ from collections.abc import Iterator
 import pytest
 
 from app.api import background
-from app.api.background import Background, Progress
-from app.compute import TooBusy
+from app.api.background import Background, Lane, Progress
+from app.compute import Limits, TooBusy, TookTooMuch
 from app.errors import InputError
 
 
 def slow(seconds: float, answer: str) -> str:
     time.sleep(seconds)
     return answer
+
+
+def hoard(megabytes: int) -> int:
+    return len(bytearray(megabytes << 20))
 
 
 def wrong() -> None:
@@ -29,9 +33,18 @@ def broken() -> None:
 
 @pytest.fixture
 def made() -> Iterator[Background]:
-    background_ = Background(short=20, long=60)
+    background_ = Background(short=20, long=60, limits=Limits(megabytes=100))
     yield background_
     background_.close()
+
+
+@pytest.mark.hostile
+@pytest.mark.parametrize("lane", ["short", "long"])
+def test_no_lane_takes_more_memory_than_the_settings_say(made: Background, lane: Lane) -> None:
+    made.ask("small", hoard, 10, person="eve", lane=lane)
+    made.ask("large", hoard, 900, person="eve", lane=lane)
+    assert ended(made, "small").result == 10 << 20
+    assert isinstance(ended(made, "large").error, TookTooMuch)
 
 
 def ended(made: Background, key: str) -> Progress:

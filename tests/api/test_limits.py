@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -129,6 +130,16 @@ def test_text_that_no_store_can_hold_is_refused(client: Client, text: bytes) -> 
     assert client.post("/echo", content=b'{"%s": "", "text": ""}' % text, headers=json).status_code == 400
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "latin-1"])
+@pytest.mark.parametrize("text", ["a\u202eb", "a\u00e9b"])
+def test_json_is_in_utf_8(client: Client, text: str, encoding: str) -> None:
+    """RFC 8259, section 8.1: nothing hides in another encoding, which the check of texts would not see."""
+    body = json.dumps({"text": text}, ensure_ascii=False).encode(encoding, "replace")
+    answer = client.post("/echo", content=body, headers={"Content-Type": "application/json"})
+    hidden = encoding != "latin-1" or "\u00e9" in text  # there is no such mark in Latin-1
+    assert answer.status_code == (400 if hidden else 200)
+
+
 def test_text_that_only_looks_like_it_is_taken(client: Client) -> None:
     for text in ("\\ud800", "\\\\u0000", "\U0001f600", "\uff00", "\\u202e", "a\u200fb"):
         assert client.post("/echo", json={"text": text}).json() == len(text)
@@ -136,7 +147,11 @@ def test_text_that_only_looks_like_it_is_taken(client: Client) -> None:
 
 def test_a_form_and_an_address_change_no_direction_of_writing(client: Client) -> None:
     form = {"Content-Type": "application/x-www-form-urlencoded"}
-    assert client.post("/echo", content=b"text=a%e2%80%AEb", headers=form).status_code == 400
+    for body in (b"text=a%e2%80%AEb", b"text=a%E2\x80\xaeb", b"text=a\xe2\x80\xaeb", b"text=a%00b", b"text=a\0b"):
+        assert client.post("/echo", content=body, headers=form).status_code == 400
+    parts = b'--x\r\nContent-Disposition: form-data; name="text"\r\n\r\na\xe2\x80\xaeb\r\n--x--\r\n'
+    several = {"Content-Type": "multipart/form-data; boundary=x"}
+    assert client.post("/echo", content=parts, headers=several).status_code == 400
     assert client.get("/api/v1/runs?network=a%E2%81%A6b").status_code == 422
 
 

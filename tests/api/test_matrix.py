@@ -26,6 +26,7 @@ from app.runs.policy_versions import shipped
 from app.settings import Settings
 from tests.api.conftest import Headers, People
 from tests.api.test_application import PUBLIC, SIGNED
+from tests.counted import tried
 
 pytestmark = pytest.mark.hostile
 
@@ -111,6 +112,7 @@ class World:
         """Status of a route's answer, and its detail where it is a problem."""
         path = route.at(network, self.runs[network])
         sent = {"json": {} if body is None else body} if "requestBody" in route.operation else {}
+        tried("calls of a route by a role, or by nobody (authorisation)")
         answer = self.client.request(route.method, path, headers=headers, follow_redirects=False, **sent)
         problem = answer.headers.get("content-type") == "application/problem+json"
         return answer.status_code, answer.json()["detail"] if problem else ""

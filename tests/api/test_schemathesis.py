@@ -44,6 +44,7 @@ from app.runs.engine import WORKFLOW_VERSION
 from app.runs.tables import EXECUTORS
 from app.settings import Settings
 from tests.api.conftest import Headers, People
+from tests.counted import tried
 from tests.principals import somebody
 
 pytestmark = pytest.mark.hostile
@@ -147,6 +148,7 @@ def _try(service: Service, operation: Any, mode: GenerationMode) -> None:
     def attempt(case: Any) -> None:
         if mode is GenerationMode.POSITIVE:
             service.aim(case)
+        tried("requests with odd values")
         case.call_and_validate(headers=service.admin, checks=CHECKS)
 
     attempt()

@@ -37,6 +37,15 @@ def with_fault(device: str, *changes: tuple[str, str]) -> Audit:
     return audit(CAMPUS, {**HELD, device: text})
 
 
+def test_lines_that_are_quoted_have_no_secret_and_nothing_unseen() -> None:
+    name = next(device.name for device in CAMPUS.devices if device.platform == "cisco_ios")
+    odd = "interface Serial0/0\n random-detect password 7 PLANTED01\n random-detect odd\u202e PLANTED01\n"
+    result = audit(CAMPUS, {**HELD, name: HELD[name] + odd})
+    told = [finding.message for finding in coded(result, "line-not-understood") if finding.device == name]
+    assert len([message for message in told if "********" in message]) == 2
+    assert not [message for message in told if "PLANTED01" in message or "\u202e" in message]
+
+
 def coded(result: Audit, code: str) -> list[Finding]:
     return [f for f in result.findings if f.code == code]
 

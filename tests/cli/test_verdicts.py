@@ -65,6 +65,21 @@ def test_no_verdict_is_cut_where_the_line_is_full(capsys: pytest.CaptureFixture[
     assert (table.count("met"), table.count("inconclusive")) == (2, 1)
 
 
+def test_no_figure_stands_beside_an_outcome_that_another_bound_made(capsys: pytest.CaptureFixture[str]) -> None:
+    """Before, the median was broken and p99 was not; after, p99 is the nearest to its limit."""
+    objective = Objective(delay={"p50": 0.020, "p99": 0.100}, episode_packets=1)
+
+    def side(delays_ms: list[int]) -> ClassVerdict:
+        sent = [(number * 20 * MS, delays_ms[number % len(delays_ms)] * MS) for number in range(1000)]
+        verdict = judge(objective, sent, evidence="measured")
+        return ClassVerdict(scenario="wan", traffic_class="voice", path="a→b", objective=objective, verdict=verdict)
+
+    print_verdicts({"before": [side([60])], "after": [side([1] * 9 + [90])]}, every_bound=False)
+    first, second = (" ".join(line.split()) for line in capsys.readouterr().out.splitlines()[2:4])
+    assert first == "wan voice a→b delay p99 100 ms 60 ms 90 ms met"
+    assert second == "delay p50 20 ms 60 ms broken 1 ms"
+
+
 def test_nothing_judged_prints_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     print_verdicts({"before": (), "after": ()}, every_bound=True)
     print_verdicts_of((), "now")

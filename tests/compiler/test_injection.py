@@ -16,6 +16,7 @@ from app.compiler.compile import compile_intent
 from app.errors import InputErrors, Place, QosforgeError
 from app.intent.loader import parse_intent
 from app.inventory.models import Device
+from tests.counted import tried
 
 from .goldens import every_platform
 
@@ -173,6 +174,7 @@ def places(refused: QosforgeError) -> list[Place]:
 @SETTINGS
 @given(st.sampled_from(sorted(FIELDS)), st.sampled_from(NAMES), NASTY)
 def test_no_text_of_an_intent_changes_the_lines(field: str, name: str, value: str) -> None:
+    tried("injection mutants of an intent or an inventory")
     data = plain()
     FIELDS[field](data, value)
     text, where = None, list[Place]()
@@ -192,6 +194,7 @@ def test_no_text_of_an_intent_changes_the_lines(field: str, name: str, value: st
 @SETTINGS
 @given(st.sampled_from(NAMES), NASTY)
 def test_no_name_of_an_interface_changes_the_lines(name: str, value: str) -> None:
+    tried("injection mutants of an intent or an inventory")
     device = every_platform().device(name)
     entries = [i.model_dump() for i in device.interfaces]
     entries[0]["name"] = value
@@ -208,6 +211,7 @@ def test_no_name_of_an_interface_changes_the_lines(name: str, value: str) -> Non
 @SETTINGS
 @given(st.sampled_from(NAMES), st.sampled_from(["name", "image", "driver", "platform", "role", "startup"]), NASTY)
 def test_nothing_said_of_a_device_changes_the_lines(name: str, field: str, value: str) -> None:
+    tried("injection mutants of an intent or an inventory")
     device = every_platform().device(name)
     try:
         changed = Device.model_validate({**device.model_dump(), field: value})

@@ -16,22 +16,30 @@ from app.compiler.resolve import resolve
 from app.findings import Severity
 from app.intent.loader import parse_intent
 from app.inventory.loader import load_network
-from app.inventory.models import Network
+from app.inventory.models import Device, Interface, Network, Role
 from app.plan.request import DeviceRequest
-from app.platforms.base import platform
+from app.platforms.base import installed, platform
 
 from .support import CAMPUS, made_text
 
 pytestmark = pytest.mark.hostile
 
 PROPERTY = settings(max_examples=40, deadline=None, derandomize=True, database=None)
-PLATFORMS = ("cisco_ios", "catalyst_2950", "catalyst_2970", "force10_e300", "nortel_5510")
 
 
 @cache
 def network() -> Network:
-    """The campus: every platform that it has."""
-    return load_network(CAMPUS)
+    """The campus, and beside it a device of each platform that it has none of."""
+    campus = load_network(CAMPUS)
+    lacking = sorted(set(installed()) - {device.platform for device in campus.devices})
+    return campus.model_copy(update={"devices": (*campus.devices, *map(_device_of, lacking))})
+
+
+def _device_of(name: str) -> Device:
+    port = {"catalyst_9000": "GigabitEthernet1/0/1"}[name]
+    interface = Interface(name=port, rate=10**9, role=Role.EDGE)
+    image = platform(name).boxes.images[0]
+    return Device(name=name, platform=name, image=image, role=Role.ACCESS, driver="ios", interfaces=(interface,))
 
 
 def one_of_each() -> Network:
@@ -223,6 +231,6 @@ def test_the_count_is_never_below_what_is_made(terms: list[dict[str, Any]]) -> N
             assert made_of(request) <= counted, request.platform
 
 
-@pytest.mark.parametrize("name", PLATFORMS)
+@pytest.mark.parametrize("name", installed())
 def test_every_platform_says_what_it_takes(name: str) -> None:
     assert 0 < platform(name).most_conditions <= 4096

@@ -4,6 +4,7 @@ import pytest
 
 from app.errors import InputError
 from app.intent.loader import parse_intent
+from tests.counted import tried
 
 from .test_loader import EXAMPLE
 
@@ -507,6 +508,7 @@ def test_a_mistake_is_told_with_its_place_and_its_mend(
     assert matching, [str(p) for p in found]
     assert matching[0].where.line == line, str(matching[0])
     assert mend in matching[0].mend, str(matching[0])
+    tried("poisonous texts of intents")
 
 
 def test_percents_are_summed_over_priority_and_bandwidth() -> None:

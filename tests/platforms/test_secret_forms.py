@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+import time
+from collections.abc import Callable
 
 import pytest
 
 from app.api.resources import RunningQos
 from app.platforms.base import installed, platform, secret_forms
-from app.platforms.secret_forms import BLOT
+from app.platforms.secret_forms import BLOT, SecretForms
+from tests.counted import tried
 
 pytestmark = pytest.mark.hostile
 
@@ -57,6 +60,32 @@ ip ftp password 7 PLANTED
 vtp password PLANTED
 mpls ldp neighbor 192.0.2.7 password PLANTED
 key config-key password-encrypt PLANTED
+key config-key 1 PLANTED
+enable password two PLANTED
+username ann privilege 15 password 0 two PLANTED words
+ password two PLANTED
+tacacs-server key two PLANTED
+ key-string two PLANTED
+username ann secret sha256 PLANTED
+ip msdp password peer 192.0.2.1 0 PLANTED
+mpls ldp password fallback 0 PLANTED
+mpls ldp password option 1 for 10 PLANTED
+snmp-server user ann group v3 auth md5 PLANTED priv des56 PLANTED
+snmp-server host 192.0.2.1 informs version 2c PLANTED
+snmp mib community-map PLANTED engineid 80
+rmon event 1 log trap PLANTED description link owner ann
+ set session-key inbound esp 256 cipher PLANTED authenticator PLANTED
+ set session-key outbound ah 256 PLANTED
+ ipv6 ospf authentication ipsec spi 500 md5 PLANTED
+ ipv6 ospf encryption ipsec spi 1001 esp aes-cbc 128 PLANTED sha1 PLANTED
+ authentication mode hmac-sha-256 7 PLANTED
+ authentication text PLANTED
+ path ftp://ann:PLANTED@192.0.2.9/$h
+boot network ftp://ann:PLANTED@192.0.2.9/startup
+ security wpa psk set-key ascii 0 PLANTED
+ encryption vlan 5 key 1 size 40bit 7 PLANTED transmit-key
+ sap pmk PLANTED mode-list gcm-encrypt
+event manager environment _password PLANTED
    wpa-psk ascii 0 PLANTED"""
 FTOS = """\
 enable password 7 PLANTED
@@ -68,7 +97,11 @@ radius-server key 7 PLANTED
  neighbor 192.0.2.5 password 7 PLANTED
  ip ospf message-digest-key 1 md5 7 PLANTED
  authentication-type simple 7 PLANTED
-ntp authentication-key 1 md5 7 PLANTED"""
+ntp authentication-key 1 md5 7 PLANTED
+enable secret 5 PLANTED
+snmp-server user ann group 3 encrypted auth md5 PLANTED priv des56 PLANTED
+ isis password hmac-md5 PLANTED level-1
+ area-password hmac-md5 PLANTED"""
 NORTEL = """\
 cli password read-write PLANTED
 cli password switch read-only PLANTED
@@ -78,6 +111,9 @@ snmp-server community "PLANTED" rw
 snmp-server host 192.0.2.1 PLANTED
 snmp-server host 192.0.2.1 v2c PLANTED
 snmp-server user ann md5 PLANTED des PLANTED
+snmp-server user ann read-view a write-view b notify-view c md5 PLANTED des PLANTED
+cli password both PLANTED
+cli password stack local PLANTED PLANTED
 radius-server key PLANTED
 radius-server host 192.0.2.3 key PLANTED
 tacacs server host 192.0.2.3 key PLANTED"""
@@ -116,6 +152,16 @@ def test_a_secret_is_blotted_out_behind_any_prefix(name: str, line: str, prefix:
     assert BLOT in shown
     assert shown.startswith(prefix)
     assert len(re.findall(r"[\w.-]+", shown)) >= len(re.findall(r"[\w.-]+", line)) - 4
+    tried("secret-bearing lines (platform, form, prefix or odd character)")
+
+
+@pytest.mark.parametrize("secret", ["a,PLANTED", 'a"PLANTED', "a'PLANTED", "a)PLANTED", "'PLANTED", "$9$PLANTED>"])
+@pytest.mark.parametrize(("name", "line"), CASES, ids=[f"{name}-{line.strip()}" for name, line in CASES])
+def test_any_character_may_stand_in_a_secret(name: str, line: str, secret: str) -> None:
+    if "://" in line or '"' in line:
+        return  # there, a quotation mark ends it
+    assert "PLANTED" not in platform(name).secrets.blotted(line.replace("PLANTED", secret))
+    tried("secret-bearing lines (platform, form, prefix or odd character)")
 
 
 @pytest.mark.parametrize("name", installed())
@@ -139,6 +185,65 @@ def test_a_secret_of_a_configuration_goes_wherever_it_stands(name: str) -> None:
     assert shown == f"banner: ask for {BLOT}, or ({BLOT}); not PLANTED012"
 
 
+def test_a_secret_goes_beside_an_underscore_and_over_two_lines() -> None:
+    forms = platform("cisco_ios").secrets
+    told = "vault_PLANTED01 and PLAN\nTED01; PLAN\r\n  TED01.\nPLANTED01"
+    assert forms.blotted(told, {"PLANTED01"}) == f"vault_{BLOT} and {BLOT}; {BLOT}.\n{BLOT}"
+    assert (
+        forms.blotted("aPLANTED01 PLANTED012 PLANTED\n01x", {"PLANTED01"}) == "aPLANTED01 PLANTED012 PLANTED\n01x"
+    )
+    assert forms.blotted("($$PLANTED-1$)", {"$$PLANTED-1$"}) == f"({BLOT})"
+
+
+WORDS = ("tacacs", "radius-server", "key", "password", "snmp-server", "host", "user", "local", "address", "version")
+
+
+@pytest.mark.parametrize("name", installed())
+@pytest.mark.parametrize(
+    "word",
+    [
+        *WORDS,
+        "username",
+        "esp",
+        "traps",
+        "enable secret ",
+        "pre-shared-key local ",
+        "a://b:",
+        "A1B2C3D4 ",
+        '"',
+        " ",
+    ],
+)
+def test_what_a_line_costs_grows_with_its_length_alone(name: str, word: str) -> None:
+    forms = platform(name).secrets
+
+    def cost(repeats: int) -> float:
+        text = "\n".join(f"{word} " * (repeats // (len(word) + 1)) for _ in range(4))
+        return min(_seconds(lambda: SecretForms(forms.forms).secrets(text)) for _ in range(3))
+
+    assert cost(4000) < 8 * cost(1000) + 0.05
+
+
+def test_a_line_that_is_too_long_for_a_configuration_is_not_shown() -> None:
+    forms = platform("nortel_5510").secrets
+    assert forms.blotted("tacacs " * 12_000 + "\nshow clock") == f"{BLOT}\nshow clock"
+    assert forms.secrets("tacacs key " * 12_000) == frozenset()
+
+
+def test_any_number_of_secrets_costs_what_the_text_costs() -> None:
+    forms = platform("cisco_ios").secrets
+    text = "interface GigabitEthernet0/1\n description to host 17\n" * 2000
+    few, many = ({f"SECRET{n}" for n in range(count)} for count in (20, 20_000))
+    taken = [min(_seconds(lambda s=s: forms.blotted(text, s)) for _ in range(3)) for s in (few, many)]  # type: ignore[misc]
+    assert taken[1] < 5 * taken[0] + 0.1
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    began = time.process_time()
+    work()
+    return time.process_time() - began
+
+
 def test_a_platform_that_is_gone_has_the_forms_of_all() -> None:
     forms = secret_forms("gone")
     assert all("PLANTED" not in forms.blotted(line) for _, line in CASES)
@@ -146,5 +251,24 @@ def test_a_platform_that_is_gone_has_the_forms_of_all() -> None:
 
 def test_a_line_that_is_not_understood_is_told_without_its_secret() -> None:
     text = "interface Serial0/0\n random-detect password 7 PLANTED\n"
-    told = RunningQos.of(platform("cisco_ios").parse(text, "r1", "12.4"))
+    told = RunningQos.of(platform("cisco_ios").parse(text, "r1", "12.4"), text)
     assert [line.text for line in told.not_understood] == [f"random-detect password 7 {BLOT}"]
+
+
+def test_a_secret_that_names_something_else_is_told_by_neither() -> None:
+    text = "snmp-server community PLANTED01 RO\nclass-map match-any PLANTED01\n match ip dscp ef\n"
+    text += "policy-map WAN\n class PLANTED01\n  bandwidth percent 20\ninterface Serial0/0\n"
+    held = f"{text} service-policy output WAN\n"
+    plan = platform("cisco_ios").parse(held, "r1", "12.4")
+    assert "PLANTED01" in plan.model_dump_json()
+    assert "PLANTED01" not in RunningQos.of(plan, held).model_dump_json()
+
+
+def test_a_document_goes_through_the_same_door() -> None:
+    forms = platform("cisco_ios").secrets
+    document = {"lines": ["enable secret 5 PLANTED", "a\x1bb"], "n": 3, "by": ("PLANTED01", None, True)}
+    assert forms.shown_document(document, {"PLANTED01"}) == {
+        "lines": [f"enable secret 5 {BLOT}", "a␛b"],
+        "n": 3,
+        "by": [BLOT, None, True],
+    }

@@ -31,6 +31,17 @@ def test_a_figure_has_the_digits_that_its_interval_allows() -> None:
     assert (observed(lossy), interval(lossy)) == ("1.0 %", "0.9–1.2 %")
 
 
+def test_a_figure_without_an_upper_limit_has_the_digits_that_the_lower_one_allows() -> None:
+    generator = np.random.default_rng(91)
+    lost = 20 * MS + generator.exponential(5 * MS, 400)
+    lost[:3] = np.inf
+    bound = judge(Objective(delay={"p99": 0.05}), Sample.of_delays(lost), evidence="measured").bounds[0]
+    low, high = bound.low.number() or 0, bound.high.number() or 0
+    assert np.isinf(high)
+    assert 1e-3 < (bound.observed.number() or 0) - low < 20e-3
+    assert observed(bound) == f"{(bound.observed.number() or 0) * 1e3:.0f} ms"
+
+
 def test_the_bound_that_made_the_verdict_is_the_one_that_is_shown() -> None:
     open_one = judge(Objective(delay={"p50": 0.03, "p99.9": 0.0551}), sample(), evidence="emulated")
     assert (open_one.outcome, open_one.bounds[deciding(open_one)].label) == ("inconclusive", "delay p99.9")

@@ -132,6 +132,8 @@ def test_a_run_shows_its_verdicts_and_boxes() -> None:
     for text in ("kept", "✅ met", "❌ broken", "≤ 60 ms", "campus: changed", "no policy-map campus"):
         assert text in page.text
     assert "fair-queue" not in page.text  # the box's own line
+    assert "What the verdicts rest on" in page.text
+    assert "independent ones" in page.text
 
 
 def test_a_run_with_markup_in_its_names_looks_the_same() -> None:

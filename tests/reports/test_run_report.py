@@ -127,7 +127,6 @@ def report(name: str = "voice-video", text: str = "campus") -> RunReport:
                 inverse=f"no policy-map {text}",
                 diff=f"--- old\n+++ new\n+policy-map {text}\n-fair-queue\n same",
                 configuration=f"hostname {text}",
-                read_back=text,
                 findings=(finding,),
             ),
             DeviceReport(name="idle", platform="force10_e300", outcome="unchanged"),

@@ -34,7 +34,7 @@ def measured(when: str, *flows: FlowResult, scenario: str = "lab") -> Measuremen
     return Measurement.model_validate(
         {
             "when": when,
-            "evidence": "measured",
+            "evidence": "emulated",
             "tester": "sniffer",
             "seed": 0,
             "delay_reference": "first bit to first bit",

@@ -68,13 +68,14 @@ class Installation:
 
     def serve(self) -> Command:
         """Start the interface; it listens some time later."""
-        return self._start("serve", "--port", str(self.port))
+        return self.command("serve", "--port", str(self.port))
 
     def worker(self) -> Command:
         """Start a worker."""
-        return self._start("worker")
+        return self.command("worker")
 
-    def _start(self, *arguments: str) -> Command:
+    def command(self, *arguments: str) -> Command:
+        """A command in the environment of this installation."""
         environment = {
             "QOSFORGE_VAR_DIR": str(self.crowd.var),
             "QOSFORGE_INVENTORIES_DIR": str(self.crowd.inventories),

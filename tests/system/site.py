@@ -17,7 +17,8 @@ from app.intent.models import Intent
 from app.plan.model import Plan
 from app.platforms.base import platform
 from app.tester.judging import overall, verdicts
-from app.tester.measurement import ClassSummary, Measurement, class_summary
+from app.tester.measurement import Measurement
+from app.tester.pooling import ClassSummary, class_summary
 from app.tester.twin import TwinTester
 
 from .campus import POLICY, Campus

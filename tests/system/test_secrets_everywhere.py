@@ -34,7 +34,8 @@ from app.lab import control
 from app.runs.contents import contents
 from app.runs.store import RunStore
 from app.settings import Settings
-from tests.parts import need, why_not
+from tests.counted import tried
+from tests.parts import is_refused, need
 from tests.platforms.test_secret_forms import LINES
 from tests.postgres import PostgresServer
 
@@ -47,7 +48,12 @@ pytestmark = [pytest.mark.hostile, pytest.mark.timeout(600)]
 SECRET = re.compile(rb"PLANTED\d\d\d")
 NOT_HELD = {
     "key config-key password-encrypt PLANTED",  # no line of a configuration: it encrypts those
+    "key config-key 1 PLANTED",
+    "path ftp://ann:PLANTED@192.0.2.9/$h",  # boxes of the lab archive on their own flash
     "wpa-psk ascii 0 PLANTED",  # the lab has no radio
+    "encryption vlan 5 key 1 size 40bit 7 PLANTED transmit-key",
+    "authentication mode hmac-sha-256 7 PLANTED",  # nor EIGRP with a name
+    "authentication text PLANTED",  # nor the gateway groups of a later FHRP
     "authentication-type simple 7 PLANTED",  # nor the virtual routers of FTOS
 }
 UNSAVED = f"snmp-server community {PLANTED}998 RW"
@@ -184,6 +190,7 @@ def test_every_form_is_held_by_some_box(told: Told) -> None:
     }
     asked = {line.strip() for platform in texts for line in LINES[platform].splitlines()}
     assert asked - held == NOT_HELD
+    tried("planted forms of secrets held by boxes", len(asked & held))
 
 
 def test_the_runs_ended_as_they_should(told: Told) -> None:
@@ -201,11 +208,11 @@ def test_a_viewer_is_told_no_secret_by_the_interface(told: Told) -> None:
             for filled in _filled(client, path, told):
                 answer = client.get(filled)
                 asked += answer.status_code == 200
-                without_pango = filled.endswith(".pdf") and why_not("pdf") is not None
-                expected = 501 if without_pango else 200
-                assert answer.status_code == expected or "/report" not in filled, (filled, answer.text)
+                served = answer.status_code == 200 or (filled.endswith(".pdf") and is_refused(answer))
+                assert served or "/report" not in filled, (filled, answer.text)
                 _nothing_in(answer, filled)
     assert asked > 90
+    tried("faces searched for planted secrets: answers of the interface", asked)
 
 
 def test_a_viewer_is_told_no_secret_on_the_pages(told: Told) -> None:
@@ -224,6 +231,34 @@ def test_a_viewer_is_told_no_secret_on_the_pages(told: Told) -> None:
                         todo.append(found)
     assert all(any(run in path for path in seen) for run in told.runs.values())
     assert good > 50
+    tried("faces searched for planted secrets: pages", good)
+
+
+@pytest.mark.parametrize("kind", ["compile", "validate"])
+def test_a_preview_tells_a_viewer_none(told: Told, kind: str) -> None:
+    order = {"network": NETWORK, "policy": {"text": POLICY}, "devices": ["r1", "s2970", "ers5510"]}
+    with _viewer(told, f"preview-{kind}") as client:
+        for live in (False, True):
+            answers: list[httpx2.Response] = []
+
+            def answered(live: bool = live, answers: list[httpx2.Response] = answers) -> bool:
+                answers.append(client.post(f"/api/v1/{kind}", json={**order, "live": live}))
+                return answers[-1].status_code == 200
+
+            wait_until(answered, f"a preview ({kind}, live: {live})", 120)
+            for answer in answers:
+                _nothing_in(answer, kind)
+            assert "findings" in answers[-1].json()
+            tried("faces searched for planted secrets: previews")
+
+
+@pytest.mark.parametrize("options", [(), ("--json",)], ids=["table", "json"])
+def test_the_command_line_shows_none(told: Told, options: tuple[str, ...]) -> None:
+    for end in ENDS:
+        ended = told.installation.command("show", told.runs[end], *options).wait()
+        assert "crowd" in ended.text
+        assert not re.findall(r"PLANTED\d\d\d", ended.text), (end, ended.text)
+        tried("faces searched for planted secrets: commands")
 
 
 def test_no_secret_is_in_files_rows_logs_and_traces(told: Told) -> None:
@@ -244,6 +279,7 @@ def test_no_secret_is_in_files_rows_logs_and_traces(told: Told) -> None:
     assert looked_at > 100
     assert told.traces
     assert not [found for body in told.traces if (found := SECRET.findall(body))]
+    tried("faces searched for planted secrets: files, rows, logs and traces", looked_at + len(told.traces))
 
 
 def test_an_operator_of_the_network_reads_whole_configurations_and_a_viewer_does_not(told: Told) -> None:

@@ -100,10 +100,11 @@ def test_what_callers_send_is_no_line_of_its_own(log: io.StringIO) -> None:
     structlog.get_logger("app.x").info("request", path="/x\n2026-01-01 [info] forged", actor="\x1b[2Jann")
     logging.getLogger("library").warning("no\r\nforged \x1b[31m")
     try:
-        raise ValueError("here")
+        raise ValueError("here \x1b[2J \u202e")
     except ValueError:
         structlog.get_logger("app.x").exception("failed")
     told = log.getvalue()
+    assert "\u202e" not in told
     assert "\x1b" not in told
     assert not [line for line in told.splitlines() if line.startswith(("2026-01-01", "forged"))]
     assert "\nTraceback (most recent call last)" in told

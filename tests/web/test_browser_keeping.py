@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import timedelta
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,9 +22,11 @@ from app.runs.keeping import STAGE
 from app.runs.standing import ASKS
 from app.runs.store import RunStore
 from app.runs.tables import RunStatus
+from app.settings import Settings
 from app.tester.changes import ClassChange
 from app.tester.judging import ClassVerdict
 from app.tester.measurement import Side
+from tests.api.served import serving
 from tests.reports.origins import measured
 from tests.web.browser import DESKTOP, PHONE, Tab
 from tests.web.conftest import Site
@@ -31,6 +34,13 @@ from tests.web.people import PASSWORD
 
 OBJECTIVE = Objective(delay={"p95": 0.03}, loss=0.01)
 PLACE = {"scenario": "layer-3", "traffic_class": "voice-video", "path": "vigo1→vigo2"}
+
+
+@pytest.fixture
+def site(var_dir: Path, postgres_url: str) -> Iterator[Site]:
+    """A service on PostgreSQL without workers: on SQLite it takes up every run that nothing carries."""
+    with serving(var_dir, database_url=postgres_url) as served:
+        yield Site(served, Settings(var_dir=var_dir, database_url=postgres_url))
 
 
 def sample(mean_ms: float, seed: int) -> Sample:

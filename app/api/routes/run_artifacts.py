@@ -31,8 +31,10 @@ from app.reports.model import RunReport
 from app.reports.pdf import run_pdf
 from app.reports.run_report import render_run_report
 from app.reports.sarif import sarif
+from app.runs.artifacts import artifact_id
 from app.runs.contents import Content, contents
 from app.runs.store import Run
+from app.runs.viewers_copy import ViewersCopies
 
 router = APIRouter(tags=["runs"])
 
@@ -63,7 +65,8 @@ def run_artifacts(backend: TheBackend, run_id: str) -> ArtifactList:
     response_class=Response,
     responses={
         200: {
-            "description": "The bytes as they were stored: their SHA-256 is the id.",
+            "description": "The bytes as they were stored: their SHA-256 is the id. Where they hold secrets of a"
+            " device, callers who are no operators get them blotted out.",
             "content": {
                 "application/json": {},
                 "application/yaml": {"schema": {"type": "string"}},
@@ -79,20 +82,23 @@ def run_artifact(
     artifact: Annotated[str, InPath(pattern="^[0-9a-f]{64}$", examples=[ARTIFACT_EXAMPLE])],
 ) -> Response:
     """One artifact of a run. What a box said it holds may carry secrets, and takes an operator."""
-    found = [content for content in contents(backend.desk.store, run_id) if content.id == artifact]
+    whole = contents(backend.desk.store, run_id)
+    found = [content for content in whole if content.id == artifact]
     if not found:
         raise HTTPException(404, "the run has no such artifact")
     readable = [content for content in found if not content.kind.restricted]
-    if not readable:
-        network = backend.desk.run(run_id).network
-        if not caller.may(Role.OPERATOR, network):
-            raise NotAllowed(
-                f"what a box holds may carry secrets, and {caller.name} is no operator of network {network}",
-                mend="ask an operator, or read the report",
-            )
-    kind = (readable or found)[0].kind
-    data = backend.desk.artifacts.get_bytes(artifact)
-    return Response(data, media_type=kind.media_type, headers={"ETag": f'"{artifact}"'})
+    network = backend.desk.run(run_id).network
+    operates = caller.may(Role.OPERATOR, network)
+    if not readable and not operates:
+        raise NotAllowed(
+            f"what a box holds may carry secrets, and {caller.name} is no operator of network {network}",
+            mend="ask an operator, or read the report",
+        )
+    content = (readable or found)[0]
+    stored = backend.desk.artifacts
+    data = stored.get_bytes(artifact) if operates else ViewersCopies(stored, whole).copy(content)
+    tag = {"ETag": f'"{artifact}"'} if operates or artifact_id(data) == artifact else {}
+    return Response(data, media_type=content.kind.media_type, headers=tag)
 
 
 @router.get(

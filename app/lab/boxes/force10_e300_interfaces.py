@@ -153,6 +153,7 @@ INTERFACE_ROWS: list[Row] = [
     row("vlan-stack {access|trunk}", _stack, no="vlan-stack {access|trunk}"),
     row("bandwidth <1-10000000>", _option, no="bandwidth [LINE]"),
     row("name LINE", _option, no="name [LINE]"),
+    row("isis password LINE", _option, no="isis password [LINE]"),
     row("ip ospf message-digest-key LINE", _option, no="ip ospf message-digest-key [LINE]"),
     row(f"channel-member:how {{{_PORTS}}}:ports", _member, no=True),
     row(f"{{tagged|untagged}}:how {{{_PORTS}|Port-channel <1-255>}}:ports", _member, no=True),

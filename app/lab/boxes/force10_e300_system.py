@@ -83,6 +83,7 @@ def block_line(words: int) -> Run:
 
 ROUTER_ROWS: list[Row] = [
     row("neighbor IP LINE", block_line(3), no="neighbor IP LINE"),
+    row("area-password LINE", block_line(1), no="area-password [LINE]"),
     row("router-id IP", block_line(1), no="router-id [IP]"),
     row("network PREFIX area {<0-65535>|IP}", block_line(2), no=True),
     row(f"passive-interface {{default|{NAMED}}}", block_line(3), no=True),
@@ -125,7 +126,7 @@ SYSTEM_ROWS: list[Row] = [
     row("tacacs-server LINE", kept(3, 18), no="tacacs-server LINE"),
     row("radius-server LINE", kept(2, 18), no="radius-server LINE"),
     row("banner {motd|login|exec} LINE", kept(2, 19), no="banner {motd|login|exec} [LINE]"),
-    row("router {ospf|bgp} <1-65535>", block("router"), no=True),
+    row("router {{ospf|bgp} <1-65535>|isis [WORD]}", block("router"), no=True),
     row("line {vty <0-9> [<0-9>]|console 0|aux 0}", block("line"), no=True),
     row("protocol spanning-tree {rstp|0}", block("spanning-tree"), no=True),
 ]  # fmt: skip

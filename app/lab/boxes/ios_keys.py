@@ -13,25 +13,31 @@ from app.lab.shell import Row
 def global_rows() -> list[Row]:
     """Rows of global configuration mode."""
     return [
+        setting("boot network LINE", rank=5),
         setting("enable password level LINE", rank=6, many=True),
         group("aaa server radius dynamic-author", "keys", rank=9),
         group("key chain WORD", "keys", rank=21),
         group("crypto keyring WORD", "keys", rank=21),
         group("router isis [WORD]", "routing", rank=81),
+        group("crypto map WORD <1-65535> ipsec-manual", "keys", rank=30),
+        setting("ip msdp LINE", rank=84, many=True),
         setting("mpls LINE", rank=92, many=True),
+        setting("snmp mib LINE", rank=94, many=True),
+        setting("rmon LINE", rank=94, many=True),
         group("radius server WORD", "keys", rank=94),
+        setting("event manager environment LINE", rank=99, many=True),
     ]
 
 
 def interface_rows() -> list[Row]:
     """Rows of interface mode."""
     kept = ("ip ospf authentication-key", "ip nhrp", "isis", "standby", "vrrp", "glbp", "tunnel")
-    return [setting(f"{words} LINE", rank=32, many=True) for words in kept]
+    return [*(setting(f"{words} LINE", rank=32, many=True) for words in kept), group("cts manual", "keys", rank=33)]
 
 
 def submode_rows() -> dict[str, list[Row]]:
     """Rows of the modes of what has keys, and of a protocol."""
-    keys = ("client", "server-key", "key-string", "pre-shared-key")
+    keys = ("client", "server-key", "key-string", "pre-shared-key", "sap", "set")
     routing = ("net", "is-type", "area-password", "domain-password")
     return {
         "keys": [

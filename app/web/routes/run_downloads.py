@@ -22,6 +22,7 @@ from app.reports.junit import run_junit
 from app.reports.markdown import run_markdown
 from app.reports.run_report import render_run_report
 from app.reports.sarif import sarif
+from app.runs.viewers_copy import ViewersCopies
 from app.web.pages import ThePage, sees
 from app.web.views.run import RunView
 
@@ -66,9 +67,12 @@ def everything(caller: Caller, backend: TheBackend, run_id: str) -> Response:
         yield "report.junit.xml", lambda: run_junit(report).encode()
         intent_file = view.run.params.get("intent_file", "policy.yaml")
         yield "findings.sarif", lambda: json.dumps(sarif(report.findings, intent_file, Path.cwd())).encode()
+        copies = ViewersCopies(backend.artifacts, view.contents)
         for content in view.contents:
-            if operator or not content.kind.restricted:
+            if operator:
                 yield f"artifacts/{content.file_name}", partial(backend.artifacts.get_bytes, content.id)
+            elif not content.kind.restricted:
+                yield f"artifacts/{content.file_name}", partial(copies.copy, content)
 
     return StreamingResponse(
         zipped(entries(), view.run.updated),

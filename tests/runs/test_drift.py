@@ -1,0 +1,63 @@
+"""What a device holds, in words, against what a run left on it: no secret of either configuration is in them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from app.inventory.loader import load_network
+from app.resources import root
+from app.runs.artifacts import ArtifactStore
+from app.runs.drift import Settled, drift_words
+from app.runs.qos_state import held
+from app.runs.store import RunStore
+
+pytestmark = pytest.mark.hostile
+
+NETWORK = load_network(root() / "inventories" / "infn-fnal")
+DEVICE = next(device for device in NETWORK.devices if device.platform == "cisco_ios")
+SETTLED = f"""hostname {DEVICE.name}
+snmp-server community PLANTED01 RO
+class-map match-any PLANTED01
+ match ip dscp ef
+policy-map WAN
+ class PLANTED01
+  bandwidth percent 20
+interface {DEVICE.interfaces[0].name}
+ service-policy output WAN
+"""
+NOW = SETTLED.replace(" class PLANTED01\n  bandwidth percent 20\n", "") + " random-detect odd PLANTED01 \x1b\n"
+
+
+def test_drift_is_told_without_secrets() -> None:
+    told = "".join(drift_words(NETWORK, DEVICE.name, SETTLED, NOW))
+    assert "********" in told
+    assert "PLANTED01" not in told
+
+
+def test_what_a_page_says_of_a_device_has_none(tmp_path: Path, store: RunStore) -> None:
+    artifacts = ArtifactStore(tmp_path / "artifacts")
+    run = store.create_run(NETWORK.name, "p", "f" * 64, {})
+    found = held(NETWORK, DEVICE.name, NOW, Settled(run, artifacts.put_text(SETTLED)), artifacts)
+    assert found.drifted
+    (unknown,) = found.plan.unknown
+    assert unknown.text == "random-detect odd ******** ␛"
+    words = [*found.differences, *(word for port in found.ports.values() for word in port.differences)]
+    changes = [*found.changes, *(change for port in found.ports.values() for change in port.changes)]
+    assert words
+    assert changes
+    assert "PLANTED01" not in f"{words}{changes}"
+
+
+def test_a_difference_that_is_cut_has_no_part_of_one() -> None:
+    """Wherever the cut falls: a class before the one that is named like the secret makes the words longer."""
+    cut = 0
+    for length in range(1, 40):
+        before = SETTLED.replace(
+            "policy-map WAN\n", f"policy-map WAN\n class {'A' * length}\n  bandwidth percent 10\n"
+        )
+        told = "".join(drift_words(NETWORK, DEVICE.name, before, SETTLED))
+        assert "PLANT" not in told
+        cut += "…" in told
+    assert cut > 20

@@ -1,0 +1,51 @@
+"""What viewers get of the artifacts of a run: every byte as it is stored, but for secrets of a device."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from app.runs.artifacts import ArtifactStore, artifact_id
+from app.runs.contents import Content, Kind
+from app.runs.viewers_copy import ViewersCopies
+
+pytestmark = pytest.mark.hostile
+
+RUNNING = "hostname r1\nsnmp-server community PLANTED01 RO\nclass-map match-any PLANTED01\n"
+
+
+@pytest.fixture
+def stored(tmp_path: Path) -> ArtifactStore:
+    return ArtifactStore(tmp_path)
+
+
+def content(stored: ArtifactStore, kind: Kind, of: str, text: str) -> Content:
+    return Content(f"{kind}/{of}" if of else kind.value, kind, stored.put_text(text))
+
+
+@pytest.mark.parametrize("kind", [Kind.CONFIGURATION, Kind.DELTA, Kind.INVERSE])
+@pytest.mark.parametrize("name", ["running/r1", "running/r1@1", "restored/r1", "read-back/r1"])
+def test_a_secret_of_the_device_goes_by_form_and_by_value(stored: ArtifactStore, kind: Kind, name: str) -> None:
+    held = Content(name, Kind(name.partition("/")[0]), stored.put_text(RUNNING))
+    mine = content(stored, kind, "r1", "no class-map match-any PLANTED01\nenable secret 5 PLANTED02\x1b\n")
+    copied = ViewersCopies(stored, [held, mine]).copy(mine).decode()
+    assert copied == "no class-map match-any ********\nenable secret 5 ********\n"
+
+
+@pytest.mark.parametrize("kind", [Kind.CANDIDATE, Kind.FINDINGS, Kind.COUNTERS])
+def test_a_document_about_devices_has_none_of_any(stored: ArtifactStore, kind: Kind) -> None:
+    held = content(stored, Kind.RUNNING, "r1", RUNNING)
+    document = {"version": 1, "devices": {"r1": "class-map PLANTED01\n", "s2": "say PLANTED01\n"}}
+    mine = Content(kind.value, kind, stored.put_json(document))
+    copied = json.loads(ViewersCopies(stored, [held, mine]).copy(mine))
+    assert copied == {"version": 1, "devices": {"r1": "class-map ********\n", "s2": "say ********\n"}}
+
+
+@pytest.mark.parametrize("kind", [kind for kind in Kind if not kind.restricted])
+def test_what_holds_no_secret_is_what_was_stored(stored: ArtifactStore, kind: Kind) -> None:
+    held = content(stored, Kind.RUNNING, "r1", RUNNING)
+    text = "policy-map WAN\n" if kind.media_type == "text/plain" else '{"a":["policy-map WAN"]}'
+    mine = content(stored, kind, "r1", text)
+    assert artifact_id(ViewersCopies(stored, [held, mine]).copy(mine)) == mine.id
