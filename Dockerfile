@@ -1,8 +1,9 @@
 # Two stages: the first builds the wheels and the environment, the second has what runs and nothing else.
-# Base images are pinned by tag; packages by the hashes of requirements-*.lock, which `make lock` writes.
-FROM rust:1.95.0-slim-bookworm AS rust
+# Base images are pinned by digest, of all their architectures (docker-library/repo-info lists them); packages by the
+# hashes of requirements-*.lock, which `make lock` writes.
+FROM rust:1.97.1-slim-bookworm@sha256:158b745f1b82dbeec7ea06e6b1617d6b005723bb66e6141cd2ddfee40d079ec3 AS rust
 
-FROM python:3.11.14-slim-bookworm AS builder
+FROM python:3.11.15-slim-bookworm@sha256:d29f48a31a8b408ed19272ca1e7b10ebae13b240a27e862d3d4217c528e2e0c3 AS builder
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 \
     RUSTUP_HOME=/usr/local/rustup CARGO_HOME=/usr/local/cargo PATH=/opt/build/bin:/usr/local/cargo/bin:$PATH
 RUN apt-get update \
@@ -21,7 +22,7 @@ COPY . .
 RUN /opt/build/bin/pip wheel --no-build-isolation --no-deps --wheel-dir /wheels . ./drivers ./twin
 RUN /opt/qosforge/bin/pip install --no-index --no-deps /wheels/*.whl
 
-FROM python:3.11.14-slim-bookworm
+FROM python:3.11.15-slim-bookworm@sha256:d29f48a31a8b408ed19272ca1e7b10ebae13b240a27e862d3d4217c528e2e0c3
 # What a service's optional parts need (app/system_packages.yaml); PostgreSQL's clients are as new as the server.
 RUN apt-get update \
  && apt-get install --yes --no-install-recommends fonts-dejavu-core git libharfbuzz-subset0 libpango-1.0-0 \

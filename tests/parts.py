@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
+import httpx2
 import pytest
 
 from app.resources import root
@@ -31,3 +32,8 @@ def need(name: str) -> None:
     missing = why_not(name)
     if missing is not None:
         pytest.skip(missing)
+
+
+def is_refused(answer: httpx2.Response) -> bool:
+    """Whether a PDF was refused because packages are missing; without some of them one can be made all the same."""
+    return answer.status_code == 501 and why_not("pdf") is not None

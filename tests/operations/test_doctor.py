@@ -14,8 +14,10 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from uuid import uuid4
 
+import keyring
 import pytest
 import sqlalchemy as sa
+from keyring.backends import fail
 
 from app.access.tables import GRANTS, TOKENS, USERS
 from app.cli.main import main
@@ -31,6 +33,7 @@ from app.runs.tables import EXECUTORS, RUNS, JournalAction, RunStatus
 from app.settings import Settings
 from app.system_packages import Part, Probe
 from tests.runs.support import WHY
+from tests.vault_servers import interface_vault
 
 ROOT = Path(__file__).parents[2]
 NOW = datetime.now(UTC)
@@ -66,6 +69,8 @@ CHECK = {
     "pdf": "optional parts",
     "parquet": "optional parts",
     "network one": "networks",
+    "vault": "credentials",
+    "keyring": "credentials",
 }
 """Which check finds a thing, where they are not named alike."""
 
@@ -100,6 +105,7 @@ def command(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
 
 @pytest.mark.needs("pdf")
 @pytest.mark.needs("git")
+@pytest.mark.needs("jump")
 def test_a_new_installation_is_good_and_stays_untouched(
     place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -346,6 +352,38 @@ def test_transports_that_others_can_read_are_told(place: Path, tmp_path: Path) -
     assert warned.keys() == {"telnet to router1", "ssh-legacy to router3"}
     assert "SSH" in warned["telnet to router1"]
     assert "jump host" in warned["ssh-legacy to router3"]
+
+
+def test_a_vault_and_a_keyring_that_give_nothing_are_told_once(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "credentials.yaml"
+    text = "core: {username: c, password: {vault: core, field: password}, secret: {vault: core, field: secret}}\n"
+    file.write_text(text + "edge: {username: e, password: {keyring: edge, user: e}}\n")
+    file.chmod(0o600)
+    backend = keyring.get_keyring()
+    keyring.set_keyring(fail.Keyring())
+    try:
+        with interface_vault() as vault:
+            vault.write("core", {"password": "PLANTED1", "secret": "PLANTED2"})
+            monkeypatch.delenv("VAULT_ADDR", raising=False)
+            wrong("vault", State.FAILED, "VAULT_ADDR: is not set", "https://", credentials_file=file)
+            monkeypatch.setenv("VAULT_ADDR", vault.address)
+            monkeypatch.setenv("VAULT_TOKEN", vault.new_token("secret/data/core"))
+            good = found("vault", credentials_file=file)
+            assert good.state is State.GOOD
+            assert good.message.endswith("that " + str(file) + " names: core.password, core.secret")
+            vault.seal()
+            wrong(
+                "vault", State.FAILED, "core.password, core.secret: the Vault at", "unseal", credentials_file=file
+            )
+        wrong("keyring", State.FAILED, "edge.password: this system has no keyring", "Vault", credentials_file=file)
+    finally:
+        keyring.set_keyring(backend)
+    file.write_text("core: {username: c, password: plain}\n")
+    assert found("vault", credentials_file=file).message == f"not named in {file}"
+    file.chmod(0o644)
+    wrong("credentials", State.FAILED, "others than its owner may read it", "chmod 600", credentials_file=file)
 
 
 @pytest.fixture

@@ -37,7 +37,7 @@ def test_bases_are_official_and_pinned() -> None:
     for base, *_ in words("FROM"):
         name, _, tag = base.partition(":")
         assert name in ("python", "rust")
-        assert re.match(r"\d+\.\d+\.\d+-slim-bookworm$", tag)
+        assert re.match(r"\d+\.\d+\.\d+-slim-bookworm@sha256:[0-9a-f]{64}$", tag)
 
 
 def test_it_runs_as_nobody_in_particular_and_says_how_it_is() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from app.errors import InputError
 from app.webhooks.targets import AllowList, TargetRefused, parse_url
+from tests.counted import tried
 
 pytestmark = pytest.mark.hostile
 
@@ -55,6 +56,7 @@ def test_what_is_no_url_of_a_webhook_is_refused(url: str) -> None:
     with pytest.raises(InputError) as told:
         parse_url(url)
     assert told.value.mend
+    tried("addresses of webhooks that lead inside, or are none")
 
 
 def test_a_url_is_read_into_its_parts_and_shown_without_its_path() -> None:
@@ -102,6 +104,7 @@ def test_a_name_leads_to_nothing_inside(address: str, entries: list[str]) -> Non
     target = parse_url("https://chat.example.net/")
     with pytest.raises(TargetRefused, match="not allowed"):
         AllowList(entries).addresses(target, resolving(address))
+    tried("addresses of webhooks that lead inside, or are none")
 
 
 def test_a_private_network_is_reached_where_it_is_named() -> None:
