@@ -83,6 +83,7 @@ class _Server(uvicorn.Server):
         super().__init__(config)
         self._backend = backend
         self._serving = serving
+        self._ending = False
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -104,10 +105,11 @@ class _Server(uvicorn.Server):
                 signal.signal(number, handler)
 
     def _end(self, _number: int, _frame: FrameType | None) -> None:
-        if self._backend.stopping.is_set():
+        if self._ending:
             self.force_exit = self.should_exit
             self.should_exit = True
             return
+        self._ending = True  # before the event: the next signal may come in its midst, and would wait for its lock
         self._backend.stopping.set()
         notice = threading.Timer(NOTICE_SECONDS, self._close)
         notice.daemon = True

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-import signal
-import threading
 from typing import Annotated
 
 import structlog
 import typer
 
-from app.cli.signals import ending
+from app.cli.signals import Ending
 from app.database.connections import is_embedded
 from app.errors import InputError, Place, ServiceError
 from app.operations.revision import release
@@ -45,19 +43,17 @@ def worker(
             "set it to postgresql://…, or use `qosforge serve`, which carries out the runs itself on SQLite",
         )
     configure_logs("json" if as_json else settings.log_format)
-    stop = threading.Event()
-    for number in ending():
-        signal.signal(number, lambda _number, _frame: stop.set())
-    end_traces = start_traces(settings.otlp_endpoint, release())
-    executor = Executor(settings, lambda stage, line: _LOG.info(line, stage=stage))
-    executor.start()
-    try:
-        _LOG.info("working", executor=executor.engine.executor, at_once=settings.run_concurrency)
-        stop.wait()
-        _LOG.info("stopping")
-    finally:
-        ended = executor.stop(drain)
-        end_traces()
+    with Ending() as ending:
+        end_traces = start_traces(settings.otlp_endpoint, release())
+        executor = Executor(settings, lambda stage, line: _LOG.info(line, stage=stage))
+        executor.start()
+        try:
+            _LOG.info("working", executor=executor.engine.executor, at_once=settings.run_concurrency)
+            ending.wait()
+            _LOG.info("stopping")
+        finally:
+            ended = executor.stop(drain)
+            end_traces()
     if not ended:
         _LOG.error("steps did not end in time; their runs are taken over when this slot runs out", seconds=drain)
         os._exit(ServiceError.exit_code)
