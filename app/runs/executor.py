@@ -26,8 +26,10 @@ from app.runs.sweeps import Sweeps
 from app.settings import Settings
 from app.webhooks.sender import Sender
 
-DEVICES_SECONDS = 5.0
-"""How long steps may go on with devices and computations once the process is to end; then both are stopped."""
+DEVICES_SECONDS = 3.0
+"""How long steps may go on with devices and computations once the process is to end; then both are stopped.
+
+Of the ten seconds in which it is to be gone: the rest is for what is cut to come to its end on a busy machine."""
 _UNWIND_SECONDS = 2.0
 
 COMPUTED = (
