@@ -12,8 +12,8 @@ class Ending:
     """Hears the signals that end a service, from when it is entered.
 
     A signal may reach any thread of the process, and what the main thread waits for meanwhile, such as a lock, does
-    not end by it (`signal.set_wakeup_fd` of Python's manual): each signal is written into a socket, in whatever thread
-    it came, and the main thread reads there.
+    not end by it. So each signal is written into a socket, in whatever thread it came, and the main thread reads
+    there (`signal.set_wakeup_fd` in Python's manual).
     """
 
     def __enter__(self) -> Self:
