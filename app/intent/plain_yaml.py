@@ -13,6 +13,8 @@ from typing import Any
 from ruamel.yaml import YAML
 from ruamel.yaml.nodes import ScalarNode
 
+from app.intent.yaml_bounds import Most, fast_parse, over
+
 try:
     from yaml.cyaml import CParser, CSafeLoader
     from yaml.error import YAMLError
@@ -45,17 +47,17 @@ class _Left(Exception):
     """The text is left to the other reader."""
 
 
-def read_plain(
-    text: str, depth: int, values: int
-) -> tuple[Any, dict[Path_, Position], dict[Path_, Position]] | None:
+def read_plain(text: str, most: Most) -> tuple[Any, dict[Path_, Position], dict[Path_, Position]] | None:
     """The data of a text, and the lines and columns of its values and keys; ``None``: it is for the other reader.
 
-    ``depth`` and ``values`` are the most levels and values that a text may have.
+    ``most`` is what a text may have; one that has more is for the other reader, too.
     """
     if CParser is None or _OTHER.search(text) is not None:
         return None
     try:
-        reading = _Reading(text, depth, values)
+        if over(fast_parse(text), most) is not None:
+            return None
+        reading = _Reading(text)
         return reading.document(), reading.marks, reading.keys
     except (_Left, YAMLError):
         return None
@@ -75,10 +77,8 @@ def compose_plain(text: str) -> Any | None:
 
 
 class _Reading:
-    def __init__(self, text: str, depth: int, values: int) -> None:
+    def __init__(self, text: str) -> None:
         self._parser = CParser(text)
-        self._depth = depth
-        self._values = values
         self.marks: dict[Path_, Position] = {}
         self.keys: dict[Path_, Position] = {}
 
@@ -95,8 +95,6 @@ class _Reading:
             raise _Left
 
     def _value(self, event: Any, path: Path_) -> Any:
-        if len(path) >= self._depth or len(self.marks) + len(self.keys) >= self._values:
-            raise _Left
         mark = event.start_mark
         self.marks[path] = (mark.line + 1, mark.column + 1)
         kind = type(event)

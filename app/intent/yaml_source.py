@@ -10,12 +10,12 @@ from typing import Any
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import StreamMark, YAMLError
-from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent, NodeEvent
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from ruamel.yaml.reader import ReaderError
 
 from app.errors import InputError, InputErrors, Place
 from app.intent.plain_yaml import LONGEST_NUMBER, read_plain
+from app.intent.yaml_bounds import Most, Over, over_bounds
 from app.units import shortened
 
 MAX_BYTES = 1_000_000
@@ -130,7 +130,7 @@ def parse_document(text: str, name: str, bounds: Bounds = TEXT) -> Document:
     """
     if len(text) > bounds.bytes:
         raise _too_large(name, bounds)
-    plain = read_plain(text, MAX_DEPTH, bounds.values)
+    plain = read_plain(text, _most(bounds))
     if plain is not None:
         return Document(name, *plain, text)
     return _parsed(text, name, bounds)
@@ -139,7 +139,9 @@ def parse_document(text: str, name: str, bounds: Bounds = TEXT) -> Document:
 def _parsed(text: str, name: str, bounds: Bounds = TEXT) -> Document:
     """The document, by the reader that tells what is wrong."""
     try:
-        _check_bounds(text, name, bounds)
+        found = over_bounds(text, _most(bounds))
+        if found is not None:
+            raise _over(found, name, bounds)
         yaml = YAML(typ="safe", pure=True)
         yaml.composer.warn_double_anchors = False  # the language of YAML allows it: the last one counts
         node = yaml.compose(text)
@@ -169,6 +171,21 @@ def _too_large(name: str, bounds: Bounds) -> InputError:
     return InputError(f"is larger than {bounds.bytes:,} bytes", Place(file=name), bounds.hint)
 
 
+def _most(bounds: Bounds) -> Most:
+    return Most(MAX_DEPTH, MAX_ALIASES, bounds.values)
+
+
+def _over(found: Over, name: str, bounds: Bounds) -> InputError:
+    place = Place(file=name, line=found.line, column=found.column)
+    match found.what:
+        case "levels":
+            return InputError(f"is nested deeper than {MAX_DEPTH} levels", place, "flatten it")
+        case "aliases":
+            return InputError(f"has more than {MAX_ALIASES} aliases", place, "write the values out")
+        case "values":
+            return InputError(f"has more than {bounds.values:,} values", place, bounds.hint)
+
+
 def _bad_character(text: str, name: str, error: ReaderError) -> InputError:
     before = text[: error.position]
     place = Place(file=name, line=before.count("\n") + 1, column=len(before) - (before.rfind("\n") + 1) + 1)
@@ -185,29 +202,6 @@ def _mend(text: str, place: Place) -> str:
 
 def _at(name: str, mark: StreamMark) -> Place:
     return Place(file=name, line=mark.line + 1, column=mark.column + 1)
-
-
-def _check_bounds(text: str, name: str, bounds: Bounds) -> None:
-    depth = aliases = nodes = 0
-    for event in YAML(typ="safe", pure=True).parse(text):
-        if isinstance(event, CollectionStartEvent):
-            depth += 1
-            if depth > MAX_DEPTH:
-                raise InputError(
-                    f"is nested deeper than {MAX_DEPTH} levels", _at(name, event.start_mark), "flatten it"
-                )
-        elif isinstance(event, CollectionEndEvent):
-            depth -= 1
-        if isinstance(event, AliasEvent):
-            aliases += 1
-            if aliases > MAX_ALIASES:
-                place = _at(name, event.start_mark)
-                raise InputError(f"has more than {MAX_ALIASES} aliases", place, "write the values out")
-        if isinstance(event, NodeEvent):
-            nodes += 1
-            if nodes > bounds.values:
-                place = _at(name, event.start_mark)
-                raise InputError(f"has more than {bounds.values:,} values", place, bounds.hint)
 
 
 class _Building:

@@ -40,65 +40,78 @@ FIELDS = (
     "cos",
 )
 SIZES = (1, 2, 5, 40, 300, 4000)
+WHOLE = (20, 500, 5_000, 20_000, 60_000)
+"""Values of a whole document: up to more than any may have."""
 
 
-def values(draw: random.Random, field: str) -> Any:
-    count = draw.choice(SIZES)
-    if field.endswith("port"):
-        step = draw.choice((1, 2, 3))
-        return [min(65_535, 1 + n * step) for n in range(count)]
-    if field == "dscp":
-        return list(range(min(count, 64)))
-    if field == "cos":
-        return list(range(min(count, 8)))
-    if field == "protocol":
-        return ["tcp", "udp"]
-    if field == "vlan":
-        return list(range(1, 1 + min(count, 4094), draw.choice((1, 2))))
-    if field == "source_mac":
-        return [f"00:1b:54:00:{n // 256:02x}:{n % 256:02x}" for n in range(min(count, 1000))]
-    return [f"10.{n // 256}.{n % 256}.0/24" for n in range(min(count, 4000))]
+class Drawn:
+    """What is drawn at random for one document; once it has as many values as it shall have, lists are short."""
 
+    def __init__(self, number: int) -> None:
+        self.draw = random.Random(f"{SEED or 0}:{number}")
+        self.names = 0
+        self._left = self.draw.choice(WHOLE)
 
-def term(draw: random.Random) -> dict[str, Any]:
-    fields = draw.sample(FIELDS, draw.randint(1, 5))
-    found = {field: values(draw, field) for field in fields}
-    if any(field.endswith("port") for field in fields):
-        found["protocol"] = ["tcp", "udp"]
-    return found
+    def values(self, field: str) -> Any:
+        count = min(self.draw.choice(SIZES), max(1, self._left))
+        found = self._values(field, count)
+        self._left -= len(found)
+        return found
 
+    def _values(self, field: str, count: int) -> Any:
+        if field.endswith("port"):
+            step = self.draw.choice((1, 2, 3))
+            return [min(65_535, 1 + n * step) for n in range(count)]
+        if field == "dscp":
+            return list(range(min(count, 64)))
+        if field == "cos":
+            return list(range(min(count, 8)))
+        if field == "protocol":
+            return ["tcp", "udp"]
+        if field == "vlan":
+            return list(range(1, 1 + min(count, 4094), self.draw.choice((1, 2))))
+        if field == "source_mac":
+            return [f"00:1b:54:00:{n // 256:02x}:{n % 256:02x}" for n in range(min(count, 1000))]
+        return [f"10.{n // 256}.{n % 256}.0/24" for n in range(count)]
 
-def tree(draw: random.Random, names: list[int], depth: int) -> dict[str, Any]:
-    names.append(len(names))
-    entry: dict[str, Any] = {"name": f"c{names[-1]}", "mark": {"dscp": names[-1] % 64}}
-    entry["match"] = {"any": [term(draw) for _ in range(draw.choice((1, 1, 2, 30)))]}
-    if draw.random() < 0.3:
-        entry["match"]["all"] = [term(draw) for _ in range(draw.choice((1, 3)))]
-    if draw.random() < 0.2:
-        entry["match"]["none"] = [term(draw)]
-    if depth and draw.random() < 0.6:
-        below = [tree(draw, names, depth - 1) for _ in range(draw.choice((1, 2, 4)))]
-        entry["treatment"] = {"bandwidth": {"percent": 5}, "children": below}
-    return entry
+    def term(self) -> dict[str, Any]:
+        fields = self.draw.sample(FIELDS, self.draw.randint(1, 5))
+        found = {field: self.values(field) for field in fields}
+        if any(field.endswith("port") for field in fields):
+            found["protocol"] = ["tcp", "udp"]
+        return found
+
+    def tree(self, depth: int) -> dict[str, Any]:
+        self.names += 1
+        entry: dict[str, Any] = {"name": f"c{self.names}", "mark": {"dscp": self.names % 64}}
+        entry["match"] = {"any": [self.term() for _ in range(self.draw.choice((1, 1, 2, 30)))]}
+        if self.draw.random() < 0.3:
+            entry["match"]["all"] = [self.term() for _ in range(self.draw.choice((1, 3)))]
+        if self.draw.random() < 0.2:
+            entry["match"]["none"] = [self.term()]
+        if depth and self.draw.random() < 0.6:
+            below = [self.tree(depth - 1) for _ in range(self.draw.choice((1, 2, 4)))]
+            entry["treatment"] = {"bandwidth": {"percent": 5}, "children": below}
+        return entry
 
 
 def made(number: int) -> tuple[str, dict[str, str]]:
     """The text of an intent, and those of the files that it includes, one in the other."""
-    draw = random.Random(f"{SEED or 0}:{number}")
-    names: list[int] = []
+    drawn = Drawn(number)
+    choice = drawn.draw.choice
     document: dict[str, Any] = {
         "version": 1,
         "intent": "any-size",
-        "classes": [tree(draw, names, draw.choice((0, 1, 6))) for _ in range(draw.choice((1, 2, 20)))],
-        "apply": everywhere() * draw.choice((1, 1, 50, 600)),
+        "classes": [drawn.tree(choice((0, 1, 6))) for _ in range(choice((1, 2, 20)))],
+        "apply": everywhere() * choice((1, 1, 50, 600)),
     }
     included: dict[str, str] = {}
-    for level in range(draw.choice((0, 1, 12))):
-        library = {"classes": [tree(draw, names, 0)], "include": [f"l{level + 1}.yaml"]}
+    for level in range(choice((0, 1, 12))):
+        library = {"classes": [drawn.tree(0)], "include": [f"l{level + 1}.yaml"]}
         included[f"l{level}.yaml"] = json.dumps(library)
         document["include"] = ["l0.yaml"]
     if included:
-        included[f"l{len(included)}.yaml"] = json.dumps({"classes": [tree(draw, names, 0)]})
+        included[f"l{len(included)}.yaml"] = json.dumps({"classes": [drawn.tree(0)]})
     return json.dumps(document), included
 
 

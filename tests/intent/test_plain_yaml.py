@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from app.errors import InputError
 from app.intent.plain_yaml import CParser, read_plain
-from app.intent.yaml_source import MAX_DEPTH, MAX_NODES, _parsed, parse_document
+from app.intent.yaml_bounds import Most
+from app.intent.yaml_source import MAX_ALIASES, MAX_DEPTH, MAX_NODES, _parsed, parse_document
 from app.resources import root
 
 FILES = sorted(path for folder in ("policies", "inventories") for path in (root() / folder).rglob("*.yaml"))
@@ -23,12 +24,13 @@ SHORT = (
     "x: 1.5\ny: 0o7\nz: 2001-01-01\nn: null\nt: yes\n",
     "a: b c\n  d e\n",
 )
+MOST = Most(MAX_DEPTH, MAX_ALIASES, MAX_NODES)
 CHARACTERS = "\n :-,[]{}'\"#aé~.019_+eExo=<–%$&|>?"
 
 
 def agree(text: str) -> bool:
     """Whether the fast reader took a text; then the other one has to say the same."""
-    fast = read_plain(text, MAX_DEPTH, MAX_NODES)
+    fast = read_plain(text, MOST)
     if fast is None:
         return False
     other = _parsed(text, "x")
@@ -90,7 +92,7 @@ def test_what_was_read_before_takes_no_memory(value: str) -> None:
 
     def read(start: int) -> None:
         text = "\n".join(f"- {value.format(n)}" for n in range(start, start + 8000)) + "\n"
-        assert read_plain(text, MAX_DEPTH, MAX_NODES) is not None
+        assert read_plain(text, MOST) is not None
 
     read(0)
     gc.collect()

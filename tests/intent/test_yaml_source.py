@@ -1,5 +1,6 @@
 """The bounds of reading: whatever a file holds, reading it is quick, small and ends in a clear message."""
 
+import contextlib
 import time
 import tracemalloc
 from pathlib import Path
@@ -8,7 +9,7 @@ import pytest
 
 from app.errors import InputError
 from app.intent.loader import load_intent, parse_intent
-from app.intent.yaml_source import MAX_ALIASES, MAX_BYTES, MAX_DEPTH, parse_document
+from app.intent.yaml_source import MAX_ALIASES, MAX_BYTES, MAX_DEPTH, MAX_NODES, parse_document
 
 LAUGHS = "a: &a [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"{name}: &{name} [*{before}, *{before}, *{before}, *{before}]\n"
@@ -112,6 +113,18 @@ def test_bounds_hold_and_are_told(text: str, says: str, line: int | None) -> Non
 
     assert says in caught.value.message
     assert caught.value.where.line == line
+
+
+@pytest.mark.parametrize("first", ["1", '"\\x31"'], ids=["plain", "with an escape"])
+def test_too_many_values_are_refused_sooner_than_they_would_be_read(first: str) -> None:
+    def took(values: int) -> float:
+        text = f"a: [{first}, {', '.join(map(str, range(1000, 1000 + values)))}]"
+        begun = time.process_time()
+        with contextlib.suppress(InputError):
+            parse_document(text, "a.yaml")
+        return time.process_time() - begun
+
+    assert min(took(2 * MAX_NODES) for _ in range(3)) < took(MAX_NODES - 4) / 2
 
 
 def test_as_many_aliases_as_allowed_are_read() -> None:

@@ -1,0 +1,94 @@
+"""Whether a YAML text has more levels, aliases or values than it may, before anything is made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ruamel.yaml import YAML, events
+
+try:
+    import yaml.events as fast_events
+    from yaml.cyaml import CParser
+    from yaml.error import YAMLError
+except ImportError:  # PyYAML was built without libyaml
+    CParser = None
+
+_KINDS = (events,) if CParser is None else (events, fast_events)
+_BEGIN = tuple(kind.CollectionStartEvent for kind in _KINDS)
+_END = tuple(kind.CollectionEndEvent for kind in _KINDS)
+_ALIAS = tuple(kind.AliasEvent for kind in _KINDS)
+_NODE = tuple(kind.NodeEvent for kind in _KINDS)
+
+
+@dataclass(frozen=True)
+class Most:
+    """How many levels, aliases and values (keys among them) a text may have."""
+
+    levels: int
+    aliases: int
+    values: int
+
+
+@dataclass(frozen=True)
+class Over:
+    """What a text has too many of, and the line and column, from 1, of the first that is too many."""
+
+    what: Literal["levels", "aliases", "values"]
+    line: int
+    column: int
+
+
+def over_bounds(text: str, most: Most) -> Over | None:
+    """What the text has too many of; ``None``: nothing.
+
+    libyaml counts first: a text that is large is refused some twenty times as fast. It is the older YAML 1.1, and
+    what it cannot read is counted by the reader that the text is for.
+
+    Raises:
+        ruamel.yaml.error.YAMLError: the text is not YAML.
+        ValueError, OverflowError, LookupError: an escape sequence names no character.
+    """
+    if CParser is not None:
+        try:
+            return over(fast_parse(text), most)
+        except (YAMLError, ValueError):
+            pass
+    return over(YAML(typ="safe", pure=True).parse(text), most)
+
+
+def fast_parse(text: str) -> Iterator[Any]:
+    """The events of a text, by libyaml.
+
+    Raises:
+        yaml.error.YAMLError: libyaml cannot read it.
+    """
+    parser = CParser(text)
+    while parser.check_event():
+        yield parser.get_event()
+
+
+def over(found: Iterable[Any], most: Most) -> Over | None:
+    """What the events of a text have too many of; ``None``: nothing. No event is taken after the first one over."""
+    levels = aliases = values = 0
+    for event in found:
+        if isinstance(event, _BEGIN):
+            levels += 1
+            if levels > most.levels:
+                return _at("levels", event)
+        elif isinstance(event, _END):
+            levels -= 1
+        if isinstance(event, _ALIAS):
+            aliases += 1
+            if aliases > most.aliases:
+                return _at("aliases", event)
+        if isinstance(event, _NODE):
+            values += 1
+            if values > most.values:
+                return _at("values", event)
+    return None
+
+
+def _at(what: Literal["levels", "aliases", "values"], event: Any) -> Over:
+    return Over(what, event.start_mark.line + 1, event.start_mark.column + 1)
