@@ -126,9 +126,14 @@ class MatchTerm(Model):
             self.protocol and _WITH_PORTS.issuperset(self.protocol)
         ):
             raise ValueError("ports without their protocol: add protocol tcp or udp, no other has ports")
-        if len({ipaddress.ip_network(p).version for p in (*self.source, *self.destination)}) > 1:
+        if _of_both_versions((*self.source, *self.destination)):
             raise ValueError("prefixes of IPv4 and IPv6 in one match: give each version an alternative of its own")
         return self
+
+
+def _of_both_versions(prefixes: tuple[str, ...]) -> bool:
+    """Whether prefixes are of IPv4 and IPv6; they were read before, so that a colon tells which."""
+    return len({":" in prefix for prefix in prefixes}) > 1
 
 
 def meet(one: MatchTerm, other: MatchTerm) -> MatchTerm | None:
@@ -144,7 +149,7 @@ def meet(one: MatchTerm, other: MatchTerm) -> MatchTerm | None:
         elif a or b:
             values[name] = a or b
     prefixes = (*values.get("source", ()), *values.get("destination", ()))
-    if len({ipaddress.ip_network(p).version for p in prefixes}) > 1:
+    if _of_both_versions(prefixes):
         return None
     return MatchTerm.model_validate(values)
 
