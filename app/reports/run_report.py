@@ -18,7 +18,6 @@ from app.reports.balance import accounts, in_words, side_texts, who_paid
 from app.reports.delay_origin import not_recorded, run_origins
 from app.reports.evidence import interval, observed
 from app.reports.facts import run_facts
-from app.reports.figures import class_figures
 from app.reports.model import RunReport
 from app.reports.table import COLUMNS, Group, amount, comparison_table
 from app.reports.verdict_rows import verdict_rows
@@ -35,6 +34,9 @@ _SEVERITIES = tuple(Severity)
 
 def render_run_report(report: RunReport) -> str:
     """Render a run as one self-contained HTML page."""
+    # matplotlib takes a second to load, and whoever asks for a run loads this module.
+    from app.reports.figures import class_figures  # noqa: PLC0415
+
     environment = Environment(
         loader=FunctionLoader(read_text),
         autoescape=True,

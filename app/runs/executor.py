@@ -34,6 +34,7 @@ _UNWIND_SECONDS = 2.0
 
 COMPUTED = (
     "app.prediction.predict",
+    "app.reports.figures",
     "app.reports.run_report",
     "app.runs.drift_work",
     "app.runs.live",
