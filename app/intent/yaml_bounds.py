@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -43,18 +44,18 @@ class Over:
 def over_bounds(text: str, most: Most) -> Over | None:
     """What the text has too many of; ``None``: nothing.
 
-    libyaml counts first: a text that is large is refused some twenty times as fast. It is the older YAML 1.1, and
-    what it cannot read is counted by the reader that the text is for.
+    libyaml counts first: a text that is large is refused some twenty times as fast. It knows the older YAML 1.1, so
+    what it lets pass, or cannot read, is counted by the reader that the text is for.
 
     Raises:
         ruamel.yaml.error.YAMLError: the text is not YAML.
         ValueError, OverflowError, LookupError: an escape sequence names no character.
     """
     if CParser is not None:
-        try:
-            return over(fast_parse(text), most)
-        except (YAMLError, ValueError):
-            pass
+        with contextlib.suppress(YAMLError, ValueError):
+            found = over(fast_parse(text), most)
+            if found is not None:
+                return found
     return over(YAML(typ="safe", pure=True).parse(text), most)
 
 
