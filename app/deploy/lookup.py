@@ -20,7 +20,7 @@ V = TypeVar("V")
 
 @dataclass(frozen=True)
 class Failure:
-    """Why a look-up gave nothing, and how to mend it; ``everywhere``: any other would fail for the same reason."""
+    """Why a look-up gave nothing, and a hint; ``everywhere``: any other would fail for the same reason."""
 
     message: str
     hint: str

@@ -48,7 +48,7 @@ def start(spec: NetworkSpec, state: Path, *, timeout: float | None = None) -> Ov
     """Start a lab of its own process and wait until every box listens. A running one is left as it is.
 
     Raises StartError, with the end of the lab's log, when it does not come up within ``timeout`` seconds
-    (by default a bound that grows with the number of boxes).
+    (by default a bound that grows with the number of devices).
     """
     if timeout is None:
         timeout = _START_SECONDS + _BOX_SECONDS * len(spec.boxes)

@@ -195,7 +195,7 @@ class Grammar(Generic[Handler]):
         return after, chosen is ranked[3]
 
 
-# Boxes of one platform and image have the same commands: the tables of several dozen such images are kept.
+# Devices of one platform and image have the same commands: the tables of several dozen such images are kept.
 @lru_cache(maxsize=1024)
 def _automaton(
     forms: tuple[tuple[str, str | bool | None], ...], types: frozenset[tuple[str, ArgumentType]]
