@@ -15,7 +15,7 @@ from getpass import getuser
 from pathlib import Path
 
 SSHD = Path("/usr/sbin/sshd")
-_START_SECONDS = 10
+_START_SECONDS = 60
 
 # Carries a terminal's bytes, unchanged, to a port and back: what a device's own shell would be.
 _BRIDGE = """

@@ -28,7 +28,7 @@ import hvac
 
 LEGACY_MOUNT = "old"
 """Where there is an engine of version 1; at ``secret`` is one of version 2."""
-_START_SECONDS = 30
+_START_SECONDS = 60
 
 
 class VaultServer(Protocol):

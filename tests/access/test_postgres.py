@@ -80,7 +80,7 @@ def test_of_two_admins_who_disable_each_other_at_once_one_stays(database: Databa
         try:
             with database.write() as connection:
                 find_user(connection, name)
-                both_began.wait(timeout=20)
+                both_began.wait(timeout=60)
                 disable(connection, name, NOW)
         except LastAdmin:
             refused.append(name)

@@ -78,7 +78,7 @@ def served(app: FastAPI) -> Iterator[httpx2.Client]:
             assert thread.is_alive()
             time.sleep(0.01)
         port = server.servers[0].sockets[0].getsockname()[1]
-        with httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=20) as client:
+        with httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
             yield client
     finally:
         server.should_exit = True

@@ -72,7 +72,7 @@ class Served:
 
     def client(self, **headers: str) -> httpx2.Client:
         """A client of its interface."""
-        return httpx2.Client(base_url=self.url, headers=headers, timeout=20)
+        return httpx2.Client(base_url=self.url, headers=headers, timeout=60)
 
     def stop(self, number: int = signal.SIGTERM) -> int:
         """End it by a signal; its exit code."""

@@ -21,6 +21,7 @@ from app.web.site import create_site
 from tests.postgres import PostgresServer
 from tests.runs.conftest import spawn
 from tests.runs.support import Spawn, finish
+from tests.stopwatch import Stopwatch
 
 __all__ = ["spawn"]
 
@@ -28,9 +29,9 @@ __all__ = ["spawn"]
 def look(client: TestClient) -> tuple[int, dict[str, bool], float]:
     """The status, every check, and how long it took."""
     time.sleep(0.3)  # an answer is shared for a moment
-    begun = time.monotonic()
+    watch = Stopwatch()
     answer = client.get("/api/v1/ready")
-    took = time.monotonic() - begun
+    took = watch.seconds
     return answer.status_code, {one["name"]: one["good"] for one in answer.json()["checks"]}, took
 
 
@@ -79,6 +80,7 @@ from app.api.application import create_app
 from app.api.backend import open_backend
 from app.runs.slots import Slot, SlotTimes
 from app.settings import Settings
+from tests.stopwatch import Stopwatch
 
 with open_backend(Settings(var_dir=Path(sys.argv[1]), compute_processes=1)) as backend:
     slot = Slot(backend.database, "embedded", "1", SlotTimes(600, 600, 600))
@@ -86,10 +88,10 @@ with open_backend(Settings(var_dir=Path(sys.argv[1]), compute_processes=1)) as b
     with TestClient(create_app(backend)) as client:
         def look():
             time.sleep(0.3)
-            begun = time.monotonic()
+            watch = Stopwatch()
             answer = client.get("/api/v1/ready")
             checks = {one["name"]: one["good"] for one in answer.json()["checks"]}
-            return [answer.status_code, checks, time.monotonic() - begun]
+            return [answer.status_code, checks, watch.seconds]
         before = look()
         soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))  # no file takes another byte

@@ -197,7 +197,7 @@ def test_a_port_in_use_is_told(var_dir: Path) -> None:
 
 
 def wait_until(true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while not true():
         assert time.monotonic() < deadline
         time.sleep(0.05)

@@ -179,7 +179,7 @@ def test_one_transaction_at_a_time_names_a_thing(postgres_url: str) -> None:
             database.serialize(other, "leases of cern")
         order.append("first")
         first.rollback()
-        waiting.result(timeout=10)
+        waiting.result(timeout=60)
     assert order == ["first", "second"]
     database.close()
 

@@ -37,7 +37,7 @@ def test_a_killed_holder_leaves_no_lock(tmp_path: Path, spawn: Spawn) -> None:
     assert not lock.try_acquire()
     assert lock.holder() == child.pid
     child.kill()
-    child.wait(timeout=10)
+    child.wait(timeout=60)
     assert lock.try_acquire()
     lock.release()
 

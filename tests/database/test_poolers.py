@@ -62,7 +62,7 @@ def pooler(postgres: PostgresServer, postgres_url: str) -> Iterator[Pooler]:
     yield start
     for process in started:
         process.send_signal(signal.SIGTERM)
-        process.wait(timeout=20)
+        process.wait(timeout=60)
 
 
 @pytest.mark.parametrize("mode", ["transaction", "statement"])

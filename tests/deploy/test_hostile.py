@@ -23,6 +23,7 @@ from app.inventory.overlay import Address, Overlay
 from app.settings import DeviceLimits
 from tests.counted import tried
 from tests.drivers.hostile import HEALTHY, KINDS, WAYS, Devices, Way, drip
+from tests.stopwatch import Stopwatch
 
 pytestmark = pytest.mark.hostile
 
@@ -100,16 +101,16 @@ def meet(devices: Devices, tmp_path: Path) -> Iterator[Callable[..., Fleet]]:
 
 def act(fleet: Fleet, step: str) -> tuple[Mapping[str, Outcome[object]], Mapping[str, float]]:
     """Do the step on every device; how it ended, and after how many seconds."""
-    begun = time.monotonic()
+    watch = Stopwatch()
     took = {}
 
     def one(name: str, driver: NetworkDriver) -> object:
         done = ACTS["read" if name == "healthy" else step](driver)
-        took[name] = time.monotonic() - begun
+        took[name] = watch.seconds
         return done
 
     outcomes = fleet.run([device.name for device in fleet.network.devices], one)
-    return outcomes, took | {"all": time.monotonic() - begun}
+    return outcomes, took | {"all": watch.seconds}
 
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.name)
@@ -133,9 +134,9 @@ def test_each_ends_at_its_limit_by_every_driver_and_the_healthy_one_is_served(
             assert any(words in error.message for words in ("no answer for", "not finished within", "received"))
             assert "raise QOSFORGE_DEVICE_LIMITS__" in error.mend
         assert error.mend
-    begun = time.monotonic()
+    watch = Stopwatch()
     fleet.close()
-    assert time.monotonic() - begun < 5 * 3.0 + SLACK
+    assert watch.seconds < 5 * 3.0 + SLACK
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory < 100 << 10  # KiB
     tried("exchanges with a hostile device by SSH (way and driver)", len(DRIVERS))
 
@@ -171,9 +172,9 @@ def test_sessions_that_are_closed_end_their_exchanges_and_begin_no_others(meet: 
     fleet = meet(Way("dripping-read", "read", drip), sessions)
     timer = threading.Timer(2.0, sessions.close, ["the process ends"])
     timer.start()
-    begun = time.monotonic()
+    watch = Stopwatch()
     outcomes, took = act(fleet, "read")
-    assert time.monotonic() - begun < 4.0
+    assert watch.seconds < 4.0
     assert (outcomes["healthy"].error, "healthy" in took) == (None, True)
     outcomes, took = act(fleet, "read")
     assert all("the process ends" in str(outcome.error) for outcome in outcomes.values())
@@ -200,10 +201,10 @@ def test_a_device_that_was_done_when_sessions_were_cut_is_reached_anew(meet: Cal
 
 def test_an_interrupt_of_who_waits_leaves_the_devices(meet: Callable[..., Fleet]) -> None:
     fleet = meet(Way("dripping-read", "read", drip), Sessions(), _interrupt)
-    begun = time.monotonic()
+    watch = Stopwatch()
     with pytest.raises(KeyboardInterrupt):
         act(fleet, "read")
-    assert time.monotonic() - begun < SLACK
+    assert watch.seconds < SLACK
 
 
 def _interrupt() -> str | None:

@@ -66,7 +66,7 @@ def device(state: Path) -> Iterator[Any]:
         hostname=address.hostname,
         username="admin",
         password="lab-pass",
-        timeout=20,
+        timeout=60,
         optional_args={"port": address.port, "secret": "lab-secret"},
     )
     driver.open()

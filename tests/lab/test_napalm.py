@@ -32,7 +32,7 @@ def device(lab: Path) -> Iterator[Any]:
         hostname=address.hostname,
         username="admin",
         password="lab-pass",
-        timeout=20,
+        timeout=60,
         optional_args={"port": address.port, "secret": "lab-secret"},
     )
     driver.open()
@@ -70,7 +70,7 @@ def test_the_timer_fires(lab: Path, device: Any) -> None:
     device.load_merge_candidate(config=CANDIDATE)
     device.commit_config(revert_in=60)
     assert running(lab) != before
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while "service-policy" in running(lab) and time.monotonic() < deadline:
         time.sleep(0.1)
     # NAPALM itself has put "file prompt quiet" there before it armed the timer.

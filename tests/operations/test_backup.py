@@ -236,7 +236,7 @@ def busy(tmp_path: Path) -> Iterator[Path]:
     assert child.stdout.readline() == "begun\n"
     yield var
     child.kill()
-    child.communicate(timeout=10)
+    child.communicate(timeout=60)
 
 
 def test_the_store_and_the_engine_are_of_one_moment(

@@ -65,4 +65,4 @@ def spawn() -> Iterator[Spawn]:
     yield start
     for child in children:
         child.kill()
-        child.communicate(timeout=10)
+        child.communicate(timeout=60)

@@ -32,7 +32,7 @@ class Clock:
         self.moment += timedelta(seconds=seconds)
 
 
-def wait_for(condition: Callable[[], bool], what: str, seconds: float = 20) -> None:
+def wait_for(condition: Callable[[], bool], what: str, seconds: float = 60) -> None:
     """Poll until ``condition`` holds; the test fails when it never does."""
     deadline = time.monotonic() + seconds
     while not condition():

@@ -18,6 +18,7 @@ from app.compute import Compute, ComputeDied, Limits, TookTooLong, TookTooMuch
 from app.deploy.sessions import ProcessEnding
 from app.errors import StoreError
 from app.runs.computing import Computing, Stopped
+from tests.stopwatch import Stopwatch
 
 from .support import Spawn, finish
 
@@ -45,19 +46,19 @@ def test_a_computation_gives_what_its_function_gives(compute: Compute) -> None:
 
 
 def test_it_ends_within_seconds_of_the_run(compute: Compute) -> None:
-    begun = time.monotonic()
+    begun, watch = time.monotonic(), Stopwatch()
     with pytest.raises(Stopped) as caught:
         Computing(compute, 60).done("run", lambda: STOP if time.monotonic() > begun + 2 else None, wait, 60)
     assert caught.value.stop == STOP
-    assert time.monotonic() - begun < 2 + 5
+    assert watch.seconds < 2 + 5
 
 
 def test_a_run_that_waits_for_its_turn_is_stopped_too(compute: Compute) -> None:
     computing = Computing(compute, 60)
-    begun = time.monotonic()
+    watch = Stopwatch()
     with pytest.raises(Stopped):
         computing.done("run", lambda: STOP, wait, 60)
-    assert time.monotonic() - begun < 5
+    assert watch.seconds < 5
 
 
 def test_time_and_memory_are_bounded(compute: Compute) -> None:
@@ -85,11 +86,11 @@ def test_a_process_that_ends_leaves_what_it_computes_and_what_waits(compute: Com
             threads.submit(computing.done, f"run-{number}", lambda: None, wait, 60.0) for number in range(3)
         ]
         time.sleep(1)
-        begun = time.monotonic()
+        watch = Stopwatch()
         computing.close()
         for one in under_way:
-            assert isinstance(one.exception(timeout=5), ProcessEnding)
-        assert time.monotonic() - begun < 4
+            assert isinstance(one.exception(timeout=60), ProcessEnding)
+        assert watch.seconds < 4
     with pytest.raises(ProcessEnding):
         computing.done("run", lambda: None, wait, 0.01)
 
@@ -108,7 +109,7 @@ def test_a_run_that_has_touched_devices_waits_for_nobody_and_outlives_a_death(tm
         assert computing.finish("run", die_once, tmp_path / "died") == "done"
         assert not other.done()
         computing.close()
-        assert isinstance(other.exception(timeout=5), ProcessEnding)
+        assert isinstance(other.exception(timeout=60), ProcessEnding)
 
 
 def test_a_death_in_a_process_that_goes_on_is_told(compute: Compute) -> None:
@@ -144,6 +145,7 @@ import sys, time
 from pathlib import Path
 from app.runs import executor as module
 from app.settings import Settings
+from tests.stopwatch import Stopwatch
 
 folder, seconds = Path(sys.argv[1]), float(sys.argv[2])
 module.DEVICES_SECONDS = 1.0
@@ -168,8 +170,8 @@ if seconds > 1:
 else:
     while not (folder / "done").exists():
         time.sleep(0.05)
-begun = time.monotonic()
-print(executor.stop(), time.monotonic() - begun < 4)
+watch = Stopwatch()
+print(executor.stop(), watch.seconds < 4)
 """
 
 
@@ -201,8 +203,8 @@ print("said", flush=True)
 
 
 def test_a_command_ends_though_a_step_does_not(spawn: Spawn, tmp_path: Path) -> None:
-    begun = time.monotonic()
+    watch = Stopwatch()
     child = spawn(STUCK, tmp_path)
     output, _ = child.communicate(timeout=40)
     assert (output.split(), child.returncode) == (["said"], 3)
-    assert time.monotonic() - begun < 30
+    assert watch.seconds < 30

@@ -49,7 +49,7 @@ def test_a_second_owner_of_a_store_is_refused(tmp_path: Path, spawn: Spawn, link
         _start(tmp_path / "two", f"sqlite:///{name}")
     assert caught.value.where.file == str(name)
     first.kill()
-    first.wait(timeout=10)
+    first.wait(timeout=60)
     assert owner_of(store) is None
     _start(tmp_path / "two", f"sqlite:///{name}")
 

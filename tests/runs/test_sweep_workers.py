@@ -65,5 +65,5 @@ def test_points_are_shared_and_those_of_a_dead_executor_taken_over(tmp_path: Pat
     finally:
         for child in children:
             child.kill()
-            child.join(timeout=10)
+            child.join(timeout=60)
         database.close()

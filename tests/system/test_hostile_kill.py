@@ -18,6 +18,7 @@ from app.runs.tables import RunStatus
 from app.settings import Settings
 from tests.counted import tried
 from tests.drivers.hostile_boxes import Hostile
+from tests.stopwatch import Stopwatch
 
 from .command import Command
 from .crowd import POLICY
@@ -33,17 +34,6 @@ OF_THEMSELVES = {"prompt-inside-output", "hangs-up", "endless-questions"}
 
 UNTOUCHED = ("login", "read")
 """Networks whose run reads, and has changed nothing."""
-
-
-def busy_seconds() -> float:
-    """Seconds for which something waited for a processor since the machine's start; nought where it does not tell.
-
-    Beside other tests a process waits for its turn: that is no part of what it takes.
-    """
-    pressure = Path("/proc/pressure/cpu")
-    if not pressure.exists():
-        return 0.0
-    return int(pressure.read_text().split("total=")[1].split()[0]) / 1e6
 
 
 class Asked:
@@ -99,9 +89,9 @@ def test_sigterm_in_the_midst_of_each_way_by_each_driver_ends_within_ten_seconds
             until_all(process, midst, lambda device: device.in_the_midst, "to be in the midst")
             assert [device.name for device in hostile if not device.acting] == []
             os.kill(process.pid or 0, signal.SIGTERM)
-            begun = time.monotonic() - busy_seconds()
+            watch = Stopwatch()
             ended = process.wait(60)
-            took = time.monotonic() - busy_seconds() - begun
+            took = watch.seconds
             print(f"{way} ended {took:.1f} s after the signal")  # noqa: T201  (shown where it fails, or by -rP)
             assert took < ENDED_SECONDS, ended.text[-5000:]
             assert ended.code == 0, ended.text[-5000:]

@@ -23,7 +23,7 @@ _FLAGS = (
     "--disable-sync",
     "--no-first-run",
 )
-_PATIENCE_MS = 15_000
+_PATIENCE_MS = 60_000
 expect.set_options(timeout=_PATIENCE_MS)
 _SERIOUS = frozenset({"serious", "critical"})
 
