@@ -49,16 +49,16 @@ def sentences(verdicts: Iterable[ClassVerdict]) -> Iterator[tuple[str, str]]:
     """Of each verdict, where it holds (scenario and path) and what the bound rests on that decided it."""
     for one in verdicts:
         where = " ".join(part for part in (one.scenario, one.path) if part)
-        yield where, sentence(one.verdict.bounds[deciding(one.verdict)], one.verdict, one.traffic_class)
+        yield where, sentence(one.verdict.bounds[deciding(one.verdict)], one)
 
 
-def sentence(bound: BoundVerdict, verdict: Verdict, traffic_class: str) -> str:
+def sentence(bound: BoundVerdict, judged: ClassVerdict) -> str:
     """What was seen of one bound of a class, by what, how surely, and what was assumed."""
-    level = confidence_at(verdict.confidence, verdict.look, verdict.looks) * 100
-    limits = interval(bound)
-    limits = f" ({limits}, each limit at {level:.4g} %)" if limits else ""
+    verdict = judged.verdict
     told = f"{bound.n:,} packets, worth {bound.n_effective:,.0f} independent ones"
-    parts = [f"{_where(bound, verdict)}, {_what(bound, traffic_class)}{limits}", told]
+    parts = [f"{_where(bound, judged)}, {_what(bound, judged.traffic_class)}{_limits(bound, verdict)}", told]
+    if verdict.evidence == "measured":
+        parts.append("it is one realisation: its limits say nothing of what differs from one such time to another")
     if bound.episode is not None:
         beyond = "lost" if bound.kind == "loss" else "later than asked"
         few = f"only {bound.exceedances:,}" if bound.exceedances else "none"
@@ -77,11 +77,25 @@ def sentence(bound: BoundVerdict, verdict: Verdict, traffic_class: str) -> str:
     return "; ".join(parts)
 
 
-def _where(bound: BoundVerdict, verdict: Verdict) -> str:
-    if verdict.evidence == "measured":
-        return "in one measurement"
-    count = bound.replications
-    return f"in {count} simulation{'s' * (count != 1)} {_OF[verdict.evidence]}"
+def _limits(bound: BoundVerdict, verdict: Verdict) -> str:
+    limits = interval(bound)
+    if not limits:
+        return ""
+    level = confidence_at(verdict.confidence, verdict.look, verdict.looks) * 100
+    both = max(0.0, 2 * level - 100)
+    return f" ({limits}, each limit at {level:.4g} % and both together at {both:.4g} %)"
+
+
+def _where(bound: BoundVerdict, judged: ClassVerdict) -> str:
+    evidence, count = judged.verdict.evidence, bound.replications
+    lasting = f" of {judged.seconds:g} s" if judged.seconds is not None else ""
+    if evidence == "measured":
+        told = f"in one measurement{lasting}"
+    else:
+        told = f"in {count} simulation{'s' * (count != 1)}{lasting} {_OF[evidence]}"
+    if judged.warm_up_seconds:
+        told += f", {judged.warm_up_seconds:g} s before {'each' if count > 1 else 'it'} left out"
+    return told
 
 
 def _what(bound: BoundVerdict, traffic_class: str) -> str:

@@ -77,7 +77,7 @@ def _bound_cases(judged: ClassVerdict) -> Iterable[_Case]:
         said = (
             f"{bound.label} {observed(bound)}, asked at most {amount(bound.asked, bound.kind)}: "
             f"{bound.outcome} at {verdict.confidence * 100:g} % confidence, evidence {verdict.evidence}: "
-            f"{sentence(bound, verdict, judged.traffic_class)}"
+            f"{sentence(bound, judged)}"
         )
         yield _Case(
             f"{judged.scenario}.{judged.traffic_class}",

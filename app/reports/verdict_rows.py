@@ -58,5 +58,5 @@ def rows_of(
                     (each.scenario, each.traffic_class, each.path, bound.label), ({}, {})
                 )
                 sides[side] = bound
-                told[side] = sentence(bound, each.verdict, each.traffic_class)
+                told[side] = sentence(bound, each)
     return tuple(VerdictRow(*key[:3], sides, told, changed.get(key, "")) for key, (sides, told) in found.items())

@@ -299,9 +299,9 @@ class Course:
     def _measured(self, when: Side, held: dict[str, str]) -> Json:
         if self.context.documents.tester == "outside":
             return self._step(f"measure-{when}", phases.judge_outside, self._given(when), when)
-        found: Json = {"measurement": None, "outcome": Verdict.INCONCLUSIVE}
+        found: Json = {"measurement": None, "more": True}
         for look in range(1, LOOKS + 1):
-            if found["outcome"] != Verdict.INCONCLUSIVE:
+            if not found["more"]:
                 break
             name = phases.measuring(when, look)
             found = self._step(name, phases.measure, held, when, look, found["measurement"])

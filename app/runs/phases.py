@@ -14,6 +14,7 @@ from napalm.base.base import NetworkDriver
 
 from app.compiler.candidate import unlike
 from app.compiler.compile import CompiledDevice
+from app.deltaq.error_spending import LOOKS
 from app.deploy import transaction
 from app.deploy.fleet import Outcome
 from app.deploy.traits import traits
@@ -35,7 +36,7 @@ from app.tester.judging import overall
 from app.tester.measured_part import measured_part
 from app.tester.measurement import Measurement, Side
 from app.tester.offers import expected
-from app.tester.replications import REPLICATIONS
+from app.tester.replications import REPLICATIONS, affordable
 
 Json = dict[str, Any]
 
@@ -64,15 +65,22 @@ def measure(context: Context, held: Mapping[str, str], when: Side, look: int, ea
             "verdicts": context.artifacts.put_json([v.model_dump(mode="json") for v in judged.verdicts]),
             "outcome": judged.outcome,
         }
-        record.update(result, text=_spent(judged))
-    return result
+        most = context.computing.seconds
+        open_still = judged.outcome == "inconclusive"
+        goes_on = open_still and affordable(look, judged.cpu_seconds, most)
+        record.update(result, text=_spent(judged, most if open_still and look < LOOKS and not goes_on else None))
+    return result | {"more": goes_on}
 
 
-def _spent(judged: live.Judged) -> str:
-    """What a look cost, and that more would be looked at."""
+def _spent(judged: live.Judged, most: float | None) -> str:
+    """What a look cost, and whether more would be looked at; not where it costs more than ``most`` seconds."""
     simulations = max(each.replications for each in judged.measurement.scenarios)
-    most = f" of up to {REPLICATIONS[-1]}" if judged.outcome == "inconclusive" else ""
-    return f"{simulations} simulations{most}, {judged.cpu_seconds:.1f} s of processor time"
+    if most is not None:
+        beyond = f", and more would take longer than the {most:,.0f} s that a computation may"
+    else:
+        beyond = ""
+    up_to = f" of up to {REPLICATIONS[-1]}" if judged.outcome == "inconclusive" else ""
+    return f"{simulations} simulations{up_to}, {judged.cpu_seconds:.1f} s of processor time{beyond}"
 
 
 def measuring(when: Side, look: int) -> str:

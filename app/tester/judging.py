@@ -23,7 +23,11 @@ WHOLE = 0.99
 
 
 class ClassVerdict(BaseModel):
-    """The verdict on one class in one scenario on one path."""
+    """The verdict on one class in one scenario on one path.
+
+    ``seconds`` is how long the measurement, or each simulation, was, and ``warm_up_seconds`` what went before and
+    was left out; ``None`` where it is not known.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -32,6 +36,8 @@ class ClassVerdict(BaseModel):
     path: str | None = None
     objective: Objective
     verdict: Verdict
+    seconds: float | None = None
+    warm_up_seconds: float | None = None
 
 
 def verdicts(intent: Intent, network: Network, measurement: Measurement) -> tuple[ClassVerdict, ...]:
@@ -78,9 +84,16 @@ def verdicts(intent: Intent, network: Network, measurement: Measurement) -> tupl
             if missing:
                 lacking += (f"what was sent in {missing.part}",)
             verdict = verdict.model_copy(update={"lacking": lacking})
+            result = measurement.scenario(scenario.name)
             found.append(
                 ClassVerdict(
-                    scenario=scenario.name, traffic_class=name, path=check.path, objective=asked, verdict=verdict
+                    scenario=scenario.name,
+                    traffic_class=name,
+                    path=check.path,
+                    objective=asked,
+                    verdict=verdict,
+                    seconds=result.seconds,
+                    warm_up_seconds=result.warm_up_seconds,
                 )
             )
     decided = together([entry.verdict for entry in found])

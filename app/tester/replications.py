@@ -57,6 +57,17 @@ class Timing:
         return Timing(2 * self.seconds, min(MOST_WARM_UP_SECONDS, 2 * self.warm_up))
 
 
+def affordable(look: int, cpu_seconds: float, most: float) -> bool:
+    """Whether there is a look after this one whose simulations take at most so many seconds of processor time.
+
+    ``cpu_seconds`` is what the simulations that this look added took; those of the next one cost as much each.
+    """
+    counts = (0, *REPLICATIONS)
+    if look >= len(REPLICATIONS):
+        return False
+    return cpu_seconds * (counts[look + 1] - counts[look]) / (counts[look] - counts[look - 1]) <= most
+
+
 def seed_of(seed: int, replication: int) -> int:
     """A seed of its own for each replication, within 64 bits."""
     return int(np.random.SeedSequence([seed, replication]).generate_state(1, np.uint64)[0])

@@ -33,8 +33,9 @@ def test_what_holds_now_has_one_side(capsys: pytest.CaptureFixture[str]) -> None
     assert lines[2].split() == ["wan", "voice", "a→b", "delay", "p99", "40", "ms", "30", "ms", "met"]
     assert lines[3] == (
         "wan a→b: in one measurement, 99 % of voice packets took at most 30 ms; 400 packets, worth 400 "
-        "independent ones; none later than asked, which is taken to happen to up to 1 packet in one go "
-        "(shown for up to 1.3 packets)"
+        "independent ones; it is one realisation: its limits say nothing of what differs from one such time to "
+        "another; none later than asked, which is taken to happen to up to 1 packet in one go (shown for up to "
+        "1.3 packets)"
     )
     assert len(lines) == 4
 

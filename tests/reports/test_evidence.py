@@ -5,12 +5,20 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from app.deltaq.objective import Objective
+from app.deltaq.objective import BoundVerdict, Objective, Verdict
 from app.deltaq.sample import Sample
 from app.deltaq.verdict import judge, undecided
 from app.reports.evidence import deciding, interval, observed, sentence
+from app.tester.judging import ClassVerdict
 
 MS = 1e9
+
+
+def said(bound: BoundVerdict, verdict: Verdict, **times: float) -> str:
+    judged = ClassVerdict(
+        scenario="calls", traffic_class="voice", objective=Objective(mean=1.0), verdict=verdict, **times
+    )
+    return sentence(bound, judged)
 
 
 def sample(mean_ms: float = 5.0, count: int = 16, lost: int = 0) -> Sample:
@@ -53,23 +61,39 @@ def test_the_bound_that_made_the_verdict_is_the_one_that_is_shown() -> None:
 
 def test_a_sentence_says_of_what_and_how_surely() -> None:
     verdict = judge(Objective(delay={"p95": 0.05}), sample(), evidence="emulated", look=1, looks=3)
-    told = sentence(verdict.bounds[0], verdict, "voice")
+    told = said(verdict.bounds[0], verdict)
     assert told.startswith("in 16 simulations of the configuration read back, 95 % of voice packets took at most ")
-    assert "each limit at 97.5 %)" in told
+    assert "each limit at 97.5 % and both together at 95 %)" in told
     assert "12,800 packets, worth" in told
+
+
+def test_a_sentence_says_how_long_it_was_and_what_was_left_out() -> None:
+    verdict = judge(Objective(delay={"p95": 0.05}), sample(), evidence="emulated")
+    told = said(verdict.bounds[0], verdict, seconds=7.5, warm_up_seconds=2)
+    assert told.startswith(
+        "in 16 simulations of 7.5 s of the configuration read back, 2 s before each left out, 95 % of voice packets"
+    )
+
+
+def test_a_measurement_says_that_it_is_one_realisation() -> None:
+    packets = [(number * 20_000, int(20 * MS)) for number in range(400)]
+    verdict = judge(Objective(loss=0.01), packets, evidence="measured")
+    told = said(verdict.bounds[0], verdict, seconds=30)
+    assert told.startswith("in one measurement of 30 s, 0 % of voice packets were lost")
+    assert "it is one realisation: its limits say nothing of what differs from one such time to another" in told
 
 
 def test_what_was_assumed_and_what_lacks_is_said() -> None:
     packets = [(number * 20_000, int(20 * MS)) for number in range(400)]
     verdict = judge(Objective(loss=0.01), packets, evidence="measured")
-    told = sentence(verdict.bounds[0], verdict, "voice")
+    told = said(verdict.bounds[0], verdict)
     assert "0 % of voice packets were lost" in told
     assert (
         "none lost, which is taken to happen to up to 500 packets in one go (shown for up to 1.3 packets)" in told
     )
     short = undecided(verdict, "the measurement was cut short: 8 s of 30 s")
     short = short.model_copy(update={"lacking": ("how long it measured", "how far its clocks lie apart")})
-    told = sentence(short.bounds[0], short, "voice")
+    told = said(short.bounds[0], short)
     assert "cut short: 8 s of 30 s, so that nothing is decided" in told
     assert told.endswith("the tester did not say how long it measured or how far its clocks lie apart")
 
@@ -79,7 +103,7 @@ def test_variation_mean_and_what_never_arrives_have_words(lost: int) -> None:
     verdict = judge(
         Objective(variation=0.05, mean=0.05, delay={"p50": 0.1}), sample(lost=lost), evidence="predicted"
     )
-    told = [sentence(bound, verdict, "voice") for bound in verdict.bounds]
+    told = [said(bound, verdict) for bound in verdict.bounds]
     assert all("in 16 simulations of the configuration to be entered" in each for each in told)
     assert "longer than the fastest" in " ".join(told)
     assert ("took at most ∞" in told[0]) == bool(lost)

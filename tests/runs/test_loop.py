@@ -40,6 +40,7 @@ from app.runs.sweeps import SweepOrder
 from app.runs.tables import RunStatus
 from app.runs.wrong_state import WrongState
 from app.settings import Settings
+from app.tester.replications import affordable
 
 from .measurements import MILLISECOND, measured
 from .support import WHY, wait_for
@@ -507,6 +508,22 @@ def test_what_is_better_but_not_met_is_kept_where_the_policy_says_so(site: Site)
     assert stage.summary == "bounds after against before: 1 better; nothing unmet is worse than before"
     (measuring,) = [stage for stage in told.stages if stage.name == "measure-after"]
     assert re.fullmatch(r"8 simulations, \d+\.\d s of processor time", measuring.summary)
+
+
+def test_what_would_take_too_long_to_look_at_again_stays_open_and_says_so(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(phases, "affordable", lambda look, spent, most: affordable(look, spent * 1e6, most))
+    # One packet in a million: no number of simulations decides it.
+    run = site.go(site.place(measure=True, intent=policy("200 ms, p99.9999: 201 ms")))
+    told = site.desk.detail(run.id)
+    assert (run.status, told.outcome_after()) == (RunStatus.ROLLED_BACK, "inconclusive")
+    (stage,) = [stage for stage in told.stages if stage.name.startswith("measure-after")]
+    assert re.fullmatch(
+        r"8 simulations of up to 32, \d+\.\d s of processor time, and more would take longer than the "
+        r"3,600 s that a computation may",
+        stage.summary,
+    )
 
 
 def test_without_that_rule_it_goes_back_and_says_what_is_worse_again(site: Site) -> None:
