@@ -62,7 +62,7 @@ class PostgresServer:
                 stdout=log,
                 stderr=log,
             )
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 60
         while True:
             try:
                 with psycopg.connect(self.dsn("postgres")):
@@ -77,7 +77,7 @@ class PostgresServer:
         """Stop it: ``SIGINT`` drops every connection, ``SIGQUIT`` is a crash."""
         if self._process is not None:
             self._process.send_signal(how)
-            self._process.wait(timeout=30)
+            self._process.wait(timeout=60)
             self._process = None
 
     def restart(self, how: signal.Signals = signal.SIGINT, away: float = 0) -> None:

@@ -286,7 +286,7 @@ def openbao(folder: Path) -> Iterator[OpenBao]:
     finally:
         vault.close()
         process.terminate()
-        process.wait(10)
+        process.wait(60)
 
 
 def _await_start(process: subprocess.Popen[bytes], port: int) -> None:

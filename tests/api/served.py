@@ -90,7 +90,7 @@ class Served:
 
     def said(self, event: str) -> bool:
         """Whether its log has such a line (soon)."""
-        deadline = time.monotonic() + 5
+        deadline = time.monotonic() + 30
         while time.monotonic() < deadline:
             if any(event in str(entry.get("event")) for entry in self.log):
                 return True

@@ -48,7 +48,7 @@ def test_no_lane_takes_more_memory_than_the_settings_say(made: Background, lane:
 
 
 def ended(made: Background, key: str) -> Progress:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         found = made.known(key)
         if found is not None and found.ended:
@@ -58,7 +58,7 @@ def ended(made: Background, key: str) -> Progress:
 
 
 def begun(made: Background, key: str) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while made.known(key) == Progress("waiting"):
         assert time.monotonic() < deadline
         time.sleep(0.01)

@@ -65,12 +65,12 @@ def client(backend: Backend, go: Event, seconds: float) -> Iterator[Client]:
 
     @router.get("/slow")
     def slow() -> str:
-        go.wait(10)
+        go.wait(60)
         return "late"
 
     @router.post("/change", dependencies=[Depends(Needs(Role.VIEWER))])
     def change() -> str:
-        go.wait(10)
+        go.wait(60)
         return "late"
 
     @router.get("/stream")

@@ -110,7 +110,7 @@ def test_it_serves_owns_the_runs_and_ends_in_order(
             service.process.send_signal(signal.SIGTERM)
             wait_until(lambda: client.get("/ready").status_code == 503)
             assert open_request.result().status_code == 200
-        assert service.process.wait(30) == 0
+        assert service.process.wait(60) == 0
         with pytest.raises(httpx2.ConnectError):
             client.get("/health")
         assert service.said("stopping")

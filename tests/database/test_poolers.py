@@ -50,7 +50,7 @@ def pooler(postgres: PostgresServer, postgres_url: str) -> Iterator[Pooler]:
                 subprocess.Popen(["/usr/sbin/pgbouncer", folder / "ini"], user=account, stdout=log, stderr=log)
             )
         url = str(make_url(postgres_url).set(port=port).render_as_string(hide_password=False))
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while True:
             try:
                 psycopg.connect(url).close()

@@ -237,14 +237,14 @@ class Devices:
         return self
 
     def __exit__(self, *_: object) -> None:
-        asyncio.run_coroutine_threadsafe(self._end(), self._loop).result(10)
+        asyncio.run_coroutine_threadsafe(self._end(), self._loop).result(60)
         self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(5)
+        self._thread.join(60)
         self._loop.close()
 
     def add(self, way: Way, driver: str = "ios_legacy", *, telnet: bool = False) -> int:
         """Start one more, of the kind that a driver is for, reached by SSH or telnet; its port."""
-        return asyncio.run_coroutine_threadsafe(self._add(way, KINDS[driver], telnet), self._loop).result(10)
+        return asyncio.run_coroutine_threadsafe(self._add(way, KINDS[driver], telnet), self._loop).result(60)
 
     async def _end(self) -> None:
         for close in self._closers:

@@ -92,7 +92,7 @@ class Boxes:
     def __exit__(self, *_: object) -> None:
         self._do(self._close())
         self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(5)
+        self._thread.join(60)
         self._loop.close()
 
     def add(self, name: str, way: Way, platform: str, image: str, startup: str) -> Hostile:

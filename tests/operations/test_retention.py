@@ -263,15 +263,15 @@ def test_a_run_that_is_retried_meanwhile_keeps_what_it_needs(postgres_url: str, 
 
         def retry(now: Run, _connection: sa.Connection) -> dict[str, Any]:
             looked.set()  # as a retry does, it has found what the run needs
-            go.wait(20)
+            go.wait(60)
             return again_from("read", now)
 
         retrying = pool.submit(store.change, run.id, retry)
-        assert looked.wait(20)
+        assert looked.wait(60)
         retaining = pool.submit(retain, store.database, RowShelf(store.database), KEEP, NOW)
         with suppress(TimeoutError):
             retaining.result(1)
         go.set()
-        assert retrying.result(20).status is RunStatus.PENDING
-        assert retaining.result(20).runs == ()
+        assert retrying.result(60).status is RunStatus.PENDING
+        assert retaining.result(60).runs == ()
         assert [stage.name for stage in store.stages(run.id)] == []

@@ -177,7 +177,7 @@ def test_a_run_in_the_background_can_be_waited_for(tmp_path: Path) -> None:
     go = threading.Event()
 
     def workflow(engine: Engine, run_id: str, params: JsonObject) -> JsonObject:
-        return engine.run_step("wait", lambda: {"went": go.wait(10), **params})
+        return engine.run_step("wait", lambda: {"went": go.wait(60), **params})
 
     engine = launched(tmp_path, workflow)
     engine.start("loop", "run-a", {"classes": ["voice-video"]})
@@ -250,7 +250,7 @@ def test_a_closing_engine_stops_a_run_between_two_steps(tmp_path: Path) -> None:
 
     def push(params: JsonObject) -> None:
         in_step.set()
-        assert go.wait(10)
+        assert go.wait(60)
         done.append("push")
 
     def workflow(engine: Engine, run_id: str, params: JsonObject) -> JsonObject:
@@ -260,13 +260,13 @@ def test_a_closing_engine_stops_a_run_between_two_steps(tmp_path: Path) -> None:
 
     engine = launched(tmp_path, workflow)
     engine.start("loop", "run-a", {})
-    assert in_step.wait(10)
+    assert in_step.wait(60)
     closing_engine = threading.Thread(target=engine.close)
     closing_engine.start()
     closing_engine.join(0.2)
     assert closing_engine.is_alive(), "the step in flight is waited for"
     go.set()
-    closing_engine.join(10)
+    closing_engine.join(60)
     assert done == ["push"]
     engine = launched(tmp_path, workflow)
     assert [recovered.result for recovered in engine.recover()] == [{}]
@@ -282,7 +282,7 @@ def test_a_run_that_is_let_go_of_is_not_given_up(tmp_path: Path) -> None:
 
         def step(number: int, entered: threading.Event = entered, go: threading.Event = go) -> None:
             entered.set()
-            go.wait(20)
+            go.wait(60)
             done.append(number)
 
         def workflow(
@@ -295,12 +295,12 @@ def test_a_run_that_is_let_go_of_is_not_given_up(tmp_path: Path) -> None:
         engine = launched(tmp_path, workflow)
         if not done:
             engine.start("loop", "run", {})
-        assert entered.wait(20)
+        assert entered.wait(60)
         closing_ = threading.Thread(target=engine.close)
         closing_.start()
         wait_for(lambda engine=engine: engine._closing, "an engine that closes")  # type: ignore[misc]
         go.set()
-        closing_.join(20)
+        closing_.join(60)
     assert done == list(range(steps))
     engine = launched(tmp_path, workflow)
     assert engine.result("run") == {}
@@ -312,16 +312,16 @@ def test_a_step_longer_than_the_drain_keeps_the_engine(tmp_path: Path, spawn: Sp
 
     def push() -> dict[str, bool]:
         in_step.set()
-        return {"went": go.wait(30)}
+        return {"went": go.wait(60)}
 
     engine = DbosEngine(tmp_path)
     engine.register("loop", lambda run_id, params: engine.run_step("push", push))
     engine.launch()
     engine.start("loop", "run-a", {})
-    assert in_step.wait(10)
+    assert in_step.wait(60)
     assert not engine.close(drain_seconds=0.05)
     rival = spawn(OWN, tmp_path)
-    assert "owns the run engine" in rival.communicate(timeout=30)[1]
+    assert "owns the run engine" in rival.communicate(timeout=60)[1]
     go.set()
     assert engine.result("run-a") == {"went": True}
     assert engine.close()

@@ -31,7 +31,7 @@ class Counting:
 
     def count(self, workflow_id: str) -> JsonObject:
         self.calls.append(workflow_id)
-        assert self.go.wait(20)
+        assert self.go.wait(60)
         return {"calls": len(self.calls)}
 
 
@@ -50,7 +50,7 @@ def test_a_workflow_is_queued_and_done_once(counting: Counting) -> None:
             asked.result()
         waiting = pool.submit(counting.engine.run, "loop", "run-a", {})
         counting.go.set()
-        assert waiting.result(20) == {"calls": 1}, "who would do it himself waits for who does it"
+        assert waiting.result(60) == {"calls": 1}, "who would do it himself waits for who does it"
     assert counting.calls == ["run-a"]
     assert counting.engine.state("run-a") is State.ENDED
     assert counting.engine.state("run-b") is State.UNKNOWN

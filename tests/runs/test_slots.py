@@ -84,7 +84,7 @@ def test_a_process_whose_slot_ran_out_records_no_touch(postgres_url: str) -> Non
         run = store.create_run("campus", "itesm-paper", "f" * 64, {})
         child = FORKSERVER.Process(target=_write_after_the_slot_ran_out, args=(postgres_url, run.id))
         child.start()
-        child.join(30)
+        child.join(60)
         assert child.exitcode == os.EX_TEMPFAIL, "it ends before it touches"
         assert [entry.action for entry in store.journal.entries(run.id)] == [JournalAction.ARMED]
 
@@ -101,7 +101,7 @@ def test_nobody_takes_over_before_what_is_being_written_is_seen(postgres_url: st
         burying.start()
         burying.join(0.3)
         assert burying.is_alive(), "it waits for the transaction"
-    burying.join(10)
+    burying.join(60)
     assert buried == [held.id]
     held.release()
     database.close()
@@ -126,7 +126,7 @@ def test_a_process_says_that_the_fence_ends_it(postgres: PostgresServer, postgre
     time.sleep(3.5)  # longer than the fence: while it is renewed nothing is told
     postgres.stop()
     try:
-        _, errors = child.communicate(timeout=30)
+        _, errors = child.communicate(timeout=60)
     finally:
         postgres.start()
     assert child.returncode == -signal.SIGKILL
@@ -155,5 +155,5 @@ def test_the_kernel_ends_a_process_whose_timer_was_not_set_again(
 ) -> None:
     child = FORKSERVER.Process(target=_set, args=(seconds, close))
     child.start()
-    child.join(30)
+    child.join(60)
     assert child.exitcode == code

@@ -115,7 +115,7 @@ def test_at_a_terminal_it_asks(network: Networks, netbox: NetBoxServer, answers:
         if waiting and said.rstrip().endswith("[y/N]:"):
             said += "\n"
             os.write(master, f"{waiting.pop(0)}\n".encode())
-    code = process.wait(10)
+    code = process.wait(60)
     os.close(master)
     assert "Write these changes?" in said
     assert "notInAnyOutput" not in said

@@ -84,7 +84,7 @@ def _carried_once(crowd: Crowd, store: RunStore, runs: Collection[str], touching
         sa.column("status"),
         schema=None if embedded else "dbos",
     )
-    deadline = time.monotonic() + 20  # a run's end is written before its workflow's
+    deadline = time.monotonic() + 60  # a run's end is written before its workflow's
     while True:
         with engine.connect() as connection:
             known = connection.execute(sa.select(record)).all()

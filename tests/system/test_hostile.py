@@ -189,7 +189,7 @@ def test_a_box_that_cannot_be_taken_back_is_settled_by_recover(site: Site) -> No
             soon(lambda: asked.status(run) is RunStatus.NEEDS_RECOVERY, "the other one to be back")
             assert asked.open(run) == {BAD.name}
             os.kill(served.pid or 0, signal.SIGTERM)
-            served.wait(30)
+            served.wait(60)
         site.plant("clear")
         with site.process("recover", "--json") as recovering:
             recovered = recovering.wait()
@@ -229,7 +229,7 @@ def test_sigterm_in_the_midst_of_an_exchange_ends_within_ten_seconds(
             process.wait_for(lambda: asked.bad_is_alone(run), "the bad box to be alone")
             os.kill(process.pid or 0, signal.SIGTERM)
             watch = Stopwatch()
-            ended = process.wait(30)
+            ended = process.wait(60)
             assert watch.seconds < 10
             assert ended.code == 0, ended.text
         assert asked.status(run) is RunStatus.RUNNING

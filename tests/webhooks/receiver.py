@@ -77,7 +77,7 @@ def receiving(
         with suppress(OSError):
             listening.shutdown(socket.SHUT_RDWR)
         listening.close()
-        acceptor.join(5)
+        acceptor.join(60)
 
 
 def _answer(receiver: Receiver, connection: socket.socket, tls: ssl.SSLContext | None) -> None:
