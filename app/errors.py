@@ -8,7 +8,9 @@
         ├── NotInstalled          an optional part lacks packages of the system
         ├── DeviceError           a box: unreachable, refused a line, read back wrong
         │   ├── LoginRefused      it does not take the credentials
-        │   └── EnableRefused     it took them, and does not take the enable secret
+        │   ├── EnableRefused     it took them, and does not take the enable secret
+        │   ├── CommandRefused    it does not answer a show command
+        │   └── ChangeRefused     it does not take a line
         ├── DeviceErrors          several of them at once
         ├── TesterError           a tester could not measure
         ├── SourceError           an inventory source (NetBox, a plug-in of Nornir) could not be read
@@ -141,6 +143,16 @@ class LoginRefused(DeviceError):
 @dataclass(eq=False)
 class EnableRefused(DeviceError):
     """A device let somebody in, and does not take the enable secret."""
+
+
+@dataclass(eq=False)
+class CommandRefused(DeviceError):
+    """A device does not answer a show command."""
+
+
+@dataclass(eq=False)
+class ChangeRefused(DeviceError):
+    """A device does not take a line that was entered."""
 
 
 @dataclass(eq=False)

@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from app.deltaq.objective import Outcome
 from app.intent.written import Written, load_written
 from app.inventory.models import Network
+from app.platforms.device_text import DeviceText
 from app.reports.balance import Account, Balance, accounts, who_paid
 from app.runs.live import measure
 from app.tester.judging import ClassVerdict
@@ -25,7 +26,7 @@ class MeasurementDocument(BaseModel):
     who_paid: tuple[Balance, ...]
 
 
-def measured(written: Written, network: Network, texts: Mapping[str, str], seed: int) -> bytes:
+def measured(written: Written, network: Network, texts: Mapping[str, DeviceText], seed: int) -> bytes:
     """The document of a measurement on what boxes hold, as JSON.
 
     Raises:

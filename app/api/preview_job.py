@@ -16,6 +16,7 @@ from app.deploy.traits import require_installed
 from app.intent.loader import LoadedIntent
 from app.intent.written import Written, load_written
 from app.inventory.models import Network
+from app.platforms.device_text import DeviceText
 from app.reports.preview import (
     Checked,
     Checks,
@@ -46,14 +47,15 @@ class Job:
     digest: str
     blob: bytes = field(repr=False)
     devices: tuple[str, ...]
-    running: Mapping[str, str] | None
+    running: Mapping[str, DeviceText] | None
     checks: Checks | None
     strict: bool
     unsaved: Mapping[str, tuple[str, ...]] | None = None
 
     def key(self) -> str:
         """What it depends on, as one hash."""
-        parts = [self.kind, version("qosforge"), self.intent, self.digest, self.devices, self.running, self.strict]
+        held = {name: text.digest for name, text in (self.running or {}).items()}
+        parts = [self.kind, version("qosforge"), self.intent, self.digest, self.devices, held, self.strict]
         return hashlib.sha256(_text([*parts, self.unsaved, repr(self.checks)]).encode()).hexdigest()
 
 

@@ -24,6 +24,7 @@ from app.errors import QosforgeError
 from app.intent.written import Written
 from app.inventory.catalogue import Networks
 from app.inventory.models import Network
+from app.platforms.device_text import DeviceText
 from app.reports.preview import Checks, chosen_devices
 from app.runs.live import read_each, read_now, read_running
 from app.settings import Settings
@@ -48,7 +49,7 @@ class Asked:
     written: Written
     devices: tuple[str, ...] = ()
     live: CallNote | None = None
-    known: Mapping[str, str] | None = None
+    known: Mapping[str, DeviceText] | None = None
     strict: bool = False
     require_batfish: bool = False
     caller: str = ""
@@ -141,7 +142,7 @@ class Previews:
             asked.strict,
         )
 
-    def running(self, call: CallNote, network: Network, devices: tuple[str, ...] = ()) -> dict[str, str]:
+    def running(self, call: CallNote, network: Network, devices: tuple[str, ...] = ()) -> dict[str, DeviceText]:
         """What boxes hold now. ``call`` is the one that reads them: see `recorded_call`.
 
         Raises:
@@ -157,7 +158,7 @@ class Previews:
 
     def answers(
         self, call: CallNote, network: Network, devices: tuple[str, ...] = ()
-    ) -> tuple[dict[str, str], dict[str, QosforgeError]]:
+    ) -> tuple[dict[str, DeviceText], dict[str, QosforgeError]]:
         """What the boxes hold now that can be read, and the errors of those that cannot, by device: of all unless
         ``devices`` are named.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from functools import partial
 from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt
@@ -14,7 +13,7 @@ from app.deploy.inspection import DeviceCheck
 from app.deploy.new_device import NewDevice
 from app.inventory.models import Device, Link, Network, Station
 from app.plan.model import Plan, UnknownLine
-from app.platforms.base import secret_forms
+from app.platforms.device_text import DeviceText
 from app.runs.drift import Drift
 from app.runs.drift_watch import LEAST_MINUTES, MOST_MINUTES, DriftState
 from app.runs.policy_versions import Policy, PolicyDifference, PolicyVersion
@@ -102,16 +101,14 @@ class RunningQos(BaseModel):
     not_understood: list[UnknownLine]
 
     @classmethod
-    def of(cls, plan: Plan, text: str) -> Self:
+    def of(cls, plan: Plan, text: DeviceText) -> Self:
         """What a box's configuration, ``text``, amounts to."""
-        forms = secret_forms(plan.platform)
-        secrets = forms.secrets(text)
         held = plan.model_dump(mode="json", exclude_defaults=True, exclude={"unknown"})
         return cls(
             device=plan.device,
             platform=plan.platform,
-            plan=forms.shown_document(held, secrets),
-            not_understood=[line.shown(partial(forms.shown, secrets=secrets)) for line in plan.unknown],
+            plan=text.words.shown_document(held),
+            not_understood=[line.shown(text.words.shown) for line in plan.unknown],
         )
 
 

@@ -11,7 +11,8 @@ from app.audit.marks import Way, check_marks, ways
 from app.findings import Finding, Severity
 from app.inventory.models import Network
 from app.plan.model import Plan
-from app.platforms.base import platform
+from app.platforms.device_text import Configuration
+from app.platforms.held import held_plan
 from app.platforms.shown_findings import shown_findings
 
 
@@ -25,7 +26,7 @@ class Audit:
     findings: tuple[Finding, ...]
 
 
-def audit(network: Network, texts: Mapping[str, str], files: Mapping[str, str] | None = None) -> Audit:
+def audit(network: Network, texts: Mapping[str, Configuration], files: Mapping[str, str] | None = None) -> Audit:
     """Read configurations (by device) and hold them against each other; pure.
 
     ``files`` names where a text came from, for findings about its lines. Devices without a text are told.
@@ -34,7 +35,7 @@ def audit(network: Network, texts: Mapping[str, str], files: Mapping[str, str] |
         InputError: a device has a platform that is not installed.
     """
     plans = {
-        device.name: platform(device.platform, device.name).parse(texts[device.name], device.name, device.image)
+        device.name: held_plan(device.platform, texts[device.name], device.name, device.image)
         for device in network.devices
         if device.name in texts
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -24,6 +25,7 @@ from app.findings import has_errors
 from app.inventory.loader import load_network
 from app.inventory.models import Network
 from app.platforms.base import platform
+from app.platforms.device_text import Configuration
 from app.runs.live import read_running
 from app.settings import load_settings
 
@@ -54,7 +56,7 @@ def audit_(
         route = route_to(settings, net)
         with Fleet(net, route, Sessions(settings.device_limits)) as fleet:
             progress("read", f"{len(net.devices)} devices: {route.told}")
-            texts = read_running(fleet)
+            texts: Mapping[str, Configuration] = read_running(fleet)
         names: dict[str, str] = {}
     else:
         texts = _from_files(net, files)

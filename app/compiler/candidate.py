@@ -12,6 +12,7 @@ from app.compiler.compile import CompiledDevice
 from app.configtree import Gap, as_text, gaps, merge, transition
 from app.plan.model import Egress, Ingress, InterfacePlan, Plan, System
 from app.platforms.base import platform
+from app.platforms.device_text import Configuration, unblotted
 from app.platforms.held import held_plan
 
 LONGEST = 160
@@ -42,12 +43,12 @@ class Candidate:
         return as_text(self.delta)
 
 
-def make_candidate(device: CompiledDevice, running: str) -> Candidate:
+def make_candidate(device: CompiledDevice, running: Configuration) -> Candidate:
     """The candidate that brings a box from ``running`` to the device's plan."""
     if not unlike(device, running):
         return Candidate(device.name, (), ())
     box = platform(device.request.platform, device.name)
-    current = box.grammar.parse(running)
+    current = box.grammar.parse(unblotted(running))
     desired = box.grammar.parse("\n".join(block.text for block in device.blocks))
     target = merge(current, desired, box.grammar)
     delta = tuple(transition(current, target, box.grammar))
@@ -59,13 +60,14 @@ def make_candidate(device: CompiledDevice, running: str) -> Candidate:
     )
 
 
-def undo(platform_id: str, running: str, original: str) -> tuple[str, ...]:
+def undo(platform_id: str, running: Configuration, original: Configuration) -> tuple[str, ...]:
     """Lines that bring a box from what it holds now back to its original configuration."""
     box = platform(platform_id)
-    return tuple(transition(box.grammar.parse(running), box.grammar.parse(original), box.grammar))
+    now, then = (box.grammar.parse(unblotted(text)) for text in (running, original))
+    return tuple(transition(now, then, box.grammar))
 
 
-def unlike(device: CompiledDevice, running: str) -> tuple[str, ...]:
+def unlike(device: CompiledDevice, running: Configuration) -> tuple[str, ...]:
     """Where a running configuration is not the device's plan, in words."""
     request = device.request
     return differences(device.plan, held_plan(request.platform, running, device.name, request.image))

@@ -17,6 +17,7 @@ from app.inventory.models import Network
 from app.plan.model import Plan
 from app.plan.request import DeviceRequest
 from app.platforms.base import Block, ClassFidelity, platform
+from app.platforms.device_text import Configuration
 from app.platforms.held import held_plan
 
 SHAPES = 128
@@ -72,7 +73,9 @@ class Compilation:
         return (*self.general, *(f for device in self.devices for f in device.findings))
 
 
-def compile_intent(loaded: LoadedIntent, network: Network, running: Mapping[str, str] | None = None) -> Compilation:
+def compile_intent(
+    loaded: LoadedIntent, network: Network, running: Mapping[str, Configuration] | None = None
+) -> Compilation:
     """Compile an intent for a network.
 
     ``running`` holds the running configurations that are known, by device: what a box states about itself (the
@@ -86,7 +89,7 @@ def compile_intent(loaded: LoadedIntent, network: Network, running: Mapping[str,
 
 
 def compile_devices(
-    loaded: LoadedIntent, network: Network, running: Mapping[str, str] | None = None
+    loaded: LoadedIntent, network: Network, running: Mapping[str, Configuration] | None = None
 ) -> tuple[Iterator[CompiledDevice], tuple[Finding, ...]]:
     """As `compile_intent`, device by device as they are taken, with the findings on the intent as a whole.
 
@@ -108,7 +111,7 @@ class Compiler:
         self._met: set[int] = set()
         self._kept: dict[_Shape, CompiledDevice] = {}
 
-    def device(self, request: DeviceRequest, running: str | None = None) -> CompiledDevice:
+    def device(self, request: DeviceRequest, running: Configuration | None = None) -> CompiledDevice:
         """What a request becomes; ``running`` is what the box runs now, where it is known.
 
         Raises:
@@ -143,7 +146,7 @@ class Compiler:
             self._met.add(hash(shape))
         return made
 
-    def _lowered(self, request: DeviceRequest, running: str | None) -> CompiledDevice:
+    def _lowered(self, request: DeviceRequest, running: Configuration | None) -> CompiledDevice:
         box = platform(request.platform, request.device)
         held = held_plan(request.platform, running, request.device, request.image) if running is not None else None
         refused = tuple(refusals(request, box.features))

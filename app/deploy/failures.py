@@ -11,19 +11,42 @@ from cli_candidate.errors import (
     LineTimeoutError,
     SessionStoppedError,
 )
-from napalm.base.exceptions import ConnectAuthError, ConnectionClosedException, ConnectionException, NapalmException
+from napalm.base.exceptions import (
+    CommandErrorException,
+    ConnectAuthError,
+    ConnectionClosedException,
+    ConnectionException,
+    MergeConfigException,
+    NapalmException,
+)
 from netmiko.exceptions import NetmikoAuthenticationException, NetmikoTimeoutException
 from paramiko.hostkeys import InvalidHostKey
 from paramiko.ssh_exception import BadHostKeyException, SSHException
 
 from app.deploy.sessions import setting_of
-from app.errors import DeviceError, EnableRefused, LoginRefused, Place, QosforgeError
+from app.errors import (
+    ChangeRefused,
+    CommandRefused,
+    DeviceError,
+    EnableRefused,
+    LoginRefused,
+    Place,
+    QosforgeError,
+)
+from app.platforms.device_text import DeviceWords
 
 E = TypeVar("E", bound=BaseException)
 
 
-def problem_of(caught: Exception, place: Place) -> QosforgeError:
-    """What happened, and what to do about it; an error of ours is itself."""
+def problem_of(caught: Exception, words: DeviceWords) -> QosforgeError:
+    """What happened at the device of these words, and what to do about it, as it may be shown.
+
+    An error of ours is itself.
+    """
+    return words.shown_in(_problem(caught, Place(device=words.device)))
+
+
+def _problem(caught: Exception, place: Place) -> QosforgeError:
     match caught:
         case QosforgeError():
             return caught
@@ -38,6 +61,10 @@ def problem_of(caught: Exception, place: Place) -> QosforgeError:
             return DeviceError(str(caught), place, "nothing further was sent to it: try again when the box answers")
         case ConnectionException() | NetmikoTimeoutException():
             return _unreached(caught, place)
+        case MergeConfigException():
+            return ChangeRefused(str(caught), place, "nothing further was sent to it")
+        case CommandErrorException():
+            return CommandRefused(str(caught), place, "nothing further was sent to it")
         case NapalmException():
             return DeviceError(str(caught), place, "nothing further was sent to it")
         case InvalidHostKey():

@@ -5,12 +5,11 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Generic, Self, TypeVar
+from typing import Generic, Self, TypeVar
 
 from cli_candidate.guard import SessionGuard
-from napalm.base.base import NetworkDriver
 from nornir.core import Nornir
 from nornir.core.configuration import Config
 from nornir.core.inventory import ConnectionOptions, Defaults, Groups, Host, Hosts, Inventory
@@ -18,15 +17,15 @@ from nornir.core.plugins.connections import ConnectionPluginRegister
 from nornir.core.task import Result, Task
 
 from app.deploy.connection import NAME, DeviceConnection
-from app.deploy.device_words import DeviceWords
+from app.deploy.device_driver import DeviceDriver
 from app.deploy.failures import problem_of
 from app.deploy.pace import Pace, PacedRunner
 from app.deploy.route import Route, Target
 from app.deploy.sessions import Sessions
-from app.errors import InputError, Place, QosforgeError
+from app.errors import InputError, QosforgeError
 from app.inventory.models import Device, Network
 from app.inventory.writable import read_only
-from app.platforms.base import secret_forms
+from app.platforms.device_text import DeviceWords
 
 T = TypeVar("T")
 
@@ -43,43 +42,6 @@ class Outcome(Generic[T]):
     device: str
     value: T | None = None
     error: QosforgeError | None = None
-
-
-_CHANGING = frozenset(
-    {
-        "load_merge_candidate",
-        "load_replace_candidate",
-        "commit_config",
-        "confirm_commit",
-        "discard_config",
-        "rollback",
-    }
-)
-"""Methods of a NAPALM driver that change a device, or make ready to."""
-
-
-class _Attentive:
-    """A driver that lets a device's door learn the secrets of every configuration that it reads.
-
-    Where the network is read-only, ``refused`` is raised in place of all that changes the device.
-    """
-
-    def __init__(self, driver: NetworkDriver, words: DeviceWords, refused: QosforgeError | None) -> None:
-        self._driver = driver
-        self._words = words
-        self._refused = refused
-
-    def __getattr__(self, name: str) -> Any:
-        if self._refused is not None and name in _CHANGING:
-            raise self._refused
-        return getattr(self._driver, name)
-
-    def get_config(self, *arguments: Any, **options: Any) -> Any:
-        """See `NetworkDriver.get_config`."""
-        texts = self._driver.get_config(*arguments, **options)
-        for text in texts.values():
-            self._words.learn(text)
-        return texts
 
 
 class Fleet:
@@ -134,7 +96,7 @@ class Fleet:
     def run(
         self,
         devices: Iterable[str],
-        task: Callable[[str, NetworkDriver], T],
+        task: Callable[[str, DeviceDriver], T],
         *,
         stoppable: bool = True,
         steps: Sequence[Sequence[str]] = (),
@@ -158,7 +120,7 @@ class Fleet:
             return results
 
         def on_host(running: Task) -> Result:
-            outcome = results[running.host.name] = self._guarded(running.host, task)
+            outcome = results[running.host.name] = self._attempt(running.host, task)
             if each is not None:
                 each(outcome)
             return Result(host=running.host)
@@ -184,10 +146,11 @@ class Fleet:
         if device not in self._words:
             entry = self.network.device(device)
             try:
-                login = self._route.login(entry)
+                secrets = self._route.login(entry).secrets
             except InputError:
-                login = None  # then no session comes about, and what is shown is of configurations read before
-            self._words.setdefault(device, DeviceWords(secret_forms(entry.platform), login))
+                # Then no session comes about, and what is shown is of configurations read before.
+                secrets = frozenset()
+            self._words.setdefault(device, DeviceWords(device, entry.platform, secrets))
         return self._words[device]
 
     def _wait(self, work: threading.Thread, until: Callable[[], str | None] | None) -> None:
@@ -231,23 +194,16 @@ class Fleet:
             with self._lock:
                 self._at_work.discard(host.name)
 
-    def _guarded(self, host: Host, task: Callable[[str, NetworkDriver], T]) -> Outcome[T]:
-        outcome = self._attempt(host, task)
-        return (
-            outcome
-            if outcome.error is None
-            else replace(outcome, error=self.words(host.name).shown_in(outcome.error))
-        )
-
-    def _attempt(self, host: Host, task: Callable[[str, NetworkDriver], T]) -> Outcome[T]:
-        place = Place(device=host.name)
+    def _attempt(self, host: Host, task: Callable[[str, DeviceDriver], T]) -> Outcome[T]:
+        words = self.words(host.name)
         try:
             with self._working(host):
                 driver = host.get_connection(NAME, Config())
-                attentive = _Attentive(driver, self.words(host.name), self._refusal(host.name))
-                return Outcome(host.name, value=task(host.name, attentive))
-        except Exception as caught:  # noqa: BLE001  # a driver may raise anything: it is this device's failure
-            problem = problem_of(caught, place)
+                return Outcome(
+                    host.name, value=task(host.name, DeviceDriver(driver, words, self._refusal(host.name)))
+                )
+        except Exception as caught:  # noqa: BLE001  a driver may raise anything: it is this device's failure
+            problem = problem_of(caught, words)
         self._drop(host)
         return Outcome(host.name, error=problem)
 

@@ -6,19 +6,18 @@ from collections.abc import Callable, Collection, Iterator
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
-from napalm.base.base import NetworkDriver
-from napalm.base.exceptions import CommandErrorException
 from pydantic import BaseModel, ConfigDict
 
-from app.deploy.device_words import DeviceWords
+from app.deploy.device_driver import DeviceDriver
 from app.deploy.fleet import Fleet, Outcome
 from app.deploy.not_saved import CHOICES, difference
 from app.deploy.traits import traits
 from app.deploy.transaction import comparable
 from app.deploy.unsaved import unsaved
-from app.errors import EnableRefused, LoginRefused, QosforgeError
+from app.errors import CommandRefused, EnableRefused, LoginRefused, QosforgeError
 from app.inventory.models import Device
 from app.platforms.base import platform
+from app.platforms.device_text import DeviceText, DeviceWords
 from app.platforms.inspection import Inspection, Timer, image_fits
 
 CLOCK_SECONDS = 60
@@ -100,7 +99,7 @@ def inspect_devices(
     """
     entries = {device.name: device for device in fleet.network.devices if not devices or device.name in devices}
 
-    def look(name: str, driver: NetworkDriver) -> DeviceCheck:
+    def look(name: str, driver: DeviceDriver) -> DeviceCheck:
         return _looked_at(entries[name], driver, fleet.words(name))
 
     def tell(outcome: Outcome[DeviceCheck]) -> None:
@@ -135,21 +134,21 @@ def _failed(error: QosforgeError) -> Iterator[Check]:
             yield Check(subject=subject, state=state)
 
 
-def _looked_at(device: Device, driver: NetworkDriver, words: DeviceWords) -> DeviceCheck:
+def _looked_at(device: Device, driver: DeviceDriver, words: DeviceWords) -> DeviceCheck:
     box = platform(device.platform, device.name)
     answers: dict[str, str] = {}
     asked: dict[str, tuple[datetime, datetime]] = {}
     for command in box.inspection_commands(device.driver):
         begun = datetime.now(UTC)
-        answers |= driver.cli([command])
+        answers[command] = driver.cli([command])[command].unblotted
         asked[command] = begun, datetime.now(UTC)
     first = box.inspect(answers, "", device.driver)
     if first.privilege is not None and first.privilege < PRIVILEGED:
         return _unprivileged(device, first)
-    running = comparable(driver.get_config(retrieve="running")["running"])
-    found = box.inspect(answers, running, device.driver)
+    running = comparable(driver.get_config("running"))
+    found = box.inspect(answers, running.unblotted, device.driver)
     off = _off(found.clock, asked)
-    lines, startup = _startup(device, driver, running, words)
+    lines, startup = _startup(device, driver, running)
     checks = (
         *_reached(found.privilege),
         _platform(device, found),
@@ -162,13 +161,13 @@ def _looked_at(device: Device, driver: NetworkDriver, words: DeviceWords) -> Dev
     return DeviceCheck(
         device=device.name,
         looked_at=True,
-        model=words.shown(found.model),
-        image=words.shown(found.image),
+        model=words.in_message(found.model),
+        image=words.in_message(found.image),
         flash_free=found.flash_free,
         clock_off=off,
         unsaved=lines,
         checks=tuple(
-            check.model_copy(update={"text": words.shown(check.text), "hint": words.shown(check.hint)})
+            check.model_copy(update={"text": words.in_message(check.text), "hint": words.in_message(check.hint)})
             for check in checks
         ),
     )
@@ -244,11 +243,11 @@ def _timer(found: Inspection) -> Check:
             return Check(subject=Subject.TIMER, state=State.GOOD, text="ready")
 
 
-def _flash(found: Inspection, running: str) -> Check:
+def _flash(found: Inspection, running: DeviceText) -> Check:
     if found.flash_free is None:
         return Check(subject=Subject.FLASH, state=State.UNKNOWN, text="it does not tell its room")
     text = f"{found.flash_free:,} bytes free"
-    needed = COPIES * len(running.encode())
+    needed = COPIES * len(running.unblotted.encode())
     if found.flash_free >= needed:
         return Check(subject=Subject.FLASH, state=State.GOOD, text=text)
     return Check(
@@ -283,19 +282,17 @@ def _clock(found: Inspection, off: float | None) -> Check:
     return Check(subject=Subject.CLOCK, state=State.PROBLEM, text=text, hint=hint)
 
 
-def _startup(
-    device: Device, driver: NetworkDriver, running: str, words: DeviceWords
-) -> tuple[tuple[str, ...], Check]:
+def _startup(device: Device, driver: DeviceDriver, running: DeviceText) -> tuple[tuple[str, ...], Check]:
     how = traits(device.driver, device.name)
     if not how.dialect:
         return (), Check(subject=Subject.STARTUP, state=State.UNKNOWN, text="it shows no startup configuration")
     try:
-        startup = comparable(driver.get_config(retrieve="startup")["startup"])
-    except CommandErrorException as error:
-        text = f"its startup configuration cannot be read: {error}"
+        startup = comparable(driver.get_config("startup"))
+    except CommandRefused as error:
+        text = f"its startup configuration cannot be read: {error.message}"
         hint = "save the running configuration, if it is what shall be there"
         return (), Check(subject=Subject.STARTUP, state=State.PROBLEM, text=text, hint=hint)
-    lines = tuple(words.shown(line) for line in unsaved(how, startup, running))
+    lines = tuple(line.in_message() for line in unsaved(how, startup, running))
     if not lines:
         return (), Check(subject=Subject.STARTUP, state=State.GOOD, text="as running")
     return lines, Check(subject=Subject.STARTUP, state=State.PROBLEM, text=difference(lines), hint=CHOICES)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from app.findings import Finding, Severity
+from app.platforms.device_text import DeviceText
 
 CHOICES = (
     "to keep what runs, save it on the device (write memory); to go back to what is saved, reload the device, or "
@@ -18,9 +19,11 @@ MOST_LINES = 5
 
 @dataclass(frozen=True)
 class LiveState:
-    """What devices hold, by device: running configurations, and unsaved lines that stand in the way of a push."""
+    """What devices hold, by device: running configurations, and unsaved lines that stand in the way of a push,
+    as they may be shown.
+    """
 
-    running: Mapping[str, str] = field(default_factory=dict)
+    running: Mapping[str, DeviceText] = field(default_factory=dict)
     unsaved: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 

@@ -10,15 +10,14 @@ from types import TracebackType
 from typing import Any, Self
 
 from app.deploy.connection import DeviceConnection
-from app.deploy.device_words import DeviceWords
 from app.deploy.failures import problem_of
 from app.deploy.route import InventoryRoute, Target
 from app.deploy.sessions import Sessions
 from app.discovery.facts import Neighbour
 from app.discovery.names import label
-from app.errors import DeviceError, InputError, Place, QosforgeError
+from app.errors import DeviceError, InputError, QosforgeError
 from app.inventory.reach import Reach
-from app.platforms.base import secret_forms
+from app.platforms.device_text import DeviceWords
 
 _ANY = "ers"
 """The driver whose log-in waits for whatever a device shows first, a prompt or a banner that wants a key."""
@@ -122,5 +121,5 @@ class SeedSessions:
 
     def _told(self, address: str, target: Target, error: Exception) -> QosforgeError:
         """What happened, without a secret in it."""
-        words = DeviceWords(secret_forms(""), target.login)  # which platform it is may not be known yet
-        return words.shown_in(problem_of(error, Place(device=address)))
+        # Which platform it is may not be known yet.
+        return problem_of(error, DeviceWords(address, "", target.login.secrets))

@@ -11,23 +11,24 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from napalm.base.base import NetworkDriver
-from napalm.base.exceptions import MergeConfigException
-
 from app.compiler.candidate import undo
 from app.configtree import as_text, unmanaged
+from app.deploy.device_driver import DeviceDriver
 from app.deploy.not_saved import CHOICES, difference
 from app.deploy.traits import Traits
 from app.deploy.unsaved import in_the_way
-from app.errors import DeviceError, Place
+from app.errors import ChangeRefused, DeviceError, Place
 from app.platforms.base import platform
+from app.platforms.device_text import DeviceText
 
 
 class Journal(Protocol):
     """Where touches are recorded; a row is durable when the call returns."""
 
-    def record(self, device: str, action: str, *, before: str = "", delta: str = "", note: str = "") -> None:
-        """Write one row; texts are kept whole."""
+    def record(
+        self, device: str, action: str, *, before: DeviceText | None = None, delta: str = "", note: str = ""
+    ) -> None:
+        """Write one row; ``before`` and ``delta`` are kept whole, for going back."""
 
 
 @dataclass(frozen=True)
@@ -40,24 +41,23 @@ class Target:
     device: str
     platform: str
     traits: Traits
-    original: str
+    original: DeviceText
     delta: tuple[str, ...]
-    meets: Callable[[str], bool]
+    meets: Callable[[DeviceText], bool]
     saved: bool = False
 
 
-def running(driver: NetworkDriver) -> str:
+def running(driver: DeviceDriver) -> DeviceText:
     """The running configuration, without the lines that change by themselves."""
-    text: str = driver.get_config(retrieve="running")["running"]
-    return comparable(text)
+    return comparable(driver.get_config("running"))
 
 
-def comparable(text: str) -> str:
+def comparable(text: DeviceText) -> DeviceText:
     """A configuration as it is compared: no trailing blanks, no blank lines at either end."""
-    return "\n".join(line.rstrip() for line in text.strip().splitlines()) + "\n"
+    return text.saying("\n".join(line.rstrip() for line in text.unblotted.strip().splitlines()) + "\n")
 
 
-def apply(driver: NetworkDriver, target: Target, journal: Journal, revert_seconds: int) -> str:
+def apply(driver: DeviceDriver, target: Target, journal: Journal, revert_seconds: int) -> DeviceText:
     """Send the delta, with the box's dead-man switch armed where it has one, and read back.
 
     A box that already holds the plan is left alone: an earlier attempt at this step came through. One that
@@ -93,32 +93,33 @@ def apply(driver: NetworkDriver, target: Target, journal: Journal, revert_second
             journal.record(target.device, "armed", note=f"goes back by itself in {revert_seconds} s")
         else:
             driver.commit_config()
-    except MergeConfigException as error:
-        journal.record(target.device, "failed", note=str(error))
-        raise DeviceError(f"the box refused the change: {error}", place, "nothing is kept of it") from None
+    except ChangeRefused as error:
+        journal.record(target.device, "failed", note=error.message)
+        raise DeviceError(f"the box refused the change: {error.message}", place, "nothing is kept of it") from None
     journal.record(target.device, "touched")
     return running(driver)
 
 
-def _require_saved(driver: NetworkDriver, target: Target, held: str) -> None:
+def _require_saved(driver: DeviceDriver, target: Target, held: DeviceText) -> None:
     """What is in the way of a push is mostly found before it; somebody may have changed the device since.
 
     Raises:
         DeviceError: unsaved lines are in the way, see `in_the_way`.
     """
-    startup = comparable(driver.get_config(retrieve="startup")["startup"])
+    startup = comparable(driver.get_config("startup"))
     lines = in_the_way(target.traits, target.platform, startup, held)
     if lines:
-        raise DeviceError(difference(lines), Place(device=target.device), CHOICES)
+        shown = [line.in_message() for line in lines]
+        raise DeviceError(difference(shown), Place(device=target.device), CHOICES)
 
 
-def _to_save(driver: NetworkDriver, target: Target, held: str) -> tuple[str, ...]:
+def _to_save(driver: DeviceDriver, target: Target, held: DeviceText) -> tuple[str, ...]:
     """Lines we manage that lead from startup to ``held``; none where startup cannot be read."""
-    startup = comparable(driver.get_config(retrieve="startup")["startup"])
-    return undo(target.platform, startup, held) if startup.strip() else ()
+    startup = comparable(driver.get_config("startup"))
+    return () if startup.is_blank else undo(target.platform, startup, held)
 
 
-def confirm(driver: NetworkDriver, target: Target, journal: Journal) -> None:
+def confirm(driver: DeviceDriver, target: Target, journal: Journal) -> None:
     """Keep the change: disarm the dead-man switch and save. What is saved is what was judged, or nothing.
 
     Raises:
@@ -131,7 +132,7 @@ def confirm(driver: NetworkDriver, target: Target, journal: Journal) -> None:
     journal.record(target.device, "confirmed")
 
 
-def _require_kept(target: Target, held: str, journal: Journal, when: str) -> None:
+def _require_kept(target: Target, held: DeviceText, journal: Journal, when: str) -> None:
     if target.meets(held):
         return
     problem = "it went back by itself" if held == target.original else "its configuration was changed"
@@ -141,7 +142,7 @@ def _require_kept(target: Target, held: str, journal: Journal, when: str) -> Non
     )
 
 
-def restore(driver: NetworkDriver, target: Target, journal: Journal) -> str:
+def restore(driver: DeviceDriver, target: Target, journal: Journal) -> DeviceText:
     """Bring the box back to what it was, and prove it by reading.
 
     Lines outside the platform's grammar that somebody else entered meanwhile are left alone and noted: the
@@ -180,14 +181,15 @@ def restore(driver: NetworkDriver, target: Target, journal: Journal) -> str:
     return held
 
 
-def _saved_itself(driver: NetworkDriver, target: Target, held: str) -> bool:
+def _saved_itself(driver: DeviceDriver, target: Target, held: DeviceText) -> bool:
     """Whether startup may hold some of the change though nobody confirmed it: the device, or somebody, saved."""
     off = target.traits.autosave_off
-    return bool(off and off not in held.splitlines()) or bool(_to_save(driver, target, held))
+    return bool(off and off not in held.unblotted.splitlines()) or bool(_to_save(driver, target, held))
 
 
-def require_as_before(target: Target, held: str) -> str:
-    """Make sure that a box reads as the target's original; what is told of lines that are not ours, if they differ.
+def require_as_before(target: Target, held: DeviceText) -> str:
+    """Make sure that a box reads as the target's original; what may be shown of lines that are not ours,
+    if they differ.
 
     Raises:
         DeviceError: what we manage does not read as it did.
@@ -204,24 +206,26 @@ def require_as_before(target: Target, held: str) -> str:
     return f"somebody else changed lines that are not ours: {difference}"
 
 
-def _ours_alone(target: Target, touched: str) -> bool:
+def _ours_alone(target: Target, touched: DeviceText) -> bool:
     """Whether nothing but our lines differs from the original: entering the inverse would give it back whole."""
     grammar = platform(target.platform).grammar
-    now, then = (unmanaged(grammar.parse(text), grammar) for text in (touched, target.original))
+    now, then = (unmanaged(grammar.parse(text.unblotted), grammar) for text in (touched, target.original))
     return Counter(now) == Counter(then)
 
 
-def _enter(driver: NetworkDriver, lines: Sequence[str], target: Target) -> None:
+def _enter(driver: DeviceDriver, lines: Sequence[str], target: Target) -> None:
     driver.load_merge_candidate(config=as_text(lines))
     try:
         driver.commit_config()
-    except MergeConfigException as error:
-        raise DeviceError(f"the box refused the inverse: {error}", Place(device=target.device)) from None
+    except ChangeRefused as error:
+        raise DeviceError(f"the box refused the inverse: {error.message}", Place(device=target.device)) from None
 
 
-def first_difference(meant: str, held: str) -> str:
-    """The first line in which two configurations differ, in words."""
-    for number, (a, b) in enumerate(zip(meant.splitlines(), held.splitlines(), strict=False), start=1):
+def first_difference(meant: DeviceText, held: DeviceText) -> str:
+    """The first line in which two configurations of a device differ, in words that may be shown."""
+    before, now = (text.unblotted.splitlines() for text in (meant, held))
+    for number, (a, b) in enumerate(zip(before, now, strict=False), start=1):
         if a != b:
-            return f"line {number} was {a!r}, is {b!r}"
-    return f"{len(meant.splitlines())} lines before, {len(held.splitlines())} now"
+            was, is_now = meant.saying(repr(a)), held.saying(repr(b))
+            return f"line {number} was {was.in_message()}, is {is_now.in_message()}"
+    return f"{len(before)} lines before, {len(now)} now"

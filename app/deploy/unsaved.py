@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 from cli_candidate.unsaved import unsaved_lines
-from napalm.base.base import NetworkDriver
 from napalm_force10.force10 import FTOS
 from napalm_ios_legacy.ios_legacy import IOS
 
 from app.compiler.candidate import undo
-from app.deploy.device_words import DeviceWords
+from app.deploy.device_driver import DeviceDriver
 from app.deploy.traits import Traits, traits
 from app.inventory.models import Device
+from app.platforms.device_text import DeviceText
 
 _DIALECTS = {"ios": IOS, "force10": FTOS}
 
 
-def unsaved(how: Traits, startup: str, running: str) -> tuple[str, ...]:
+def unsaved(how: Traits, startup: DeviceText, running: DeviceText) -> tuple[DeviceText, ...]:
     """How a running configuration differs from startup: ``-`` or ``+``, and the line with what it stands under.
 
     Comments, lines that the device writes of its own accord and the order of lines (but in lists) are no
     difference. Nothing where the device shows no startup configuration.
     """
-    if not how.dialect or not startup.strip():
+    if not how.dialect or startup.is_blank:
         return ()
-    lines: tuple[str, ...] = unsaved_lines(startup, running, _DIALECTS[how.dialect])
-    return lines
+    lines = unsaved_lines(startup.unblotted, running.unblotted, _DIALECTS[how.dialect])
+    return tuple(running.saying(line) for line in lines)
 
 
-def in_the_way(how: Traits, platform: str, startup: str, running: str) -> tuple[str, ...]:
+def in_the_way(how: Traits, platform: str, startup: DeviceText, running: DeviceText) -> tuple[DeviceText, ...]:
     """The unsaved lines that stop a push.
 
     A rollback that saves, or a timer that reloads, would make any of them permanent or lose it. Without either,
@@ -35,13 +35,15 @@ def in_the_way(how: Traits, platform: str, startup: str, running: str) -> tuple[
     """
     if how.native_rollback or how.revert_timer:
         return unsaved(how, startup, running)
-    return tuple(f"+{line.strip()}" for line in undo(platform, startup, running)) if startup.strip() else ()
+    if startup.is_blank:
+        return ()
+    return tuple(running.saying(f"+{line.strip()}") for line in undo(platform, startup, running))
 
 
-def read_in_the_way(device: Device, driver: NetworkDriver, running: str, words: DeviceWords) -> tuple[str, ...]:
+def read_in_the_way(device: Device, driver: DeviceDriver, running: DeviceText) -> tuple[str, ...]:
     """The unsaved lines of a device that stop a push, as they may be shown; its startup configuration is read."""
     how = traits(device.driver, device.name)
     if not how.dialect:
         return ()
-    startup = driver.get_config(retrieve="startup")["startup"]
-    return tuple(words.shown(line) for line in in_the_way(how, device.platform, startup, running))
+    lines = in_the_way(how, device.platform, driver.get_config("startup"), running)
+    return tuple(line.in_message() for line in lines)

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from app.plan.model import Plan
 from app.platforms.base import platform
+from app.platforms.device_text import Configuration, unblotted
 from app.sharing import shared
 
 
-@shared
-def held_plan(platform_id: str, text: str, device: str, image: str) -> Plan:
+def held_plan(platform_id: str, text: Configuration, device: str, image: str) -> Plan:
     """The plan that a running configuration of a device amounts to, defaults that it does not print included.
 
     Raises:
         InputError: the platform is not installed.
     """
+    return _parsed(platform_id, unblotted(text), device, image)
+
+
+@shared
+def _parsed(platform_id: str, text: str, device: str, image: str) -> Plan:
     return platform(platform_id, device).parse(text, device, image)

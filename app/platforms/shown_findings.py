@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import cache
 
 from app.findings import Finding
-from app.platforms.base import secret_forms
+from app.platforms.device_text import Configuration, DeviceWords, words_of
 
 
 def shown_findings(
-    findings: Iterable[Finding], texts: Mapping[str, str], platforms: Mapping[str, str]
+    findings: Iterable[Finding], texts: Mapping[str, Configuration], platforms: Mapping[str, str]
 ) -> tuple[Finding, ...]:
     """Findings without the secrets of the devices they are about, and with no character unseen.
 
     ``texts`` and ``platforms`` have each device's configuration and platform by its name. A finding about another
     device, or about none, has the forms of every platform blotted out.
     """
-    every = secret_forms("")
-    forms = {device: secret_forms(name) for device, name in platforms.items()}
-    secrets = {device: forms.get(device, every).secrets(text) for device, text in texts.items()}
+
+    @cache
+    def words(device: str) -> DeviceWords:
+        """Made when it is asked for: of most devices nothing is found."""
+        name = platforms.get(device, "")
+        return words_of(texts[device], device, name) if device in texts else DeviceWords(device, name)
+
     return tuple(
-        Finding.model_validate(
-            forms.get(finding.device or "", every).shown_document(
-                finding.model_dump(), secrets.get(finding.device or "", ())
-            )
-        )
+        Finding.model_validate(words(finding.device or "").shown_document(finding.model_dump()))
         for finding in findings
     )

@@ -7,11 +7,12 @@ from collections.abc import Collection, Mapping
 from app.compiler.compile import Compilation
 from app.inventory.models import Device
 from app.plan.model import Plan, System
-from app.platforms.base import platform
+from app.platforms.device_text import Configuration
+from app.platforms.held import held_plan
 
 
 def would_hold(
-    compilation: Compilation, running: Mapping[str, str], devices: Collection[str] | None = None
+    compilation: Compilation, running: Mapping[str, Configuration], devices: Collection[str] | None = None
 ) -> dict[str, Plan]:
     """The plans of all devices (of ``devices`` alone, where given), those out of the policy's scope too.
 
@@ -27,7 +28,7 @@ def would_hold(
         if devices is not None and device.name not in devices:
             continue
         text = running.get(device.name, _as_delivered(device))
-        held = platform(device.platform, device.name).parse(text, device.name, device.image)
+        held = held_plan(device.platform, text, device.name, device.image)
         plan = made.get(device.name)
         plans[device.name] = held if plan is None else _over(plan, held)
     return plans

@@ -15,6 +15,7 @@ from app.deltaq.objective import Outcome
 from app.errors import InputError, Place, RefusedError
 from app.findings import Finding, Severity
 from app.intent.models import Intent
+from app.platforms.device_text import Configuration
 from app.prediction.decidable import undecidable
 from app.prediction.holding import would_hold
 from app.tester.judging import ClassVerdict, judges, overall, verdicts
@@ -57,7 +58,7 @@ class Prediction:
 
 def predict(
     compilation: Compilation,
-    running: Mapping[str, str] | None = None,
+    running: Mapping[str, Configuration] | None = None,
     *,
     seed: int = 1,
     at_most_seconds: int | None = MOST_SECONDS,

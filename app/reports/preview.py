@@ -18,7 +18,9 @@ from app.findings import Fidelity, Finding, Severity, has_errors
 from app.intent.loader import LoadedIntent
 from app.intent.models import every_class
 from app.inventory.models import Network
+from app.platforms.device_text import Configuration, DeviceWords, words_of
 from app.platforms.held import held_plan
+from app.platforms.shown_findings import shown_findings
 from app.units import listed
 from app.validation import validate
 from app.validation.batfish import DEFAULT_PORT
@@ -162,18 +164,24 @@ _FIDELITIES = TypeAdapter(tuple[FidelityDocument, ...])
 
 @dataclass(frozen=True)
 class Checked:
-    """A compilation of the whole network, and the findings of the chosen devices; ``running``: what boxes hold."""
+    """A compilation of the whole network, and the findings of the chosen devices as they may be shown; ``running``:
+    what boxes hold.
+    """
 
     compilation: Compilation
     devices: tuple[CompiledDevice, ...]
     findings: tuple[Finding, ...]
-    running: Mapping[str, str]
+    running: Mapping[str, Configuration]
     strict: bool = False
 
     @property
     def good(self) -> bool:
         """Whether nothing stands against a push."""
         return not has_errors(self.findings, strict=self.strict)
+
+    def words(self, device: CompiledDevice) -> DeviceWords:
+        """The door for what quotes a device that was read."""
+        return words_of(self.running[device.name], device.name, device.request.platform)
 
     @property
     def candidates(self) -> tuple[Candidate, ...]:
@@ -194,7 +202,7 @@ class Checks:
 def check(
     loaded: LoadedIntent,
     network: Network,
-    running: Mapping[str, str] | None = None,
+    running: Mapping[str, Configuration] | None = None,
     *,
     unsaved: Mapping[str, Sequence[str]] | None = None,
     devices: Collection[str] = (),
@@ -227,6 +235,8 @@ def check(
         for device in compilation.devices
         if unsaved and device.name in unsaved and not make_candidate(device, texts[device.name]).empty
     )
+    if texts:  # else nothing of a device is quoted
+        findings = shown_findings(findings, texts, {device.name: device.platform for device in network.devices})
     return Checked(
         compilation,
         tuple(d for d in compilation.devices if d.name in names),
@@ -255,7 +265,7 @@ def compile_document(checked: Checked) -> CompilePreview:
     candidates = {candidate.device: candidate for candidate in checked.candidates}
     return CompilePreview(
         **_head(checked),
-        devices=tuple(_device(device, candidates.get(device.name)) for device in checked.devices),
+        devices=tuple(_device(checked, device, candidates.get(device.name)) for device in checked.devices),
         rollout=_rollout(checked, [name for name, candidate in candidates.items() if not candidate.empty]),
     )
 
@@ -299,12 +309,11 @@ def validate_document(checked: Checked) -> ValidatePreview:
     return ValidatePreview(**_head(checked))
 
 
-def candidate_document(candidate: Candidate) -> CandidateDocument:
-    """A candidate as it is told."""
+def _candidate(candidate: Candidate, words: DeviceWords) -> CandidateDocument:
     return CandidateDocument(
         device=candidate.device,
-        delta=candidate.delta,
-        inverse=candidate.inverse,
+        delta=tuple(map(words.shown, candidate.delta)),
+        inverse=tuple(map(words.shown, candidate.inverse)),
         gaps=tuple(GapDocument(place=g.place, first=g.first, lines=g.lines) for g in candidate.gaps),
     )
 
@@ -325,7 +334,7 @@ def _head(checked: Checked) -> dict[str, Any]:
     }
 
 
-def _device(device: CompiledDevice, candidate: Candidate | None) -> DevicePreview:
+def _device(checked: Checked, device: CompiledDevice, candidate: Candidate | None) -> DevicePreview:
     return DevicePreview(
         name=device.name,
         platform=device.request.platform,
@@ -334,5 +343,5 @@ def _device(device: CompiledDevice, candidate: Candidate | None) -> DevicePrevie
         blocks=_BLOCKS.validate_python(device.blocks),
         classes=dict(device.classes),
         fidelity=_FIDELITIES.validate_python(device.fidelity),
-        candidate=None if candidate is None else candidate_document(candidate),
+        candidate=None if candidate is None else _candidate(candidate, checked.words(device)),
     )

@@ -18,6 +18,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from app.database.connections import Database
 from app.errors import InputError, Place, StoreError
+from app.platforms.device_text import DeviceText, DeviceWords
 from app.runs.tables import ARTIFACTS
 from app.settings import Settings
 
@@ -72,6 +73,18 @@ class Artifacts(Protocol):
     def get_text(self, artifact: str) -> str:
         """The text stored under ``artifact``; errors as :meth:`get_bytes`."""
         return self.get_bytes(artifact).decode()
+
+    def put_configuration(self, configuration: DeviceText) -> str:
+        """Store a device's configuration whole and return its id.
+
+        It is what a roll-back puts back, secrets included: operators of the network alone are given such an
+        artifact (`app.runs.contents.Kind.restricted`).
+        """
+        return self.put_text(configuration.unblotted)
+
+    def get_configuration(self, artifact: str, words: DeviceWords) -> DeviceText:
+        """The configuration of the device of these words; errors as :meth:`get_bytes`."""
+        return words.configuration(self.get_text(artifact))
 
     def get_json(self, artifact: str) -> Any:
         """The JSON document stored under ``artifact``; errors as :meth:`get_bytes`."""

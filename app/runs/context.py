@@ -8,9 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
-from napalm.base.base import NetworkDriver
-
 from app.compiler.compile import Compilation
+from app.deploy.device_driver import DeviceDriver
 from app.deploy.fleet import Fleet, Outcome
 from app.deploy.route import Route, lab_route
 from app.deploy.sessions import ProcessEnding, Sessions
@@ -18,6 +17,7 @@ from app.intent.loader import LoadedIntent, parse_intent
 from app.inventory.changes import Approval
 from app.inventory.models import Network
 from app.keep_rule import KeepRule
+from app.platforms.device_text import DeviceText
 from app.runs.artifacts import Artifacts
 from app.runs.computing import Computing
 from app.runs.rules import NetworkRules
@@ -103,7 +103,7 @@ class Context:
     def on_devices(
         self,
         devices: Iterable[str],
-        task: Callable[[str, NetworkDriver], T],
+        task: Callable[[str, DeviceDriver], T],
         *,
         stoppable: bool = True,
         steps: Sequence[Sequence[str]] = (),
@@ -177,13 +177,19 @@ class Context:
         if "fleet" in self.__dict__:
             self.fleet.close()
 
-    def record(self, device: str, action: str, *, before: str = "", delta: str = "", note: str = "") -> None:
+    def configuration(self, device: str, artifact: str) -> DeviceText:
+        """What a device said that it holds, by the artifact of it."""
+        return self.artifacts.get_configuration(artifact, self.fleet.words(device))
+
+    def record(
+        self, device: str, action: str, *, before: DeviceText | None = None, delta: str = "", note: str = ""
+    ) -> None:
         """Journal port of the transaction: texts become artifacts, and a note is what may be shown of it."""
         self.store.journal.append(
             self.run_id,
             device,
             JournalAction(action),
-            before=self.artifacts.put_text(before) if before else None,
+            before=self.artifacts.put_configuration(before) if before is not None else None,
             delta=self.artifacts.put_text(delta) if delta else None,
-            note=self.fleet.words(device).shown(note),
+            note=self.fleet.words(device).in_message(note),
         )

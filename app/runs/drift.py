@@ -11,7 +11,8 @@ from app.compiler.candidate import differences
 from app.inventory.models import Network
 from app.plan.description import port_facts, system_facts
 from app.plan.model import InterfacePlan, Plan, System
-from app.platforms.base import platform, secret_forms
+from app.platforms.device_text import DeviceText, DeviceWords
+from app.platforms.held import held_plan as read_plan
 from app.runs.artifacts import Artifacts
 from app.runs.given_up import RETENTION_STAGE
 from app.runs.store import Run, RunStore
@@ -55,13 +56,13 @@ class Change:
     now: str
 
 
-def held_plan(network: Network, device: str, text: str) -> Plan:
+def held_plan(network: Network, device: str, text: DeviceText) -> Plan:
     """What a configuration of a box amounts to, with what was not understood of it."""
     entry = network.device(device)
-    return platform(entry.platform, device).parse(text, device, entry.image)
+    return read_plan(entry.platform, text, device, entry.image)
 
 
-def drift(store: RunStore, artifacts: Artifacts, network: Network, device: str, text: str) -> Drift:
+def drift(store: RunStore, artifacts: Artifacts, network: Network, device: str, text: DeviceText) -> Drift:
     """Compare what a box holds now with what a run left on it.
 
     Raises:
@@ -70,15 +71,23 @@ def drift(store: RunStore, artifacts: Artifacts, network: Network, device: str, 
     found = settled(store, network).get(device)
     if found is None:
         return Drift(None, ())
-    return Drift(found.run, drift_words(network, device, artifacts.get_text(found.artifact), text))
+    return Drift(found.run, drift_words(network, device, settled_text(artifacts, network, device, found), text))
 
 
-def drift_words(network: Network, device: str, before: str, now: str) -> tuple[str, ...]:
+def settled_text(artifacts: Artifacts, network: Network, device: str, found: Settled) -> DeviceText:
+    """What a device said it held when a run settled it.
+
+    Raises:
+        StoreError: the run's artifact is missing or damaged.
+    """
+    return artifacts.get_configuration(found.artifact, DeviceWords(device, network.device(device).platform))
+
+
+def drift_words(network: Network, device: str, before: DeviceText, now: DeviceText) -> tuple[str, ...]:
     """Where one configuration of a device differs from another in what qosforge reads of it, without secrets."""
-    forms = secret_forms(network.device(device).platform)
-    secrets = forms.secrets(before) | forms.secrets(now)
+    words = now.words.with_secrets_of(before.words)
     found = differences(held_plan(network, device, before), held_plan(network, device, now))
-    return tuple(forms.shown(one, secrets) for one in found)
+    return tuple(map(words.shown, found))
 
 
 def settled(store: RunStore, network: Network) -> dict[str, Settled]:

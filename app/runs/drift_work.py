@@ -20,9 +20,10 @@ from app.deploy.traits import require_installed
 from app.errors import QosforgeError
 from app.inventory.catalogue import Networks
 from app.inventory.models import Network
+from app.platforms.device_text import DeviceText
 from app.runs.artifacts import Artifacts, canonical_json
 from app.runs.computing import Computing
-from app.runs.drift import Settled, drift_words, settled
+from app.runs.drift import Settled, drift_words, settled, settled_text
 from app.runs.drift_watch import AGAIN, DeviceDrift, Look, any_look_due, claim_look, put_off, settle_look
 from app.runs.held import keep_readings
 from app.runs.live import read_each
@@ -127,7 +128,7 @@ class DriftWork:
     def _compared(
         self,
         network: Network,
-        texts: Mapping[str, str],
+        texts: Mapping[str, DeviceText],
         errors: Mapping[str, QosforgeError],
         last: Mapping[str, Settled],
         began: datetime,
@@ -136,7 +137,7 @@ class DriftWork:
         drifted: dict[str, DeviceDrift] = {}
         compared = [device for device in texts if device in last]
         for device in compared:
-            was = self._artifacts.get_text(last[device].artifact)
+            was = settled_text(self._artifacts, network, device, last[device])
             try:
                 found = self._computing.done(
                     f"drift of {network.name}", lambda: None, drift_words, network, device, was, texts[device]
@@ -150,7 +151,7 @@ class DriftWork:
         uncompared = [device for device in texts if device not in last]
         return Look(began, len(set(compared) - unread.keys()), drifted, unread, uncompared)
 
-    def _read(self, network: Network, route: Route) -> tuple[dict[str, str], dict[str, QosforgeError]]:
+    def _read(self, network: Network, route: Route) -> tuple[dict[str, DeviceText], dict[str, QosforgeError]]:
         end = time.monotonic() + LONGEST_SECONDS
 
         def late() -> str | None:

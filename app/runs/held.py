@@ -9,6 +9,7 @@ from datetime import datetime
 import sqlalchemy as sa
 
 from app.inventory.models import Network
+from app.platforms.device_text import DeviceText, DeviceWords
 from app.runs.artifacts import Artifacts
 from app.runs.readings import write_readings
 from app.runs.store import RunStore
@@ -23,7 +24,7 @@ class LastRead:
     """
 
     device: str
-    text: str
+    text: DeviceText
     run_id: str | None
     at: datetime
 
@@ -37,18 +38,24 @@ def last_read(
     Raises:
         StoreError: an artifact is missing or damaged.
     """
-    known = {device.name for device in network.devices if devices is None or device.name in devices}
+    known = {
+        device.name: DeviceWords(device.name, device.platform)
+        for device in network.devices
+        if devices is None or device.name in devices
+    }
     query = sa.select(READINGS).where(READINGS.c.network == network.name).order_by(READINGS.c.device)
     rows = store.database.query(lambda connection: list(connection.execute(query)))
     return {
-        row.device: LastRead(row.device, artifacts.get_text(row.artifact), row.run_id, row.at)
+        row.device: LastRead(
+            row.device, artifacts.get_configuration(row.artifact, known[row.device]), row.run_id, row.at
+        )
         for row in rows
         if row.device in known
     }
 
 
 def keep_readings(
-    store: RunStore, artifacts: Artifacts, network: Network, texts: Mapping[str, str], at: datetime
+    store: RunStore, artifacts: Artifacts, network: Network, texts: Mapping[str, DeviceText], at: datetime
 ) -> None:
     """Keep what boxes said to a person who asked them at a moment, by device.
 
@@ -57,6 +64,6 @@ def keep_readings(
     Raises:
         StoreError: it cannot be written.
     """
-    stored = {device: artifacts.put_text(text) for device, text in texts.items()}
+    stored = {device: artifacts.put_configuration(text) for device, text in texts.items()}
     if stored:
         store.database.transact(lambda connection: write_readings(connection, network.name, stored, at))

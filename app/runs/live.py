@@ -6,10 +6,9 @@ import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from napalm.base.base import NetworkDriver
-
 from app.deltaq.error_spending import LOOKS
 from app.deltaq.objective import Outcome
+from app.deploy.device_driver import DeviceDriver
 from app.deploy.fleet import Fleet
 from app.deploy.not_saved import LiveState
 from app.deploy.transaction import running
@@ -19,7 +18,8 @@ from app.intent.loader import LoadedIntent
 from app.intent.models import Intent
 from app.inventory.models import Network
 from app.plan.model import Plan
-from app.platforms.base import platform
+from app.platforms.device_text import Configuration, DeviceText
+from app.platforms.held import held_plan
 from app.tester.judging import ClassVerdict, judges, overall, verdicts
 from app.tester.measured_part import measured_part
 from app.tester.measurement import Measurement, Side
@@ -50,7 +50,7 @@ def require_checks(loaded: LoadedIntent) -> None:
         )
 
 
-def read_running(fleet: Fleet, devices: Collection[str] = ()) -> dict[str, str]:
+def read_running(fleet: Fleet, devices: Collection[str] = ()) -> dict[str, DeviceText]:
     """The running configurations of boxes of the network, by device: of all unless ``devices`` are named.
 
     Raises:
@@ -62,7 +62,9 @@ def read_running(fleet: Fleet, devices: Collection[str] = ()) -> dict[str, str]:
     return texts
 
 
-def read_each(fleet: Fleet, devices: Collection[str] = ()) -> tuple[dict[str, str], dict[str, QosforgeError]]:
+def read_each(
+    fleet: Fleet, devices: Collection[str] = ()
+) -> tuple[dict[str, DeviceText], dict[str, QosforgeError]]:
     """As `read_running`, for who can do with less: the configurations of the boxes that can be read, and the errors
     of those that cannot, by device.
     """
@@ -80,9 +82,9 @@ def read_now(fleet: Fleet, devices: Collection[str] = ()) -> LiveState:
     """
     names = [d.name for d in fleet.network.devices if not devices or d.name in devices]
 
-    def both(name: str, driver: NetworkDriver) -> tuple[str, tuple[str, ...]]:
+    def both(name: str, driver: DeviceDriver) -> tuple[DeviceText, tuple[str, ...]]:
         held = running(driver)
-        return held, read_in_the_way(fleet.network.device(name), driver, held, fleet.words(name))
+        return held, read_in_the_way(fleet.network.device(name), driver, held)
 
     outcomes = fleet.run(names, both)
     errors = [outcome.error for outcome in outcomes.values() if outcome.error is not None]
@@ -95,19 +97,19 @@ def read_now(fleet: Fleet, devices: Collection[str] = ()) -> LiveState:
     )
 
 
-def plans_held(network: Network, texts: Mapping[str, str]) -> dict[str, Plan]:
+def plans_held(network: Network, texts: Mapping[str, Configuration]) -> dict[str, Plan]:
     """What boxes hold, by the configurations they gave."""
     plans = {}
     for name, text in texts.items():
         device = network.device(name)
-        plans[name] = platform(device.platform, name).parse(text, name, device.image)
+        plans[name] = held_plan(device.platform, text, name, device.image)
     return plans
 
 
 def measure(
     intent: Intent,
     network: Network,
-    texts: Mapping[str, str],
+    texts: Mapping[str, Configuration],
     *,
     seed: int,
     when: Side = "before",
@@ -129,7 +131,7 @@ def measure(
     return Judged(measurement, found, overall(found), time.process_time() - begun)
 
 
-def measure_till_told(intent: Intent, network: Network, texts: Mapping[str, str], *, seed: int) -> Judged:
+def measure_till_told(intent: Intent, network: Network, texts: Mapping[str, Configuration], *, seed: int) -> Judged:
     """Measure, and go on while verdicts are inconclusive, as often as a run would.
 
     Raises:

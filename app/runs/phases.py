@@ -10,12 +10,11 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from napalm.base.base import NetworkDriver
-
 from app.compiler.candidate import unlike
 from app.compiler.compile import CompiledDevice
 from app.deltaq.error_spending import LOOKS
 from app.deploy import transaction
+from app.deploy.device_driver import DeviceDriver
 from app.deploy.fleet import Outcome
 from app.deploy.traits import traits
 from app.deploy.transaction import Target
@@ -23,12 +22,13 @@ from app.emulation import is_emulated, offer_traffic
 from app.errors import DeviceError, Place, ServiceError, StoreError
 from app.plan.model import Plan
 from app.platforms.base import QueueCount
+from app.platforms.device_text import DeviceText
 from app.runs import live, undo
 from app.runs.context import Context
 from app.runs.leases import LeaseLost
 from app.runs.outside import judged
 from app.runs.planned import LEAVE_OUT, planned_waves
-from app.runs.preparing import errors_and_stop, errors_of, recompiled, running_texts
+from app.runs.preparing import errors_and_stop, errors_of, kept_texts, recompiled, running_texts
 from app.runs.waiting import held_up
 from app.tester.counters import CounterNote, compare
 from app.tester.counters import read as read_counters
@@ -107,7 +107,7 @@ def _targets(
     context: Context,
     held: Mapping[str, str],
     prepared: Mapping[str, Json],
-    meets: Mapping[str, Callable[[str], bool]] | None = None,
+    meets: Mapping[str, Callable[[DeviceText], bool]] | None = None,
 ) -> dict[str, Target]:
     """The boxes of a run; what they have to meet is worked out where something is entered or kept, as `_wanted`."""
     targets = {}
@@ -117,14 +117,16 @@ def _targets(
             device=name,
             platform=device.platform,
             traits=traits(device.driver, name),
-            original=context.artifacts.get_text(held[name]),
+            original=context.configuration(name, held[name]),
             delta=tuple(context.artifacts.get_text(planned["delta"]).splitlines()),
             meets=meets[name] if meets is not None else _nothing_meets,
         )
     return targets
 
 
-def _wanted(context: Context, held: Mapping[str, str], *, touched: bool) -> Mapping[str, Callable[[str], bool]]:
+def _wanted(
+    context: Context, held: Mapping[str, str], *, touched: bool
+) -> Mapping[str, Callable[[DeviceText], bool]]:
     """Whether a running configuration is what the run wants of a box, by device."""
     if context.documents.undo_of is None:
         compiled = recompiled(context, held, touched=touched)
@@ -132,11 +134,11 @@ def _wanted(context: Context, held: Mapping[str, str], *, touched: bool) -> Mapp
     return {name: partial(undo.meets, before) for name, before in undo.targets(context).items()}
 
 
-def _nothing_meets(_running: str) -> bool:
+def _nothing_meets(_running: DeviceText) -> bool:
     return False
 
 
-def _meets(device: CompiledDevice, running: str) -> bool:
+def _meets(device: CompiledDevice, running: DeviceText) -> bool:
     return not unlike(device, running)
 
 
@@ -179,7 +181,7 @@ def push(
         text = _named(wave)
         context.observe("push", text)
 
-        def touch(name: str, driver: NetworkDriver) -> str:
+        def touch(name: str, driver: DeviceDriver) -> DeviceText:
             return transaction.apply(driver, targets[name], context, wave["revert_seconds"])
 
         outcomes = context.on_devices(names, touch, steps=wave["steps"], paced=True)
@@ -188,7 +190,7 @@ def push(
     if "stop" in left:
         return {"begun": bool(context.store.journal.open_touches(context.run_id)), **left}
     with context.store.stage(context.run_id, "read-back") as summary:
-        after = {n: context.artifacts.put_text(o.value) for n, o in outcomes.items() if o.value is not None}
+        after = kept_texts(context, outcomes)
         errors = [*errors_of(outcomes), *_compare(context, held, after)]
         summary |= {"running": after, "errors": errors, "wave": wave["number"]}
     return {"running": after, "errors": errors}
@@ -227,7 +229,8 @@ def _compare(context: Context, held: Mapping[str, str], after: Mapping[str, str]
     for device in recompiled(context, held, touched=True).devices:
         if device.name not in after:
             continue
-        found_unlike = unlike(device, context.artifacts.get_text(after[device.name]))
+        read = context.configuration(device.name, after[device.name])
+        found_unlike = tuple(read.saying(words).in_message() for words in unlike(device, read))
         if found_unlike:
             context.record(device.name, "failed", note=f"does not hold the plan: {found_unlike[0]}")
             error = DeviceError(
@@ -276,7 +279,7 @@ def counters(context: Context, after: Mapping[str, str]) -> Json:
 
 
 def _counted(context: Context, plans: Mapping[str, Plan]) -> tuple[list[CounterNote], list[Json]]:
-    def reading(name: str, driver: NetworkDriver) -> tuple[QueueCount, ...]:
+    def reading(name: str, driver: DeviceDriver) -> tuple[QueueCount, ...]:
         return read_counters(driver, plans[name])
 
     first = context.on_devices(plans, reading)
@@ -284,7 +287,7 @@ def _counted(context: Context, plans: Mapping[str, Plan]) -> tuple[list[CounterN
         emulated = context.lab is not None and is_emulated(context.network, context.lab)
         offers = offer_traffic(context.network, context.lab) if context.lab and emulated else ()
 
-        def reading_again(name: str, driver: NetworkDriver) -> tuple[QueueCount, ...]:
+        def reading_again(name: str, driver: DeviceDriver) -> tuple[QueueCount, ...]:
             counts = reading(name, driver)
             context.looked(name, "counted")
             return counts
@@ -297,8 +300,8 @@ def _counted(context: Context, plans: Mapping[str, Plan]) -> tuple[list[CounterN
             if before is not None and outcome.value is not None:
                 due = expected(context.network, plans[name], offers) if emulated else None
                 found = compare(plans[name], before, outcome.value, due)
-                words = context.fleet.words(name)
-                notes += [replace(n, queue=words.shown(n.queue), message=words.shown(n.message)) for n in found]
+                shown = context.fleet.words(name).in_message
+                notes += [replace(n, queue=shown(n.queue), message=shown(n.message)) for n in found]
     except ServiceError as error:
         return [], [*errors_of(first), error.document()]
     return notes, [*errors_of(first), *errors_of(second)]
@@ -311,7 +314,7 @@ def keep(context: Context, held: Mapping[str, str], prepared: Mapping[str, Json]
     with context.store.stage(context.run_id, "keep") as summary:
         context.observe("keep", ", ".join(touched))
 
-        def save(name: str, driver: NetworkDriver) -> str:
+        def save(name: str, driver: DeviceDriver) -> str:
             transaction.confirm(driver, targets[name], context)
             return "saved"
 
@@ -336,14 +339,14 @@ def _restored(context: Context, targets: Mapping[str, Target]) -> Json:
     with context.store.stage(context.run_id, "roll-back") as summary:
         context.observe("roll-back", ", ".join(targets) or "no box was touched")
 
-        def back(name: str, driver: NetworkDriver) -> str:
+        def back(name: str, driver: DeviceDriver) -> DeviceText:
             return transaction.restore(driver, targets[name], context)
 
-        outcomes: dict[str, Outcome[str]] = {}
+        outcomes: dict[str, Outcome[DeviceText]] = {}
         for steps in _newest_first(context, targets):
             names = [name for step in steps for name in step]
             outcomes |= context.on_devices(names, back, stoppable=False, steps=steps)
-        after = {n: context.artifacts.put_text(o.value) for n, o in outcomes.items() if o.value is not None}
+        after = kept_texts(context, outcomes)
         summary |= {"running": after, "errors": errors_of(outcomes)}
     return {"running": after, "errors": errors_of(outcomes)}
 
@@ -373,7 +376,7 @@ def settle(context: Context) -> Json:
             device=name,
             platform=device.platform,
             traits=traits(device.driver, name),
-            original=context.artifacts.get_text(touch.before),
+            original=context.configuration(name, touch.before),
             delta=(),
             meets=_nothing_meets,
             saved=name in saved,

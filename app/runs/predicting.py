@@ -11,6 +11,7 @@ import structlog
 
 from app.compiler.compile import Compilation
 from app.errors import QosforgeError
+from app.platforms.device_text import DeviceText
 from app.prediction.holding import would_hold
 from app.prediction.predict import MOST_SECONDS, Prediction, predict
 from app.runs.computing import Stopped
@@ -30,7 +31,7 @@ _LOG = structlog.get_logger(__name__)
 _RESULT = ("measurement", "verdicts", "outcome")
 
 
-def predicted(context: Context, compilation: Compilation, running: Mapping[str, str]) -> None:
+def predicted(context: Context, compilation: Compilation, running: Mapping[str, DeviceText]) -> None:
     """Predict what is to be pushed, for who approves it and to hold against what is measured.
 
     A prediction that fails stops nothing: the stage says why, and the measurements judge. An attempt that would
@@ -87,7 +88,7 @@ def _earlier(context: Context, subject: str) -> Json | None:
     return None
 
 
-def _subject(compilation: Compilation, running: Mapping[str, str]) -> str:
+def _subject(compilation: Compilation, running: Mapping[str, DeviceText]) -> str:
     """What a prediction depends on, as a hash; intent, network and seed are the run's own and stay."""
     found = hashlib.sha256(f"{MOST_SECONDS}".encode())
     devices = measured_devices(compilation.intent.intent, compilation.network)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from napalm.base.base import NetworkDriver
-
 from app.compiler.candidate import Candidate, make_candidate
 from app.compiler.compile import Compilation, compile_intent
 from app.configtree import Gap
 from app.deploy import transaction
+from app.deploy.device_driver import DeviceDriver
 from app.deploy.fleet import Outcome
 from app.deploy.not_saved import not_saved
 from app.deploy.unsaved import read_in_the_way
@@ -18,6 +17,7 @@ from app.errors import StoreError
 from app.findings import Finding, has_errors
 from app.intent.loader import LoadedIntent
 from app.inventory.models import Network
+from app.platforms.device_text import DeviceText
 from app.runs import undo
 from app.runs.context import Context
 from app.runs.predicting import STAGE as PREDICT
@@ -54,13 +54,13 @@ def read(context: Context, names: list[str]) -> Json:
     with context.store.stage(context.run_id, "read") as summary:
         context.observe("read", f"{len(names)} of {context.fleet.told}")
 
-        def text(name: str, driver: NetworkDriver) -> str:
+        def text(name: str, driver: DeviceDriver) -> DeviceText:
             held = transaction.running(driver)
             context.looked(name, "read")
             return held
 
         outcomes = context.on_devices(names, text)
-        held = {n: context.artifacts.put_text(o.value) for n, o in outcomes.items() if o.value is not None}
+        held = kept_texts(context, outcomes)
         found = errors_and_stop(context, outcomes)
         concerned = scope(context)
         if _may_go_on(context, concerned, found):
@@ -81,9 +81,14 @@ def _may_go_on(context: Context, concerned: Sequence[str], found: Json) -> bool:
     return missing < len(concerned) and missing <= context.network.changes.rollout.may_fail(len(concerned))
 
 
-def running_texts(context: Context, held: Mapping[str, str]) -> dict[str, str]:
+def kept_texts(context: Context, outcomes: Mapping[str, Outcome[DeviceText]]) -> dict[str, str]:
+    """Artifacts of the configurations that were read, by device."""
+    return {n: context.artifacts.put_configuration(o.value) for n, o in outcomes.items() if o.value is not None}
+
+
+def running_texts(context: Context, held: Mapping[str, str]) -> dict[str, DeviceText]:
     """Configurations by device from their artifacts."""
-    return {name: context.artifacts.get_text(artifact) for name, artifact in held.items()}
+    return {name: context.configuration(name, artifact) for name, artifact in held.items()}
 
 
 def recompiled(context: Context, held: Mapping[str, str], *, touched: bool) -> Compilation:
@@ -100,23 +105,23 @@ def recompiled(context: Context, held: Mapping[str, str], *, touched: bool) -> C
     return context.compiled[1]
 
 
-def compile_part(intent: LoadedIntent, network: Network, texts: Mapping[str, str]) -> Compilation:
+def compile_part(intent: LoadedIntent, network: Network, texts: Mapping[str, DeviceText]) -> Compilation:
     """What an intent becomes on a whole network, handed back with the devices that are known."""
     return compile_intent(intent, network, texts).narrowed(texts)
 
 
-def _candidates(compilation: Compilation, texts: Mapping[str, str]) -> dict[str, Candidate]:
+def _candidates(compilation: Compilation, texts: Mapping[str, DeviceText]) -> dict[str, Candidate]:
     return {d.name: make_candidate(d, texts[d.name]) for d in compilation.devices if d.name in texts}
 
 
-def _not_saved(context: Context, names: list[str], texts: Mapping[str, str]) -> tuple[Finding, ...]:
+def _not_saved(context: Context, names: list[str], texts: Mapping[str, DeviceText]) -> tuple[Finding, ...]:
     """Which devices hold something unsaved that a push would stop at: told before one is touched.
 
     One that cannot be read now is read again when it is touched.
     """
 
-    def look(name: str, driver: NetworkDriver) -> tuple[str, ...]:
-        return read_in_the_way(context.network.device(name), driver, texts[name], context.fleet.words(name))
+    def look(name: str, driver: DeviceDriver) -> tuple[str, ...]:
+        return read_in_the_way(context.network.device(name), driver, texts[name])
 
     outcomes = context.on_devices(names, look)
     return tuple(not_saved(name, outcome.value) for name, outcome in outcomes.items() if outcome.value)

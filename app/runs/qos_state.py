@@ -10,8 +10,8 @@ from app.inventory.models import Network
 from app.plan.description import discipline_words
 from app.plan.model import InterfacePlan, Plan
 from app.plan.state import PortState, port_state
-from app.platforms.base import platform, secret_forms
-from app.platforms.secret_forms import SecretForms
+from app.platforms.base import platform
+from app.platforms.device_text import DeviceText, DeviceWords
 from app.runs.artifacts import Artifacts
 from app.runs.drift import (
     Change,
@@ -19,6 +19,7 @@ from app.runs.drift import (
     held_plan,
     port_changes,
     port_differences,
+    settled_text,
     system_changes,
     system_differences,
 )
@@ -87,7 +88,7 @@ class Held:
         return bool(self.differences) or any(port.differences for port in self.ports.values())
 
 
-def held(network: Network, device: str, text: str, settled: Settled | None, artifacts: Artifacts) -> Held:
+def held(network: Network, device: str, text: DeviceText, settled: Settled | None, artifacts: Artifacts) -> Held:
     """What a box's configuration amounts to, port by port of the inventory, against the run that settled it.
 
     What it tells in words has no secret of the configuration, or of the one that it is compared with.
@@ -98,11 +99,11 @@ def held(network: Network, device: str, text: str, settled: Settled | None, arti
     entry = network.device(device)
     now = held_plan(network, device, text)
     delivered = platform(entry.platform, device).parse("", device, entry.image)
-    last = "" if settled is None else artifacts.get_text(settled.artifact)
-    before = None if settled is None else _before(network, device, text, now, last)
+    last = None if settled is None else settled_text(artifacts, network, device, settled)
+    before = None if last is None else _before(network, device, text, now, last)
     box = system_differences(before, now) if before is not None else ()
     ports = {i.name: _port(i.name, now, delivered, before, box_drifted=bool(box)) for i in entry.interfaces}
-    told = _Told(secret_forms(entry.platform), text, last)
+    told = _Told(text.words if last is None else text.words.with_secrets_of(last.words))
     if before is None or settled is None:
         return told.held(Held(now, ports, None))
     others = [_port(i.name, now, delivered, before) for i in before.interfaces if i.name not in ports]
@@ -113,9 +114,8 @@ def held(network: Network, device: str, text: str, settled: Settled | None, arti
 class _Told:
     """The words of what a box holds without the secrets of its configurations."""
 
-    def __init__(self, forms: SecretForms, *texts: str) -> None:
-        self._forms = forms
-        self._secrets = frozenset[str]().union(*(forms.secrets(text) for text in dict.fromkeys(texts)))
+    def __init__(self, words: DeviceWords) -> None:
+        self._text = words.shown
 
     def held(self, held: Held) -> Held:
         unknown = tuple(line.shown(self._text) for line in held.plan.unknown)
@@ -138,11 +138,8 @@ class _Told:
     def _texts(self, texts: Iterable[str]) -> tuple[str, ...]:
         return tuple(map(self._text, texts))
 
-    def _text(self, text: str) -> str:
-        return self._forms.shown(text, self._secrets)
 
-
-def _before(network: Network, device: str, text: str, now: Plan, before: str) -> Plan:
+def _before(network: Network, device: str, text: DeviceText, now: Plan, before: DeviceText) -> Plan:
     return now if before == text else held_plan(network, device, before)
 
 

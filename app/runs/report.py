@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from datetime import datetime
-from functools import partial
 from typing import Any
 
 from app.findings import Finding
 from app.inventory.models import Network
-from app.platforms.base import secret_forms
+from app.platforms.device_text import DeviceWords
 from app.reports.line_difference import line_difference
 from app.reports.model import DecisionReport, DeviceReport, RunReport, StageReport, WaveReport
 from app.runs.artifacts import ArtifactMissing, Artifacts
@@ -209,19 +208,20 @@ def _devices(
         if entry is None:
             continue
         actions = [row.action.value for row in store.journal.entries(run_id, device.name) if row.at >= since]
-        original = artifacts.get_text(held[device.name])
-        after = artifacts.get_text(pushed[device.name]) if device.name in pushed else ""
-        forms = secret_forms(device.platform)
-        told = partial(forms.shown, secrets=forms.secrets(original) | forms.secrets(after))
+        words = DeviceWords(device.name, device.platform)
+        original = artifacts.get_configuration(held[device.name], words)
+        after = artifacts.get_configuration(pushed[device.name], words) if device.name in pushed else None
+        difference = line_difference(original.unblotted, after.unblotted) if after is not None else ""
+        shown = (original.words if after is None else after.words.with_secrets_of(original.words)).shown
         reports.append(
             DeviceReport(
                 name=device.name,
                 platform=device.platform,
                 outcome=_outcome(actions, entry["empty"]),
-                candidate=told(artifacts.get_text(entry["delta"])),
-                inverse=told(artifacts.get_text(entry["inverse"])),
-                diff=told(line_difference(original, after)) if after else "",
-                configuration=told(artifacts.get_text(entry["configuration"])),
+                candidate=shown(artifacts.get_text(entry["delta"])),
+                inverse=shown(artifacts.get_text(entry["inverse"])),
+                diff=shown(difference),
+                configuration=shown(artifacts.get_text(entry["configuration"])),
                 findings=tuple(f for f in findings if f.device == device.name),
             )
         )

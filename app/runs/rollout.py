@@ -9,6 +9,7 @@ from app.compiler.waves import Pair, Wave, joined_ends, plan_waves, stranded
 from app.deploy.commit_confirm import Lengths, revert_seconds, too_short
 from app.inventory.models import Network
 from app.plan.model import Plan
+from app.platforms.device_text import DeviceText
 from app.platforms.held import held_plan
 from app.runs import keeping
 from app.runs.context import Context
@@ -88,7 +89,7 @@ def _joined(
     return joined_ends(context.network, before, after, unread)
 
 
-def _held_plans(network: Network, texts: Mapping[str, str], names: Iterable[str]) -> dict[str, Plan]:
+def _held_plans(network: Network, texts: Mapping[str, DeviceText], names: Iterable[str]) -> dict[str, Plan]:
     """What devices hold, of those that were read."""
     found = {}
     for name in names:

@@ -10,6 +10,7 @@ from app.configtree import as_text
 from app.deploy.traits import traits
 from app.deploy.transaction import Target, require_as_before
 from app.errors import DeviceError, Place
+from app.platforms.device_text import DeviceText
 from app.runs.context import Context
 from app.runs.given_up import require_artifacts
 from app.runs.store import Run, RunStore
@@ -94,7 +95,7 @@ def targets(context: Context) -> dict[str, Target]:
             device=name,
             platform=device.platform,
             traits=traits(device.driver, name),
-            original=context.artifacts.get_text(before),
+            original=context.configuration(name, before),
             delta=(),
             meets=lambda _text: False,
         )
@@ -114,18 +115,18 @@ def ways_back(context: Context, held: Mapping[str, str]) -> dict[str, tuple[str,
     ways = {}
     for name, target in targets(context).items():
         ways[name] = context.compute(
-            way_back, target.platform, context.artifacts.get_text(held[name]), target.original
+            way_back, target.platform, context.configuration(name, held[name]), target.original
         )
     return ways
 
 
-def way_back(platform: str, now: str, original: str) -> tuple[str, tuple[str, ...]]:
+def way_back(platform: str, now: DeviceText, original: DeviceText) -> tuple[str, tuple[str, ...]]:
     """The lines that lead from what a device holds to what it held, and those that undo them."""
     there, back = undo(platform, now, original), undo(platform, original, now)
     return as_text(there) if there else "", back
 
 
-def meets(target: Target, running: str) -> bool:
+def meets(target: Target, running: DeviceText) -> bool:
     """Whether a box is back: what we manage reads as it did."""
     return not undo(target.platform, running, target.original)
 
@@ -136,7 +137,7 @@ def compare(context: Context, after: Mapping[str, str]) -> list[Json]:
     for name, target in targets(context).items():
         if name in after:
             try:
-                note = require_as_before(target, context.artifacts.get_text(after[name]))
+                note = require_as_before(target, context.configuration(name, after[name]))
             except DeviceError as error:
                 context.record(name, "failed", note=error.message)
                 found.append(context.fleet.words(name).shown_in(error).document())

@@ -10,8 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from napalm.base.base import NetworkDriver
-
+from app.deploy.device_driver import DeviceDriver
 from app.errors import DeviceError, Place
 from app.plan.model import Plan
 from app.platforms.base import Direction, QueueCount, platform
@@ -40,7 +39,7 @@ class CounterNote:
         return asdict(self)
 
 
-def read(driver: NetworkDriver, plan: Plan) -> tuple[QueueCount, ...]:
+def read(driver: DeviceDriver, plan: Plan) -> tuple[QueueCount, ...]:
     """The counters of the box that holds ``plan``; none where its platform counts nothing by class.
 
     Raises:
@@ -50,12 +49,12 @@ def read(driver: NetworkDriver, plan: Plan) -> tuple[QueueCount, ...]:
     commands = box.counter_commands(plan)
     if not commands:
         return ()
-    answers: dict[str, str] = driver.cli(list(commands))
+    answers = driver.cli(commands)
     for command, answer in answers.items():
-        if answer.lstrip().startswith("%"):
-            raise DeviceError(f"refuses {command!r}: {answer.strip()}", Place(device=plan.device))
+        if answer.unblotted.lstrip().startswith("%"):
+            raise DeviceError(f"refuses {command!r}: {answer.in_message().strip()}", Place(device=plan.device))
     try:
-        return box.read_counters(answers, plan)
+        return box.read_counters({command: answer.unblotted for command, answer in answers.items()}, plan)
     except ValueError as error:
         raise DeviceError(
             f"its counters cannot be read: {error}",

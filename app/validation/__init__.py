@@ -6,13 +6,14 @@ from collections.abc import Mapping
 
 from app.compiler.compile import Compilation
 from app.findings import Finding
+from app.platforms.device_text import Configuration
 from app.validation.batfish import DEFAULT_PORT, check_with_batfish
 from app.validation.checks import own_checks
 
 
 def validate(
     compilation: Compilation,
-    running: Mapping[str, str],
+    running: Mapping[str, Configuration],
     *,
     batfish_host: str | None = None,
     batfish_port: int = DEFAULT_PORT,

@@ -21,6 +21,7 @@ from app.compiler.compile import Compilation, CompiledDevice
 from app.findings import Finding, Severity
 from app.lifeline import die_with
 from app.platforms.base import platform
+from app.platforms.device_text import Configuration, unblotted
 from app.validation.analysis_copy import analysis_copy
 from app.validation.batfish_rows import Answers, new_rows
 from app.validation.rendering import merged_tree
@@ -51,7 +52,7 @@ class Snapshots:
 
 def check_with_batfish(
     compilation: Compilation,
-    running: Mapping[str, str],
+    running: Mapping[str, Configuration],
     *,
     host: str | None,
     port: int = DEFAULT_PORT,
@@ -87,7 +88,7 @@ def check_with_batfish(
     return (*new_rows(answers), _checked(snapshots), *missing)
 
 
-def make_snapshots(compilation: Compilation, running: Mapping[str, str]) -> Snapshots:
+def make_snapshots(compilation: Compilation, running: Mapping[str, Configuration]) -> Snapshots:
     """Both snapshots of every compiled device whose format Batfish has; a box not known starts empty.
 
     Both texts pass through the same tree, so that they differ in the change alone.
@@ -98,7 +99,7 @@ def make_snapshots(compilation: Compilation, running: Mapping[str, str]) -> Snap
         if box.batfish_format is None:
             continue
         file, text = f"{device.name}.cfg", running.get(device.name)
-        held = tree_text(box.grammar.parse(text or ""), box.grammar)
+        held = tree_text(box.grammar.parse(unblotted(text or "")), box.grammar)
         coming = tree_text(merged_tree(device, text), box.grammar)
         before[file] = analysis_copy(held, box.batfish_format)
         after[file] = analysis_copy(coming, box.batfish_format)

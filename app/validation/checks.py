@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from app.compiler.compile import Compilation
 from app.findings import Finding
+from app.platforms.device_text import Configuration
 from app.validation.bursts import check_bursts
 from app.validation.declared import check_declared
 from app.validation.evidence import check_evidence
@@ -17,7 +18,7 @@ from app.validation.rendering import check_rendering
 from app.validation.verification import check_verification
 
 
-def own_checks(compilation: Compilation, running: Mapping[str, str]) -> tuple[Finding, ...]:
+def own_checks(compilation: Compilation, running: Mapping[str, Configuration]) -> tuple[Finding, ...]:
     """Findings of every check of ours, in a fixed order; pure."""
     known = Known(compilation, running)
     return (

@@ -11,6 +11,7 @@ from app.inventory.models import Device, Port
 from app.plan.model import InterfacePlan, Plan, Scheduler
 from app.plan.request import InterfaceRequest
 from app.platforms.base import installed
+from app.platforms.device_text import Configuration
 from app.platforms.held import held_plan
 
 
@@ -19,7 +20,7 @@ class Known:
     """A compilation and the running configurations (by device) that it will be put into."""
 
     compilation: Compilation
-    running: Mapping[str, str]
+    running: Mapping[str, Configuration]
 
     @cached_property
     def compiled(self) -> dict[str, CompiledDevice]:
@@ -71,5 +72,5 @@ class Known:
         return asked is not None and asked.schedule
 
 
-def _parsed(device: Device, text: str) -> Plan:
+def _parsed(device: Device, text: Configuration) -> Plan:
     return held_plan(device.platform, text, device.name, device.image)

@@ -11,6 +11,7 @@ from app.configtree import Grammar, Tree, merge
 from app.findings import Finding, Severity
 from app.plan.model import InterfacePlan, Plan
 from app.platforms.base import Block, platform
+from app.platforms.device_text import Configuration, unblotted
 from app.validation.known import Known
 from app.validation.tree_text import tree_text
 
@@ -24,11 +25,11 @@ def check_rendering(known: Known) -> Iterator[Finding]:
         yield from _references(device, tree)
 
 
-def merged_tree(device: CompiledDevice, running: str | None) -> Tree:
+def merged_tree(device: CompiledDevice, running: Configuration | None) -> Tree:
     """The configuration tree a box comes to hold; the rendered blocks alone where ``running`` is unknown."""
     grammar = platform(device.request.platform, device.name).grammar
     desired = grammar.parse("\n".join(block.text for block in device.blocks))
-    return desired if running is None else merge(grammar.parse(running), desired, grammar)
+    return desired if running is None else merge(grammar.parse(unblotted(running)), desired, grammar)
 
 
 def _round_trip(device: CompiledDevice, tree: Tree, *, alone: bool) -> Iterator[Finding]:

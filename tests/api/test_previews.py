@@ -20,6 +20,7 @@ from app.reports.preview import CompilePreview, ValidatePreview, check, compile_
 from app.resources import root
 from app.settings import Settings
 from tests.api.conftest import Headers, People
+from tests.device_texts import said_by
 
 V1 = "/api/v1"
 TWELVE: dict[str, Any] = {"network": "campus", "policy": {"name": "rfc4594-12"}}
@@ -168,7 +169,7 @@ def test_only_the_devices_in_scope_are_read(
 
     def read(fleet: Fleet, devices: Collection[str] = ()) -> LiveState:
         asked.append(set(devices))
-        return LiveState(dict.fromkeys(devices, ""))
+        return LiveState(said_by(dict.fromkeys(devices, "")))
 
     monkeypatch.setattr("app.api.previews.read_now", read)
     text = (

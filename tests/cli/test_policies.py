@@ -17,6 +17,7 @@ from app.findings import Finding, Severity
 from app.inventory.loader import load_network
 from app.reports import preview
 from app.resources import root
+from tests.device_texts import said_by
 
 from .conftest import Command
 
@@ -37,7 +38,7 @@ def test_diff_shows_where_a_policy_is_missing_meanwhile(
     campus = root() / "inventories" / "campus"
     held = {d.name: (campus / str(d.startup)).read_text(encoding="utf-8") for d in load_network(campus).devices}
     gap = Gap("interface Serial0/0", 1, 2)
-    monkeypatch.setattr(previewing, "_now", lambda *_: LiveState(held))
+    monkeypatch.setattr(previewing, "_now", lambda *_: LiveState(said_by(held)))
     monkeypatch.setattr(preview, "make_candidate", lambda d, _: Candidate(d.name, ("one",), ("two",), (gap,)))
 
     with pytest.raises(SystemExit):

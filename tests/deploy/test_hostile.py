@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from napalm.base.base import NetworkDriver
 
+from app.deploy.device_driver import DeviceDriver
 from app.deploy.fleet import GRACE_SECONDS, Fleet, Outcome
 from app.deploy.route import LabRoute
 from app.deploy.sessions import Sessions
@@ -20,6 +20,7 @@ from app.deploy.transaction import running
 from app.errors import DeviceError
 from app.inventory.models import Device, Network, Role
 from app.inventory.overlay import Address, Overlay
+from app.platforms.device_text import DeviceText
 from app.settings import DeviceLimits
 from tests.counted import tried
 from tests.drivers.hostile import HEALTHY, KINDS, WAYS, Devices, Way, drip
@@ -41,10 +42,10 @@ ENDS: Mapping[str, str] = {
 }
 """What is told of devices that end otherwise than at a limit."""
 
-Act = Callable[[NetworkDriver], object]
+Act = Callable[[DeviceDriver], object]
 
 
-def _batch(driver: NetworkDriver) -> None:
+def _batch(driver: DeviceDriver) -> None:
     driver.load_merge_candidate(config="hostname Other\n")
     driver.commit_config()
 
@@ -104,7 +105,7 @@ def act(fleet: Fleet, step: str) -> tuple[Mapping[str, Outcome[object]], Mapping
     watch = Stopwatch()
     took = {}
 
-    def one(name: str, driver: NetworkDriver) -> object:
+    def one(name: str, driver: DeviceDriver) -> object:
         done = ACTS["read" if name == "healthy" else step](driver)
         took[name] = watch.seconds
         return done
@@ -121,7 +122,10 @@ def test_each_ends_at_its_limit_by_every_driver_and_the_healthy_one_is_served(
     fleet = meet(way)
     outcomes, took = act(fleet, way.step)
     assert outcomes["healthy"].error is None
-    assert "hostname Box" in str(outcomes["healthy"].value)
+    held = outcomes["healthy"].value
+    assert isinstance(held, DeviceText)
+    assert "hostname Box" in held.shown()
+    assert "hostname Box" not in f"{held} {held!r}", "it leaves through its door alone"
     assert took["healthy"] < SLACK
     assert took["all"] < 6.0 + SLACK
     for driver in DRIVERS if way.step != "logout" else ():
@@ -186,10 +190,10 @@ def test_a_device_that_was_done_when_sessions_were_cut_is_reached_anew(meet: Cal
     reasons: list[str] = []
     fleet = meet(Way("dripping-read", "read", drip), Sessions(), lambda: reasons[0] if reasons else None)
 
-    def read_and_write(name: str, driver: NetworkDriver) -> str:
+    def read_and_write(name: str, driver: DeviceDriver) -> DeviceText:
         if name != "healthy":
-            return str(driver.get_config("running")["running"])
-        held = str(driver.get_config("running")["running"])
+            return driver.get_config("running")
+        held = driver.get_config("running")
         reasons.append("cancelled by ada")
         time.sleep(GRACE_SECONDS + 1.5)
         return held

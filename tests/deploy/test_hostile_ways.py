@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from napalm.base.base import NetworkDriver
 
+from app.deploy.device_driver import DeviceDriver
 from app.deploy.fleet import Fleet
 from app.deploy.route import InventoryRoute
 from app.deploy.sessions import Sessions
@@ -18,6 +18,7 @@ from app.deploy.transaction import running
 from app.errors import DeviceError, LoginRefused
 from app.inventory.models import Device, Network, Role
 from app.inventory.reach import Reach
+from app.platforms.device_text import DeviceText
 from app.settings import DeviceLimits, Settings
 from tests import sshd
 from tests.counted import tried
@@ -131,7 +132,7 @@ def test_each_ends_at_its_limit_by_every_transport_and_is_told_as_what_it_is(
     watch = Stopwatch()
     took = {}
 
-    def read(name: str, driver: NetworkDriver) -> str:
+    def read(name: str, driver: DeviceDriver) -> DeviceText:
         text = running(driver)
         took[name] = watch.seconds
         return text
@@ -139,7 +140,9 @@ def test_each_ends_at_its_limit_by_every_transport_and_is_told_as_what_it_is(
     outcomes = fleet.run([device.name for device in fleet.network.devices], read)
     took["all"] = watch.seconds
     assert outcomes["healthy"].error is None
-    assert "hostname Box" in str(outcomes["healthy"].value)
+    held = outcomes["healthy"].value
+    assert held is not None
+    assert "hostname Box" in held.shown()
     assert took["healthy"] < LOGIN["seconds"] + SLACK
     assert took["all"] < LOGIN["seconds"] + SLACK
     for driver in DRIVERS:

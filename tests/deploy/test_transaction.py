@@ -7,9 +7,12 @@ from dataclasses import dataclass, field, replace
 import pytest
 from napalm.base.base import NetworkDriver
 
+from app.deploy.device_driver import DeviceDriver
 from app.deploy.traits import DRIVERS
 from app.deploy.transaction import Target, apply, confirm, restore, running
 from app.errors import DeviceError
+from app.platforms.device_text import DeviceWords
+from tests.device_texts import said
 
 BEFORE = "hostname R3\ninterface Serial0/1\n bandwidth 2000\n"
 AFTER = BEFORE.replace("interface", "policy-map P\n class class-default\n  bandwidth 500\ninterface", 1)
@@ -43,13 +46,17 @@ class Box(NetworkDriver):  # type: ignore[misc]  # NAPALM has no types
         self.pending, self.now = False, BEFORE
 
 
+def by(box: Box) -> DeviceDriver:
+    return DeviceDriver(box, DeviceWords("r3", "cisco_ios"))
+
+
 @dataclass
 class Rows:
     """A journal that remembers what was done."""
 
     actions: list[str] = field(default_factory=list)
 
-    def record(self, device: str, action: str, *, before: str = "", delta: str = "", note: str = "") -> None:
+    def record(self, device: str, action: str, *, before: object = None, delta: str = "", note: str = "") -> None:
         del device, before, delta, note
         self.actions.append(action)
 
@@ -59,9 +66,9 @@ def target(driver: str = "ios_legacy", saved: bool = False) -> Target:
         device="r3",
         platform="cisco_ios",
         traits=DRIVERS[driver],
-        original=BEFORE,
+        original=said(BEFORE),
         delta=(),
-        meets=lambda text: text == AFTER,
+        meets=lambda text: text == said(AFTER),
         saved=saved,
     )
 
@@ -69,7 +76,7 @@ def target(driver: str = "ios_legacy", saved: bool = False) -> Target:
 @pytest.mark.parametrize("driver", DRIVERS)
 def test_what_holds_the_plan_is_saved(driver: str) -> None:
     box, rows = Box(AFTER, pending=DRIVERS[driver].revert_timer), Rows()
-    confirm(box, target(driver), rows)
+    confirm(by(box), target(driver), rows)
     assert (box.startup, box.pending, rows.actions) == (AFTER, False, ["confirmed"])
 
 
@@ -78,38 +85,38 @@ def test_what_holds_the_plan_is_saved(driver: str) -> None:
 def test_a_box_that_changed_before_the_verdict_is_not_saved(driver: str, held: str, told: str) -> None:
     box, rows = Box(held, pending=False), Rows()
     with pytest.raises(DeviceError, match=told):
-        confirm(box, target(driver), rows)
+        confirm(by(box), target(driver), rows)
     assert (box.startup, rows.actions) == (BEFORE, ["failed"])
 
 
 def test_a_confirmed_box_gets_its_startup_back_too() -> None:
     box, rows = Box(AFTER, pending=False), Rows()
-    confirm(box, target("force10"), rows)
-    restore(box, target("force10", saved=True), rows)
-    assert (running(box), box.startup) == (BEFORE, BEFORE)
+    confirm(by(box), target("force10"), rows)
+    restore(by(box), target("force10", saved=True), rows)
+    assert (running(by(box)), box.startup) == (said(BEFORE), BEFORE)
     assert rows.actions == ["confirmed", "undoing", "inverse_applied", "undone"]
 
 
 def test_startup_is_left_alone_where_the_change_was_never_saved() -> None:
     box = Box(AFTER, pending=False)
     box.startup = BEFORE.replace("R3", "OTHER")
-    restore(box, target("force10"), Rows())
-    assert (running(box), box.startup) == (BEFORE, BEFORE.replace("R3", "OTHER"))
+    restore(by(box), target("force10"), Rows())
+    assert (running(by(box)), box.startup) == (said(BEFORE), BEFORE.replace("R3", "OTHER"))
 
 
 @pytest.mark.parametrize("driver", ["ios_legacy", "force10"])
 def test_what_a_box_saved_by_itself_meanwhile_goes_back_too(driver: str) -> None:
     box = Box(AFTER, pending=False)
     box.startup = AFTER
-    restore(box, target(driver), Rows())
-    assert (running(box), box.startup) == (BEFORE, BEFORE)
+    restore(by(box), target(driver), Rows())
+    assert (running(by(box)), box.startup) == (said(BEFORE), BEFORE)
 
 
 @pytest.mark.parametrize(("line", "startup"), [("", BEFORE), ("no autosave enable\n", "as it was saved")])
 def test_a_box_whose_startup_cannot_be_read_is_saved_where_it_saves_by_itself(line: str, startup: str) -> None:
     box = Box(line + AFTER, pending=False, entered=line + BEFORE)
     box.startup, box.shows_startup = "as it was saved", False
-    restore(box, replace(target("ers"), original=line + BEFORE), Rows())
+    restore(by(box), replace(target("ers"), original=said(line + BEFORE)), Rows())
     assert box.startup == startup
 
 
@@ -118,10 +125,10 @@ def test_a_box_with_unsaved_lines_of_ours_is_not_touched() -> None:
     box, rows = Box(BEFORE, pending=False, entered=AFTER), Rows()
     box.startup = AFTER
     with pytest.raises(DeviceError, match=r"startup configuration differ"):
-        apply(box, target("force10"), rows, 600)
-    assert (running(box), rows.actions) == (BEFORE, [])
+        apply(by(box), target("force10"), rows, 600)
+    assert (running(by(box)), rows.actions) == (said(BEFORE), [])
     box.startup = "! Version 6.5\nhostname OTHER\n" + BEFORE.partition("\n")[2]
-    assert apply(box, target("force10"), rows, 600) == AFTER
+    assert apply(by(box), target("force10"), rows, 600) == said(AFTER)
 
 
 def test_a_box_that_goes_back_as_it_is_confirmed_is_not_kept() -> None:
@@ -132,14 +139,14 @@ def test_a_box_that_goes_back_as_it_is_confirmed_is_not_kept() -> None:
 
     box, rows = Late(AFTER, pending=True), Rows()
     with pytest.raises(DeviceError, match="went back by itself"):
-        confirm(box, target("ios"), rows)
+        confirm(by(box), target("ios"), rows)
     assert (box.startup, rows.actions) == (BEFORE, ["failed"])
 
 
 def test_a_box_that_does_not_come_back_keeps_its_timer_and_is_told() -> None:
     box, rows = Box(AFTER, pending=True, entered=FOREIGN), Rows()
     with pytest.raises(DeviceError, match="does not read as before"):
-        restore(box, replace(target(), saved=True), rows)
+        restore(by(box), replace(target(), saved=True), rows)
     assert (box.pending, box.startup, rows.actions[-1]) == (True, BEFORE, "failed")
 
 
@@ -151,7 +158,7 @@ NOTED = "hostname R3\ninterface Serial0/1\n description new line card\n bandwidt
 def test_lines_of_a_second_operator_survive_the_way_back(driver: str) -> None:
     touched = AFTER.replace(" bandwidth 2000", " description new line card\n bandwidth 2000")
     box, rows = Box(touched, pending=DRIVERS[driver].revert_timer, entered=NOTED), Rows()
-    assert restore(box, target(driver), rows) == NOTED
+    assert restore(by(box), target(driver), rows) == said(NOTED)
     assert (box.pending, rows.actions) == (False, ["undoing", "inverse_applied", "undone"])
 
 
@@ -159,15 +166,15 @@ def test_a_box_that_gives_its_own_lines_back_in_another_order_is_not_as_before()
     swapped = "interface Serial0/1\n bandwidth 2000\nhostname R3\n"
     box = Box(AFTER, pending=False, entered=swapped)
     with pytest.raises(DeviceError, match="does not read as before"):
-        restore(box, target("force10"), Rows())
+        restore(by(box), target("force10"), Rows())
 
 
 def test_a_box_with_unsaved_changes_is_not_touched_where_a_rollback_would_save_them() -> None:
     box, rows = Box(BEFORE, pending=False, entered=AFTER), Rows()
     box.startup = "Using 512 out of 29688 bytes\n!\n" + BEFORE.replace("2000", "64")
     with pytest.raises(DeviceError, match=r"startup configuration differ.*bandwidth 64"):
-        apply(box, target("ios"), rows, 600)
-    assert (running(box), rows.actions) == (BEFORE, [])
+        apply(by(box), target("ios"), rows, 600)
+    assert (running(by(box)), rows.actions) == (said(BEFORE), [])
     box.startup = "Using 512 out of 29688 bytes\n!\n" + BEFORE
-    assert apply(box, target("ios"), rows, 600) == AFTER
+    assert apply(by(box), target("ios"), rows, 600) == said(AFTER)
     assert rows.actions == ["touching", "armed", "touched"]

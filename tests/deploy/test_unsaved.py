@@ -15,6 +15,7 @@ from app.deploy.traits import DRIVERS
 from app.deploy.unsaved import in_the_way, unsaved
 from app.resources import root
 from tests import doors
+from tests.device_texts import said
 from tests.doors import PASSWORD, SECRET, USERNAME, Doors
 
 STARTUP = (root() / "inventories" / "campus" / "startup" / "r3.cfg").read_text()
@@ -115,6 +116,15 @@ def test_the_order_of_a_list_is_a_difference(tmp_path: Path) -> None:
                 box.commit_config(revert_in=600)
 
 
+def _unsaved(driver: str, startup: str, running: str) -> tuple[str, ...]:
+    return tuple(line.shown() for line in unsaved(DRIVERS[driver], said(startup), said(running)))
+
+
+def _in_the_way(startup: str, running: str) -> tuple[str, ...]:
+    lines = in_the_way(DRIVERS["force10"], "force10_e300", said(startup), said(running))
+    return tuple(line.shown() for line in lines)
+
+
 CHAIN = "hostname R3\n!\ncrypto pki certificate chain TP-self-signed-1253431187\n"
 
 
@@ -123,21 +133,21 @@ def test_a_certificate_is_the_same_whole_or_as_a_file() -> None:
     startup = f"{CHAIN} certificate self-signed 01 nvram:IOS-Self-Sig#2.cer\n!\nip cef\nend\n"
     dump = "  30820243 308201AC A0030201 02020101\n  \tquit\n"
     running = f"{CHAIN} certificate self-signed 01\n{dump}!\nip cef\nend\n"
-    assert unsaved(DRIVERS["ios"], startup, running) == ()
+    assert _unsaved("ios", startup, running) == ()
     other = running.replace("self-signed 01", "self-signed 02")
-    assert unsaved(DRIVERS["ios"], startup, other) == (
+    assert _unsaved("ios", startup, other) == (
         "-crypto pki certificate chain TP-self-signed-1253431187 / certificate self-signed 01",
         "+crypto pki certificate chain TP-self-signed-1253431187 / certificate self-signed 02",
     )
 
 
 def test_a_device_that_shows_no_startup_has_nothing_to_compare() -> None:
-    assert unsaved(DRIVERS["ers"], "", "hostname X\n") == ()
-    assert unsaved(DRIVERS["force10"], "", "hostname X\n") == ()
+    assert _unsaved("ers", "", "hostname X\n") == ()
+    assert _unsaved("force10", "", "hostname X\n") == ()
 
 
 def test_without_a_timer_only_what_is_ours_is_in_the_way() -> None:
     startup, running = "hostname A\n", "hostname B\nqos-policy-output voice\n bandwidth-percentage 10\n"
-    assert in_the_way(DRIVERS["force10"], "force10_e300", startup, running)[0].startswith("+qos-policy-output")
-    assert in_the_way(DRIVERS["force10"], "force10_e300", startup, "hostname B\n") == ()
-    assert unsaved(DRIVERS["force10"], startup, "hostname B\n") == ("-hostname A", "+hostname B")
+    assert _in_the_way(startup, running)[0].startswith("+qos-policy-output")
+    assert _in_the_way(startup, "hostname B\n") == ()
+    assert _unsaved("force10", startup, "hostname B\n") == ("-hostname A", "+hostname B")

@@ -12,6 +12,7 @@ from app.api.resources import RunningQos
 from app.platforms.base import installed, platform, secret_forms
 from app.platforms.secret_forms import BLOT, SecretForms
 from tests.counted import tried
+from tests.device_texts import said
 
 pytestmark = pytest.mark.hostile
 
@@ -251,7 +252,7 @@ def test_a_platform_that_is_gone_has_the_forms_of_all() -> None:
 
 def test_a_line_that_is_not_understood_is_told_without_its_secret() -> None:
     text = "interface Serial0/0\n random-detect password 7 PLANTED\n"
-    told = RunningQos.of(platform("cisco_ios").parse(text, "r1", "12.4"), text)
+    told = RunningQos.of(platform("cisco_ios").parse(text, "r1", "12.4"), said(text))
     assert [line.text for line in told.not_understood] == [f"random-detect password 7 {BLOT}"]
 
 
@@ -261,7 +262,7 @@ def test_a_secret_that_names_something_else_is_told_by_neither() -> None:
     held = f"{text} service-policy output WAN\n"
     plan = platform("cisco_ios").parse(held, "r1", "12.4")
     assert "PLANTED01" in plan.model_dump_json()
-    assert "PLANTED01" not in RunningQos.of(plan, held).model_dump_json()
+    assert "PLANTED01" not in RunningQos.of(plan, said(held)).model_dump_json()
 
 
 def test_a_document_goes_through_the_same_door() -> None:

@@ -12,6 +12,7 @@ from app.runs.artifacts import ArtifactStore
 from app.runs.drift import Settled, drift_words
 from app.runs.qos_state import held
 from app.runs.store import RunStore
+from tests.device_texts import said
 
 pytestmark = pytest.mark.hostile
 
@@ -31,7 +32,7 @@ NOW = SETTLED.replace(" class PLANTED01\n  bandwidth percent 20\n", "") + " rand
 
 
 def test_drift_is_told_without_secrets() -> None:
-    told = "".join(drift_words(NETWORK, DEVICE.name, SETTLED, NOW))
+    told = "".join(drift_words(NETWORK, DEVICE.name, said(SETTLED), said(NOW)))
     assert "********" in told
     assert "PLANTED01" not in told
 
@@ -39,7 +40,7 @@ def test_drift_is_told_without_secrets() -> None:
 def test_what_a_page_says_of_a_device_has_none(tmp_path: Path, store: RunStore) -> None:
     artifacts = ArtifactStore(tmp_path / "artifacts")
     run = store.create_run(NETWORK.name, "p", "f" * 64, {})
-    found = held(NETWORK, DEVICE.name, NOW, Settled(run, artifacts.put_text(SETTLED)), artifacts)
+    found = held(NETWORK, DEVICE.name, said(NOW), Settled(run, artifacts.put_text(SETTLED)), artifacts)
     assert found.drifted
     (unknown,) = found.plan.unknown
     assert unknown.text == "random-detect odd ******** ␛"
@@ -57,7 +58,7 @@ def test_a_difference_that_is_cut_has_no_part_of_one() -> None:
         before = SETTLED.replace(
             "policy-map WAN\n", f"policy-map WAN\n class {'A' * length}\n  bandwidth percent 10\n"
         )
-        told = "".join(drift_words(NETWORK, DEVICE.name, before, SETTLED))
+        told = "".join(drift_words(NETWORK, DEVICE.name, said(before), said(SETTLED)))
         assert "PLANT" not in told
         cut += "…" in told
     assert cut > 20

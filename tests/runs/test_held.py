@@ -14,6 +14,7 @@ from app.runs.given_up import RETENTION_STAGE
 from app.runs.held import LastRead, keep_readings, last_read
 from app.runs.store import Run, RunStore
 from tests.database.migrating import bring_up, take_back
+from tests.device_texts import opened, said, said_by
 
 from .support import Clock
 
@@ -50,7 +51,7 @@ def boxes(store: RunStore, artifacts: ArtifactStore, clock: Clock) -> Boxes:
 
 
 def _texts(store: RunStore, artifacts: ArtifactStore, network: Network) -> dict[str, str]:
-    return {name: read.text for name, read in last_read(store, artifacts, network).items()}
+    return opened({name: read.text for name, read in last_read(store, artifacts, network).items()})
 
 
 def test_boxes_that_no_run_has_read_are_left_out(
@@ -69,7 +70,7 @@ def test_the_newest_reading_of_each_box_counts(
     boxes.read(run, "read-back", {"r1": "after", "r2": "after"})
     boxes.read(run, "roll-back", {"r2": "restored"})
     assert _texts(store, artifacts, network) == {"r1": "after", "r2": "restored", "s2950": "before"}
-    assert last_read(store, artifacts, network)["r2"] == LastRead("r2", "restored", run.id, clock())
+    assert last_read(store, artifacts, network)["r2"] == LastRead("r2", said("restored"), run.id, clock())
 
 
 def test_an_older_run_that_read_later_counts(
@@ -107,11 +108,11 @@ def test_what_a_person_had_read_counts_until_something_newer(
 ) -> None:
     boxes.read(boxes.run(), "read", {"r1": "one", "r2": "one"})
     clock.forward(60)
-    keep_readings(store, artifacts, network, {"r1": "two", "r3": "two"}, clock())
-    assert last_read(store, artifacts, network)["r1"] == LastRead("r1", "two", None, clock())
+    keep_readings(store, artifacts, network, said_by({"r1": "two", "r3": "two"}), clock())
+    assert last_read(store, artifacts, network)["r1"] == LastRead("r1", said("two"), None, clock())
     late = clock()
     boxes.read(boxes.run(), "read", {"r3": "three"})
-    keep_readings(store, artifacts, network, {"r3": "too late"}, late)
+    keep_readings(store, artifacts, network, said_by({"r3": "too late"}), late)
     assert _texts(store, artifacts, network) == {"r1": "two", "r2": "one", "r3": "three"}
 
 

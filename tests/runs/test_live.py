@@ -13,12 +13,17 @@ from app.intent.loader import load_intent
 from app.inventory.loader import load_network
 from app.resources import root
 from app.runs.live import plans_held, read_running, require_checks
+from tests.device_texts import opened, said
 
 
 def fleet(**answers: str | None) -> Any:
     """Boxes that answer with a text, or cannot be reached."""
     outcomes = {
-        name: Outcome(name, text, None if text else DeviceError("cannot be reached", Place(device=name)))
+        name: Outcome(
+            name,
+            said(text, name) if text else None,
+            None if text else DeviceError("cannot be reached", Place(device=name)),
+        )
         for name, text in answers.items()
     }
     network = SimpleNamespace(devices=[SimpleNamespace(name=name) for name in answers])
@@ -26,7 +31,7 @@ def fleet(**answers: str | None) -> Any:
 
 
 def test_every_box_is_read() -> None:
-    assert read_running(fleet(r1="hostname r1\n", r3="hostname r3\n")) == {
+    assert opened(read_running(fleet(r1="hostname r1\n", r3="hostname r3\n"))) == {
         "r1": "hostname r1\n",
         "r3": "hostname r3\n",
     }

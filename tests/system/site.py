@@ -15,7 +15,8 @@ from app.deploy.transaction import running
 from app.intent.loader import load_intent
 from app.intent.models import Intent
 from app.plan.model import Plan
-from app.platforms.base import platform
+from app.platforms.device_text import DeviceText
+from app.platforms.held import held_plan
 from app.tester.judging import overall, verdicts
 from app.tester.measurement import Measurement
 from app.tester.pooling import ClassSummary, class_summary
@@ -112,11 +113,11 @@ class Site:
         """Close the sessions."""
         self.fleet.close()
 
-    def _read(self, names: list[str]) -> dict[str, str]:
+    def _read(self, names: list[str]) -> dict[str, DeviceText]:
         outcomes = self.fleet.run(names, lambda _name, driver: running(driver))
         assert [outcome.error for outcome in outcomes.values() if outcome.error] == []
-        return {name: outcome.value or "" for name, outcome in outcomes.items()}
+        return {name: outcome.value for name, outcome in outcomes.items() if outcome.value is not None}
 
-    def _parsed(self, name: str, text: str) -> Plan:
+    def _parsed(self, name: str, text: DeviceText) -> Plan:
         device = self.campus.network.device(name)
-        return platform(device.platform).parse(text, name, device.image)
+        return held_plan(device.platform, text, name, device.image)

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from napalm.base.base import NetworkDriver
-
+from app.deploy.device_driver import DeviceDriver
 from app.deploy.fleet import Fleet
 from app.deploy.route import lab_route
 from app.emulation import start_lab
@@ -67,7 +66,7 @@ _WITHIN = {
 """What a line stands in, by its first words; any other line that is indented stands in the first interface."""
 
 
-def _save(name: str, driver: NetworkDriver) -> None:
+def _save(name: str, driver: DeviceDriver) -> None:
     if name in ("r1", "c9300"):  # NAPALM's own driver confirms only what it has committed
         driver.cli(["write memory"])
     else:

@@ -19,7 +19,9 @@ from app.inventory.loader import load_network
 from app.inventory.models import Network
 from app.lab import control
 from app.plan.model import Plan
-from app.platforms.base import QueueCount, platform
+from app.platforms.base import QueueCount
+from app.platforms.device_text import DeviceText
+from app.platforms.held import held_plan
 from app.tester.counters import CounterNote, compare, read
 from app.tester.offers import expected
 
@@ -73,7 +75,7 @@ def campus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Campus]:
                 lines = make_candidate(device, texts[device.name]).text.splitlines()
                 assert control.configure(state, device.name, lines) == []
             texts = _held(fleet, names)
-            plans = {d.name: platform(d.platform).parse(texts[d.name], d.name, d.image) for d in network.devices}
+            plans = {d.name: held_plan(d.platform, texts[d.name], d.name, d.image) for d in network.devices}
             for device in compilation.devices:
                 assert not differences(device.plan, plans[device.name])
             yield Campus(network, state, fleet, plans)
@@ -81,7 +83,7 @@ def campus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Campus]:
         control.stop(state)
 
 
-def _held(fleet: Fleet, names: list[str]) -> dict[str, str]:
+def _held(fleet: Fleet, names: list[str]) -> dict[str, DeviceText]:
     outcomes = fleet.run(names, lambda _name, driver: running(driver))
     assert not [outcome.error for outcome in outcomes.values() if outcome.error]
-    return {name: outcome.value or "" for name, outcome in outcomes.items()}
+    return {name: outcome.value for name, outcome in outcomes.items() if outcome.value is not None}

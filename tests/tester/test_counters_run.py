@@ -20,6 +20,7 @@ from app.lab import control
 from app.runs import phases
 from app.runs.artifacts import ArtifactStore
 from app.runs.context import Context, Documents
+from app.runs.preparing import kept_texts
 from app.runs.report import run_report
 from app.runs.rules import NetworkRules
 from app.runs.store import RunStore
@@ -53,7 +54,7 @@ def context(campus: Campus, tmp_path: Path) -> Iterator[Context]:
 def held(context: Context, *names: str) -> dict[str, str]:
     """What the boxes hold, as the read-back leaves it."""
     outcomes = context.fleet.run(names, lambda _name, driver: running(driver))
-    return {name: context.artifacts.put_text(outcome.value or "") for name, outcome in outcomes.items()}
+    return kept_texts(context, outcomes)
 
 
 def test_a_clean_phase_keeps_every_note_and_a_line_for_the_report(context: Context) -> None:

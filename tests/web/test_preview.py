@@ -21,6 +21,7 @@ from app.resources import root
 from app.runs.held import keep_readings
 from app.settings import Settings
 from app.web.site import create_site
+from tests.device_texts import said_by
 from tests.principals import somebody
 from tests.web.people import Persons
 
@@ -47,7 +48,7 @@ def backend(tmp_path_factory: pytest.TempPathFactory, inventories: Path) -> Iter
     with open_backend(settings) as made:
         texts = {d.name: _startup(d.name) for d in load_network(inventories / "campus").devices if d.name != "e300"}
         network = made.networks.network("campus")
-        keep_readings(made.desk.store, made.artifacts, network, texts, READ_AT)
+        keep_readings(made.desk.store, made.artifacts, network, said_by(texts), READ_AT)
         yield made
 
 
@@ -128,7 +129,7 @@ def test_settings_that_are_said_with_no_take_nothing_away(
         "interface FastEthernet0/1\n", "interface FastEthernet0/1\n mls qos trust cos\n"
     )
     network = backend.networks.network("other")
-    keep_readings(backend.desk.store, backend.artifacts, network, {"s2950": held}, READ_AT)
+    keep_readings(backend.desk.store, backend.artifacts, network, said_by({"s2950": held}), READ_AT)
     page = _preview(client, viewer, _form(device="s2950") | {"network": "other"}, "/preview/device")
     entered, _, undone = page.partition("What would undo it")
     assert "no mls qos trust" in entered
@@ -154,7 +155,7 @@ def test_a_box_that_holds_it_has_nothing_to_do(
     lines = re.findall(r'<span class="line[^>]*><code>(.*?)</code>', page)
     network = backend.networks.network("other")
     text = _startup("r1").replace("\nend", "") + "\n".join(line for line in lines if line != "!") + "\nend\n"
-    keep_readings(backend.desk.store, backend.artifacts, network, {"r1": text}, READ_AT)
+    keep_readings(backend.desk.store, backend.artifacts, network, said_by({"r1": text}), READ_AT)
     held = _preview(client, viewer, _form(device="r1") | {"network": "other"}, "/preview/device")
     assert "Nothing: it holds all of it already." in held
     assert "nothing to do" in _preview(client, viewer, _form() | {"network": "other"})
@@ -214,7 +215,7 @@ def test_what_a_box_holds_is_told_as_text(client: TestClient, backend: Backend, 
     held = _startup("r3").replace("hostname", "banner motd ^<script>alert(1)</script>^\nhostname", 1)
     held += "policy-map QOSFORGE-OUT\n class <script>x</script>\n"
     network = backend.networks.network("other")
-    keep_readings(backend.desk.store, backend.artifacts, network, {"r3": held}, READ_AT)
+    keep_readings(backend.desk.store, backend.artifacts, network, said_by({"r3": held}), READ_AT)
     for path, form in (("/preview", _form()), ("/preview/device", _form(device="r3"))):
         assert "<script>" not in _preview(client, viewer, form | {"network": "other"}, path)
 
@@ -226,7 +227,7 @@ def test_boxes_are_read_when_asked(
 
     def read(fleet: Fleet, devices: object = ()) -> object:
         error = DeviceError("the box does not answer", Place(device="r1"), "look at its management address")
-        return {"e300": _startup("e300")}, {"r1": error}
+        return said_by({"e300": _startup("e300")}), {"r1": error}
 
     monkeypatch.setattr("app.api.previews.read_each", read)
     page = _plain(_preview(client, viewer, _form(live="true")))

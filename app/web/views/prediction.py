@@ -20,6 +20,7 @@ from app.findings import Finding
 from app.intent.models import Intent
 from app.intent.written import Written, load_written
 from app.inventory.models import Network
+from app.platforms.device_text import DeviceText
 from app.prediction.predict import Simulated, predict
 from app.reports.evidence import interval, observed
 from app.reports.figures import Figure, figures_of
@@ -95,9 +96,12 @@ def ask(backend: Backend, network: Network, written: Written, *, person: str) ->
     known = {name: read.text for name, read in last_read(store, backend.artifacts, network).items()}
     last = last_measured(store, network)
     parts = [
-        version("qosforge"), network.model_dump_json(by_alias=True), digest_of(written), known,
+        version("qosforge"),
+        network.model_dump_json(by_alias=True),
+        digest_of(written),
+        {name: text.digest for name, text in known.items()},
         last.artifact if last else "",
-    ]  # fmt: skip
+    ]
     key = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
     name = name_of(network.name, key)
     progress = backend.background.known(name)
@@ -115,7 +119,7 @@ def name_of(network: str, key: str) -> str:
 
 
 def predicted(
-    written: Written, network: Network, running: Mapping[str, str], last: LastMeasured | None, measured: str
+    written: Written, network: Network, running: Mapping[str, DeviceText], last: LastMeasured | None, measured: str
 ) -> PredictionView:
     """Predict, and draw what comes out beside the last measurement of the network.
 

@@ -1,0 +1,142 @@
+"""A driver as tasks have it: what the device says is a text of it, errors too, and none leaves as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from napalm.base.base import NetworkDriver
+from napalm.base.exceptions import (
+    CommandErrorException,
+    ConnectionClosedException,
+    MergeConfigException,
+    NapalmException,
+)
+
+from app.deploy.credentials import Credentials
+from app.deploy.device_driver import DeviceDriver
+from app.deploy.failures import problem_of
+from app.errors import ChangeRefused, CommandRefused, DeviceError, InputError, Place, QosforgeError
+from app.platforms.device_text import DeviceText, DeviceWords
+from app.platforms.secret_forms import BLOT
+
+pytestmark = pytest.mark.hostile
+
+LOGIN = Credentials("ada", "pa55word", "enab1e", Path("key"), "phrase")
+RUNNING = "hostname sw1\nsnmp-server community PLANTED000 RO\n"
+SAID = "\x1b[2J [bold]PLANTED000[/bold] pa55word enab1e phrase"
+SHOWN = f"␛[2J [bold]{BLOT}[/bold] {BLOT} {BLOT} {BLOT}"
+
+
+class Box(NetworkDriver):  # type: ignore[misc]  # NAPALM has no types
+    """Says the same to everything, or fails with it."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self.error = error
+        self.done: list[str] = []
+
+    def _do(self, what: str) -> str:
+        self.done.append(what)
+        if self.error is not None:
+            raise self.error
+        return SAID
+
+    def get_config(self, retrieve: str = "all", **_: object) -> dict[str, str]:
+        self.done.append(f"read {retrieve}")
+        return {"running": RUNNING, "startup": "", "candidate": ""}
+
+    def cli(self, commands: list[str], encoding: str = "text") -> dict[str, str]:
+        return dict.fromkeys(commands, self._do("cli"))
+
+    def has_pending_commit(self) -> bool:
+        return bool(self._do("pending"))
+
+    def load_merge_candidate(self, filename: str | None = None, config: str | None = None) -> None:
+        self._do(f"load {config}")
+
+    def commit_config(self, message: str = "", revert_in: int | None = None) -> None:
+        self._do(f"commit {revert_in}")
+
+    def confirm_commit(self) -> None:
+        self._do("confirm")
+
+    def rollback(self) -> None:
+        self._do("rollback")
+
+
+def words() -> DeviceWords:
+    return DeviceWords("sw1", "cisco_ios", LOGIN.secrets)
+
+
+CHANGES: dict[str, Callable[[DeviceDriver], None]] = {
+    "load": lambda driver: driver.load_merge_candidate("x"),
+    "commit": lambda driver: driver.commit_config(revert_in=60),
+    "confirm": lambda driver: driver.confirm_commit(),
+    "rollback": lambda driver: driver.rollback(),
+}
+ACTS: dict[str, Callable[[DeviceDriver], object]] = {
+    **CHANGES,
+    "cli": lambda driver: driver.cli(["show x"]),
+    "pending": lambda driver: driver.has_pending_commit(),
+}
+ERRORS = {
+    MergeConfigException: ChangeRefused,
+    CommandErrorException: CommandRefused,
+    ConnectionClosedException: DeviceError,
+    NapalmException: DeviceError,
+    OSError: DeviceError,
+    KeyError: DeviceError,
+}
+
+
+def test_configurations_and_answers_are_texts_of_the_device() -> None:
+    driver = DeviceDriver(Box(), words())
+    answer = driver.cli(["show x"])["show x"]
+    configuration = driver.get_config("running")
+    assert isinstance(answer, DeviceText)
+    assert isinstance(configuration, DeviceText)
+    assert "PLANTED000" not in f"{answer} {configuration!r}"
+    assert configuration.unblotted == RUNNING
+    assert driver.get_config("startup").is_blank
+    assert answer.shown() == SHOWN, "what the configuration holds, too, which was read after it"
+
+
+@pytest.mark.parametrize("act", ACTS)
+@pytest.mark.parametrize("raised", ERRORS, ids=lambda kind: kind.__name__)
+def test_every_error_of_a_driver_has_passed_the_door(act: str, raised: type[Exception]) -> None:
+    driver = DeviceDriver(Box(raised(SAID)), words())
+    driver.get_config("running")
+    with pytest.raises(ERRORS[raised]) as told:
+        ACTS[act](driver)
+    assert BLOT in told.value.message
+    assert not any(secret in str(told.value) for secret in ("PLANTED000", *LOGIN.secrets, "\x1b"))
+    assert told.value.where.device == "sw1"
+    assert told.value.__suppress_context__, "a traceback does not show the driver's own"
+
+
+def test_an_error_of_ours_is_itself_and_passes_the_door() -> None:
+    error = InputError("it says pa55word", Place(device="sw1"), "mend it")
+    assert problem_of(error, words()) is error
+    assert error.message == f"it says {BLOT}"
+
+
+@pytest.mark.parametrize("act", CHANGES)
+def test_a_read_only_device_is_read_and_not_changed(act: str) -> None:
+    box = Box()
+    refused = QosforgeError("read-only")
+    driver = DeviceDriver(box, words(), refused)
+    driver.get_config("running")
+    driver.cli(["show x"])
+    with pytest.raises(QosforgeError, match="read-only"):
+        CHANGES[act](driver)
+    assert box.done == ["read running", "cli"]
+
+
+def test_what_is_entered_reaches_the_driver_as_it_is() -> None:
+    box = Box()
+    driver = DeviceDriver(box, words())
+    for change in CHANGES.values():
+        change(driver)
+    driver.commit_config()
+    assert box.done == ["load x", "commit 60", "confirm", "rollback", "commit None"]

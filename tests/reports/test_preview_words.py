@@ -1,0 +1,38 @@
+"""What a preview quotes of devices that were read: their text leaves through its door."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.intent.loader import load_intent
+from app.inventory.loader import load_network
+from app.platforms.secret_forms import BLOT
+from app.reports.preview import Checks, check, compile_document, validate_document
+from app.resources import root
+from tests.device_texts import said
+
+pytestmark = pytest.mark.hostile
+
+NETWORK = load_network(root() / "inventories" / "campus")
+LOADED = load_intent(root() / "policies" / "campus-collaboration.yaml")
+STARTUP = (root() / "inventories" / "campus" / "startup" / "r1.cfg").read_text()
+HELD = (
+    STARTUP.replace("\nend\n", "\n")
+    + "snmp-server community PLANTED000 RO\n"
+    + "policy-map PLANTED000\n class class-default\n  bandwidth percent 20\n"
+    + "interface Serial0/0\n service-policy output PLANTED000\n random-detect password 7 PLANTED001\x1b\nend\n"
+)
+
+
+def test_neither_findings_nor_candidates_quote_it_as_it_is() -> None:
+    checked = check(LOADED, NETWORK, {"r1": said(HELD)}, checks=Checks(batfish=False))
+    documents = (compile_document(checked), validate_document(checked))
+    for document in documents:
+        told = document.model_dump_json(by_alias=True)
+        assert "PLANTED" not in told
+        assert "\\u001b" not in told
+    (unread,) = (f for f in documents[0].findings if f.code == "line-not-understood")
+    assert f"random-detect password 7 {BLOT}" in unread.message
+    (device,) = (device for device in documents[0].devices if device.name == "r1")
+    assert device.candidate is not None
+    assert any(BLOT in line for line in device.candidate.inverse), "it would put the old policy back"
