@@ -6,24 +6,36 @@ import contextlib
 import re
 import threading
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from app.deploy.connection import DeviceConnection
+from app.deploy.device_driver import DeviceDriver
 from app.deploy.failures import problem_of
 from app.deploy.route import InventoryRoute, Target
 from app.deploy.sessions import Sessions
 from app.discovery.facts import Neighbour
 from app.discovery.names import label
-from app.errors import DeviceError, InputError, QosforgeError
+from app.errors import DeviceError, InputError
 from app.inventory.reach import Reach
-from app.platforms.device_text import DeviceWords
+from app.platforms.device_text import DeviceText, DeviceWords
 
 _ANY = "ers"
 """The driver whose log-in waits for whatever a device shows first, a prompt or a banner that wants a key."""
 _TOLD = (("force10", re.compile(r"Force10|FTOS", re.IGNORECASE)), ("ios", re.compile(r"Cisco|IOS")))
 """What `show version` says, by what the command line is called; a 5510 has no such command."""
 _DRIVERS = {"ios": "ios_legacy"}
+
+
+@dataclass(frozen=True)
+class _Seed:
+    """A session with a device: what its command line is called, and how it is asked."""
+
+    platform: str
+    connection: DeviceConnection
+    driver: DeviceDriver
+    words: DeviceWords
 
 
 def target_of_address(route: InventoryRoute, address: str, common: Reach, *, logs_in: bool = True) -> Target:
@@ -58,7 +70,7 @@ class SeedSessions:
         self._common = common
         self._places = {label(name): place for name, place in places.items()}
         self._sessions = sessions
-        self._open: dict[str, tuple[str, Any]] = {}
+        self._open: dict[str, _Seed] = {}
         self._lock = threading.Lock()
 
     def __enter__(self) -> Self:
@@ -67,9 +79,9 @@ class SeedSessions:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for _platform, connection in self._open.values():
+        for seed in self._open.values():
             with contextlib.suppress(Exception):  # it may be gone already
-                connection.close()
+                seed.connection.close()
 
     def locate(self, neighbour: Neighbour) -> str:
         """See `app.discovery.session.Session`."""
@@ -81,45 +93,39 @@ class SeedSessions:
 
     def platform(self, address: str) -> str:
         """See `app.discovery.session.Session`."""
-        return self._session(address)[0]
+        return self._session(address).platform
 
-    def run(self, address: str, command: str) -> str:
+    def run(self, address: str, command: str) -> DeviceText:
         """See `app.discovery.session.Session`."""
-        _platform, connection = self._session(address)
-        return self._asked(address, connection, command)
+        seed = self._session(address)
+        answer = seed.driver.cli([command])[command]
+        if command.startswith("show running"):
+            seed.words.learn(answer.unblotted)
+        return answer
 
-    def _session(self, address: str) -> tuple[str, Any]:
+    def _session(self, address: str) -> _Seed:
         known = self._open.get(address)
         if known is not None:
             return known
         target = target_of_address(self._route, address, self._common)
-        connection = self._connect(address, target, _ANY)
-        said = self._asked(address, connection, "show version")
+        seed = self._connect(address, target, _ANY)
+        said = seed.driver.cli(["show version"])["show version"].unblotted
         platform = next((name for name, pattern in _TOLD if pattern.search(said)), _ANY)
         if platform != _ANY:
-            connection.close()
-            connection = self._connect(address, target, _DRIVERS.get(platform, platform))
+            seed.connection.close()
+            seed = self._connect(address, target, platform)
         with self._lock:
-            self._open[address] = platform, connection
-        return platform, connection
+            self._open[address] = seed
+        return seed
 
-    def _connect(self, address: str, target: Target, driver: str) -> DeviceConnection:
+    def _connect(self, address: str, target: Target, platform: str) -> _Seed:
+        words = DeviceWords(address, "", target.login.secrets)  # which platform it is may not be known yet
         made = DeviceConnection()
         arguments = {**target.optional_args(), "session_guard": self._sessions.guard()}
         extras = {"timeout": target.timeout, "optional_args": arguments}
+        driver = _DRIVERS.get(platform, platform)
         try:
             made.open(target.hostname, target.login.username, target.login.password, None, driver, extras)
         except Exception as error:  # noqa: BLE001  # a driver may raise anything
-            raise self._told(address, target, error) from None
-        return made
-
-    def _asked(self, address: str, connection: DeviceConnection, command: str) -> str:
-        try:
-            return str(connection.connection.cli([command])[command])
-        except Exception as error:  # noqa: BLE001
-            raise self._told(address, target_of_address(self._route, address, self._common), error) from None
-
-    def _told(self, address: str, target: Target, error: Exception) -> QosforgeError:
-        """What happened, without a secret in it."""
-        # Which platform it is may not be known yet.
-        return problem_of(error, DeviceWords(address, "", target.login.secrets))
+            raise problem_of(error, words) from None
+        return _Seed(platform, made, DeviceDriver(made.connection, words), words)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from app.discovery.facts import DeviceFacts, Neighbour, Note, Topic
 from app.discovery.names import label
@@ -12,6 +12,7 @@ from app.discovery.readers import READERS
 from app.discovery.readers.problems import NotAnswered, UnknownPlatform
 from app.discovery.session import Session
 from app.errors import InputError, QosforgeError
+from app.platforms.device_text import DeviceText
 
 WORKERS = 8
 """Sessions at once."""
@@ -121,23 +122,34 @@ class _Crawler:
 
     def _read(self, address: str) -> DeviceFacts | Note:
         by = self._asked[address]
+        answers: list[DeviceText] = []
+
+        def ask(command: str) -> str:
+            answers.append(self._session.run(address, command))
+            return answers[-1].unblotted
+
+        def shown(words: str) -> str:
+            """What quotes the device, as people may have it."""
+            return answers[-1].saying(words).in_message() if answers else words
+
         try:
             line = self._session.platform(address)
             reader = READERS.get(line)
             if reader is None:
                 raise UnknownPlatform(f"a command line that is called {line!r}")
-            return reader(lambda command: self._session.run(address, command))
+            facts = reader(ask)
+            return replace(facts, notes=tuple(_shown(note, shown) for note in facts.notes))
         except UnknownPlatform as error:
             hint = "leave it out, or describe it in hosts.yaml with a platform of its own"
-            message = f"{address} is of no known platform: {error}"
+            message = f"{address} is of no known platform: {shown(str(error))}"
             return Note(Topic.UNKNOWN_PLATFORM, by, address, message, hint)
         except NotAnswered as error:
             hint = "check that the command line is of the kind that the session says"
-            return Note(Topic.NOT_UNDERSTOOD, by, str(error), f"{address} does not answer as expected", hint)
+            return Note(Topic.NOT_UNDERSTOOD, by, shown(str(error)), f"{address} does not answer as expected", hint)
         except (ValueError, LookupError, TypeError) as error:
             hint = "describe the device in hosts.yaml by hand; send its answers to whoever maintains the reader"
             message = f"the answers of {address} cannot be read"
-            return Note(Topic.NOT_UNDERSTOOD, by, f"{type(error).__name__}: {error}", message, hint)
+            return Note(Topic.NOT_UNDERSTOOD, by, shown(f"{type(error).__name__}: {error}"), message, hint)
         except QosforgeError as error:
             hint = error.mend or "check the address, the credentials and the host key"
             return Note(Topic.UNREACHABLE, by, address, f"{address} cannot be read: {error.message}", hint)
@@ -195,3 +207,7 @@ class _Crawler:
 def _identity(facts: DeviceFacts) -> tuple[object, ...]:
     """What tells devices apart: the platform and name alone are not enough to take two for one."""
     return facts.platform, label(facts.hostname), facts.serial, facts.mac, facts.addresses
+
+
+def _shown(note: Note, shown: Callable[[str], str]) -> Note:
+    return replace(note, line=shown(note.line), message=shown(note.message), hint=shown(note.hint))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from app.discovery.facts import Neighbour
+from app.platforms.device_text import DeviceText
 
 
 class Session(Protocol):
@@ -22,6 +23,6 @@ class Session(Protocol):
         """What NAPALM or Netmiko call the command line behind an address: ``ios``, ``force10``, ``ers``."""
         ...
 
-    def run(self, address: str, command: str) -> str:
+    def run(self, address: str, command: str) -> DeviceText:
         """The answer to one command in privileged mode, as printed, error texts included."""
         ...

@@ -15,6 +15,8 @@ from app.discovery.facts import Neighbour
 from app.discovery.names import label
 from app.errors import DeviceError
 from app.lab import control
+from app.platforms.device_text import DeviceText
+from tests.device_texts import said
 
 DRIVERS = {"nortel_5510": "ers", "force10_e300": "force10"}
 
@@ -60,11 +62,11 @@ class LabSession:
     def platform(self, address: str) -> str:
         return DRIVERS.get(self._box(address)["platform"], "ios_legacy")
 
-    def run(self, address: str, command: str) -> str:
+    def run(self, address: str, command: str) -> DeviceText:
         self.asked.append((address, command))
         driver = self._open.get(address) or self._connect(address)
         answer: str = driver.cli([command])[command]
-        return answer
+        return said(answer, address, "")
 
     def _box(self, address: str) -> Any:
         port = int(address.rpartition(":")[2])

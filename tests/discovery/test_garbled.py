@@ -13,6 +13,8 @@ from app.discovery.crawler import crawl
 from app.discovery.documents import documents
 from app.discovery.facts import Neighbour
 from app.errors import DeviceError
+from app.platforms.device_text import DeviceText
+from tests.device_texts import said
 from tests.discovery.test_readers import CDP, ERS, FTOS, INVALID, VERSION, shown
 
 
@@ -30,14 +32,14 @@ class Texts:
     def platform(self, address: str) -> str:
         return self._line
 
-    def run(self, address: str, command: str) -> str:
+    def run(self, address: str, command: str) -> DeviceText:
         words = re.split(r"(\s)", self._answers.get(command, INVALID))
         for _ in range(self._random.randrange(8)):
             at = self._random.randrange(len(words))
             words[at] = self._random.choice(
                 ["", "-", "99999999999", words[self._random.randrange(len(words))], "\x00"]
             )
-        return "".join(words)
+        return said("".join(words), address, "")
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -15,6 +15,8 @@ from app.discovery.folder import write_new
 from app.discovery.model import Discovery
 from app.lab import control
 from app.lab.spec import BoxSpec, LinkSpec, NetworkSpec
+from app.platforms.device_text import DeviceText
+from tests.device_texts import said
 from tests.discovery.lab_session import LabSession
 
 GBPS = 1_000_000_000
@@ -207,8 +209,8 @@ def test_a_device_of_another_make_than_the_session_says_is_named(lab: Path) -> N
             super().platform(address)
             return "force10"
 
-        def run(self, address: str, command: str) -> str:
-            return self._connect_as("ios_legacy", address).cli([command])[command]  # type: ignore[no-any-return]
+        def run(self, address: str, command: str) -> DeviceText:
+            return said(self._connect_as("ios_legacy", address).cli([command])[command], address)
 
     with Wrong(lab) as session:
         found = assemble(crawl(session, [session.address("ra")], 1))

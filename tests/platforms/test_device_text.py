@@ -41,6 +41,8 @@ MAY_OPEN = {
     "app/validation/rendering.py": "into the tree that lines are merged into",
     "app/deploy/inspection.py": "into what a device is, all of which is shown through its door",
     "app/tester/counters.py": "into counters",
+    "app/discovery/crawler.py": "into facts, by the readers that it is given to",
+    "app/deploy/seed_sessions.py": "into the kind of a command line; and secrets of a configuration, for its door",
     # Compare it:
     "app/deploy/transaction.py": "line by line, with what has to be put back",
     "app/deploy/unsaved.py": "running with startup",
