@@ -22,6 +22,8 @@ _SENTENCE = r"(?!(?:and|are|for|is|may|not|of|or|prompt|than|that|to|was)\b)"
 _PRIVATE_KEY = re.compile(r"(?<=PRIVATE KEY-----)[^-]+(?=-----END|\Z)")
 _LETTERS = re.compile(r"[^\W_]+")
 _BREAK = re.compile(r"\r?\n[ \t]*")
+_LINE_END, _ESCAPE = re.compile(r"(?:\\[nr])+"), re.compile(r"\\(?:t|x[0-9a-f]{2})")
+"""As ``repr`` writes them: drivers quote answers so, and then a letter stands before the first word of a line."""
 
 KIND = r"(?:[0-9]\s+)?"
 """The number before a secret that says how it is encoded."""
@@ -85,12 +87,28 @@ class SecretForms:
         if len(line) > _LONGEST_LINE:
             return [(0, len(line.rstrip("\r\n")))]
         # All forms read the line as it is: none hides a secret from another one.
-        spans = [match.span("secret") for form in self._patterns for match in form.finditer(line)]
+        spans = [
+            (at + match.start("secret"), at + match.end("secret"))
+            for at, part in _parts(line)
+            for form in self._patterns
+            for match in form.finditer(part)
+        ]
         if not spans and len(line) <= _REMEMBERED_LENGTH:
             if len(self._plain) >= _REMEMBERED:
                 self._plain.clear()
             self._plain.add(line)
         return spans
+
+
+def _parts(text: str) -> Iterator[tuple[int, str]]:
+    """A text, and where ``repr`` escaped something in it the lines that are quoted, too; each behind its place."""
+    yield 0, text
+    if "\\" not in text:
+        return
+    begin = 0
+    for end, after in [*(found.span() for found in _LINE_END.finditer(text)), (len(text), 0)]:
+        yield begin, _ESCAPE.sub(lambda escape: " " * len(escape[0]), text[begin:end])
+        begin = after
 
 
 def _without(text: str, spans: Iterable[tuple[int, int]]) -> str:
@@ -115,7 +133,9 @@ def _by_value(text: str, secrets: Iterable[str]) -> Iterator[tuple[int, int]]:
             known.setdefault(first[0], []).append((first.start(), secret))
     if not known:
         return
-    yield from _found(text, known)
+    for at, part in _parts(text):
+        for start, stop in _found(part, known):
+            yield at + start, at + stop
     breaks = [match.span() for match in _BREAK.finditer(text)]
     # Only what stands around the break: elsewhere the joined text is the text.
     longest = max(len(secret) for same in known.values() for _, secret in same)

@@ -123,7 +123,10 @@ LINES = dict.fromkeys(("cisco_ios", "catalyst_2950", "catalyst_2970", "catalyst_
     "nortel_5510": NORTEL,
 }
 CASES = [(name, line) for name, text in LINES.items() for line in text.splitlines()]
-PREFIXES = ("", "+", "-", "    ", "'", '"', "line 12 was '", "refused at line 3 ('", "  - ", "> ")
+PREFIXES = (
+    *("", "+", "-", "    ", "'", '"', "  - ", "> "),
+    *("line 12 was '", "refused at line 3 ('", "\\n", "said 'no\\r\\n\\x07"),
+)
 
 # What people must still be able to read: words beside secrets, and lines without any.
 HARMLESS = """\
@@ -194,6 +197,15 @@ def test_a_secret_goes_beside_an_underscore_and_over_two_lines() -> None:
         forms.blotted("aPLANTED01 PLANTED012 PLANTED\n01x", {"PLANTED01"}) == "aPLANTED01 PLANTED012 PLANTED\n01x"
     )
     assert forms.blotted("($$PLANTED-1$)", {"$$PLANTED-1$"}) == f"({BLOT})"
+
+
+def test_a_secret_goes_from_an_answer_that_is_quoted_with_its_line_ends() -> None:
+    """Drivers quote what they do not understand as Python writes it: a letter stands before a line's first word."""
+    forms = platform("cisco_ios").secrets
+    told = repr("! no room\r\nsnmp-server community NEW01 RO\nPLANTED01\n\x07PLANTED01")
+    shown = rf"'! no room\r\nsnmp-server community {BLOT} RO\n{BLOT}\n\x07{BLOT}'"
+    assert forms.blotted(told, {"PLANTED01"}) == shown
+    assert forms.blotted(r"user CAMPUS\nadmin01 or \\nadmin01", {"nadmin01"}) == rf"user CAMPUS\{BLOT} or \\{BLOT}"
 
 
 WORDS = ("tacacs", "radius-server", "key", "password", "snmp-server", "host", "user", "local", "address", "version")
