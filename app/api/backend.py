@@ -21,6 +21,7 @@ from app.database.connections import Database
 from app.inventory.catalogue import Networks
 from app.runs.artifacts import Artifacts, open_artifacts
 from app.runs.desk import Desk
+from app.runs.held import last_text
 from app.runs.policies import PolicyLibrary
 from app.runs.store import RunStore
 from app.settings import Settings
@@ -87,7 +88,7 @@ def open_backend(settings: Settings) -> Iterator[Backend]:
         compute = opened.enter_context(closing(Compute(settings.compute_processes, _PRELOAD, limits)))
         networks = Networks(settings.inventories_dir)
         background = opened.enter_context(closing(Background(SHORT_SECONDS, LONG_SECONDS, limits)))
-        previews = Previews(settings, networks, compute)
+        previews = Previews(settings, networks, compute, partial(last_text, database, artifacts))
         metrics = Metrics()
         metrics.registry.register(Gauges(database, compute, previews))
         yield Backend(

@@ -7,9 +7,10 @@ import pickle
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 
 from app.api.preview_job import Job, Kind, digest_of, made, needed
 from app.api.recording import CallNote
@@ -79,7 +80,15 @@ class Previews:
     said is not: it is a service that comes and goes.
     """
 
-    def __init__(self, settings: Settings, networks: Networks, compute: Compute) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        networks: Networks,
+        compute: Compute,
+        known: Callable[[str, str], str | None] | None = None,
+    ) -> None:
+        """``known`` gives the configuration that was last read from a device of a network, if any."""
+        self._known = known
         self._settings = settings
         self._networks = networks
         self._compute = compute
@@ -190,7 +199,8 @@ class Previews:
             def late() -> str | None:
                 return "the time of the request is over" if time.monotonic() >= end else None
 
-            with Fleet(network, route, self.sessions, until=late) as fleet:
+            earlier = partial(self._known, network.name) if self._known else None
+            with Fleet(network, route, self.sessions, until=late, earlier=earlier) as fleet:
                 yield fleet
 
     @contextmanager

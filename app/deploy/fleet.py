@@ -6,6 +6,7 @@ import contextlib
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from types import TracebackType
 from typing import Generic, Self, TypeVar
 
@@ -53,17 +54,20 @@ class Fleet:
         route: Route,
         sessions: Sessions | None = None,
         until: Callable[[], str | None] | None = None,
+        earlier: Callable[[str], str | None] | None = None,
     ) -> None:
         """Nothing is contacted before the first task.
 
         ``route`` is the way to all of them. ``sessions`` holds every step with a device to its limits. ``until`` is
         asked while tasks are under way: once it gives a reason, the sessions of those that are not done are closed
-        within five seconds.
+        within five seconds. ``earlier`` gives what was last read from a device, if anything: so its secrets
+        are known before it is read again.
         """
         self.network = network
         self._route = route
         self._sessions = sessions or Sessions()
         self._until = until
+        self._earlier = earlier
         self._pace = Pace(network)
         self._nornir: Nornir | None = None
         self._refused: dict[str, QosforgeError] = {}
@@ -150,7 +154,8 @@ class Fleet:
             except InputError:
                 # Then no session comes about, and what is shown is of configurations read before.
                 secrets = frozenset()
-            self._words.setdefault(device, DeviceWords(device, entry.platform, secrets))
+            earlier = partial(self._earlier, device) if self._earlier else None
+            self._words.setdefault(device, DeviceWords(device, entry.platform, secrets, earlier))
         return self._words[device]
 
     def _wait(self, work: threading.Thread, until: Callable[[], str | None] | None) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from multiprocessing.reduction import ForkingPickler
 from threading import Lock
 from typing import Any, NoReturn, TypeAlias, TypeVar
@@ -74,6 +75,7 @@ class DeviceText:
     def _sent(self) -> tuple[Any, ...]:
         """How it is made again in another process."""
         words = self.__words
+        words._learn_earlier()
         return _received, (words.device, words._platform, words._secrets, self.__exact, self.__teaches)
 
     def __eq__(self, other: object) -> bool:
@@ -97,19 +99,27 @@ class DeviceWords:
     """The door of one device: what must not be seen of it, and what is shown instead. Safe between threads.
 
     Secrets are what its platform's lines hold by their form, the credentials that reach it, and what its
-    configurations hold.
+    configurations hold. Before one is read these are the ``earlier`` one: asked once, and only where the device's
+    words are to be shown.
     """
 
-    def __init__(self, device: str, platform: str, secrets: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        device: str,
+        platform: str,
+        secrets: Iterable[str] = (),
+        earlier: Callable[[], str | None] | None = None,
+    ) -> None:
         """``platform`` may be one that nobody knows: then the forms of all are looked for.
 
-        ``secrets`` are those of its credentials.
+        ``secrets`` are those of its credentials; ``earlier`` gives the configuration that was read last, if any.
         """
         self.device = device
         self._platform = platform
         self._forms = secret_forms(platform)
         self._lock = Lock()
         self._secrets = frozenset(secrets)
+        self._earlier = earlier
 
     def text(self, said: str) -> DeviceText:
         """What the device said: an answer, a refusal, or words that quote it."""
@@ -126,6 +136,8 @@ class DeviceWords:
 
     def with_secrets_of(self, other: DeviceWords) -> DeviceWords:
         """The door of the same device for what quotes texts of this one and of another one of its doors."""
+        for one in (self, other):
+            one._learn_earlier()
         return DeviceWords(self.device, self._platform, self._secrets | other._secrets)
 
     def learn(self, configuration: str) -> None:
@@ -133,9 +145,19 @@ class DeviceWords:
         found = self._forms.secrets(configuration)
         with self._lock:
             self._secrets |= found
+            self._earlier = None
+
+    def _learn_earlier(self) -> None:
+        earlier = self._earlier
+        if earlier is None:
+            return
+        # Where nobody can say, the forms still hold, and the next words ask again.
+        with suppress(QosforgeError):
+            self.learn(earlier() or "")
 
     def shown(self, said: str) -> str:
         """Words that quote the device, as people, stores and logs may have them."""
+        self._learn_earlier()
         return self._forms.shown(said, self._secrets)
 
     def in_message(self, said: str) -> str:
@@ -148,6 +170,7 @@ class DeviceWords:
 
     def shown_document(self, document: Any) -> Any:
         """A JSON document that quotes the device, as people, stores and logs may have it."""
+        self._learn_earlier()
         return self._forms.shown_document(document, self._secrets)
 
     def shown_in(self, error: E) -> E:

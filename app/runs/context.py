@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
@@ -20,6 +20,7 @@ from app.keep_rule import KeepRule
 from app.platforms.device_text import DeviceText
 from app.runs.artifacts import Artifacts
 from app.runs.computing import Computing
+from app.runs.held import last_text
 from app.runs.rules import NetworkRules
 from app.runs.store import RunStore
 from app.runs.tables import JournalAction, RunStatus
@@ -166,7 +167,8 @@ class Context:
     @cached_property
     def fleet(self) -> Fleet:
         """Connections of this process; a resumed run opens its own."""
-        return Fleet(self.network, self.route(self.lab), self.sessions, until=self._stop_reason)
+        known = partial(last_text, self.store.database, self.artifacts, self.network.name)
+        return Fleet(self.network, self.route(self.lab), self.sessions, until=self._stop_reason, earlier=known)
 
     def _stop_reason(self) -> str | None:
         stop = self.stop()

@@ -12,6 +12,7 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
+from functools import partial
 
 from app.deploy.fleet import Fleet
 from app.deploy.route import Route, route_to
@@ -25,7 +26,7 @@ from app.runs.artifacts import Artifacts, canonical_json
 from app.runs.computing import Computing
 from app.runs.drift import Settled, drift_words, settled, settled_text
 from app.runs.drift_watch import AGAIN, DeviceDrift, Look, any_look_due, claim_look, put_off, settle_look
-from app.runs.held import keep_readings
+from app.runs.held import keep_readings, last_text
 from app.runs.live import read_each
 from app.runs.store import RunStore
 from app.settings import Settings
@@ -159,7 +160,8 @@ class DriftWork:
                 return "the process ends"
             return "the look takes too long" if time.monotonic() >= end else None
 
-        with Fleet(network, route, self._sessions, until=late) as fleet:
+        known = partial(last_text, self._store.database, self._artifacts, network.name)
+        with Fleet(network, route, self._sessions, until=late, earlier=known) as fleet:
             return read_each(fleet)
 
 

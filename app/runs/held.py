@@ -8,6 +8,7 @@ from datetime import datetime
 
 import sqlalchemy as sa
 
+from app.database.connections import Database
 from app.inventory.models import Network
 from app.platforms.device_text import DeviceText, DeviceWords
 from app.runs.artifacts import Artifacts
@@ -52,6 +53,17 @@ def last_read(
         for row in rows
         if row.device in known
     }
+
+
+def last_text(database: Database, artifacts: Artifacts, network: str, device: str) -> str | None:
+    """The running configuration that a box gave when it was last read; ``None`` if it never was.
+
+    Raises:
+        StoreError: the store is away, or the artifact is missing or damaged.
+    """
+    query = sa.select(READINGS.c.artifact).where(READINGS.c.network == network, READINGS.c.device == device)
+    artifact = database.query(lambda connection: connection.scalar(query))
+    return None if artifact is None else artifacts.get_text(artifact)
 
 
 def keep_readings(
