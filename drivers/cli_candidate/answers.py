@@ -25,6 +25,9 @@ SAYS_NO = (
 # A policy that did not fit the hardware is reported in the log only, yet it is a refusal.
 _REFUSED_IN_LOG = re.compile(r"CAM_INSTALL_FAILED")
 
+_NO_CONFIGURATION = re.compile(rf"^%|{SAYS_NO}", re.IGNORECASE)
+_MOST_WORDS = 3
+
 _CARET = re.compile(r"^\s*\^\s*$")
 
 # No remark of a box is longer; patterns are not searched through what a broken one prints without a line end.
@@ -56,6 +59,19 @@ def require_nothing_more(text: str) -> None:
     lines = (raw[:_LONGEST_REMARK].strip("\r\x07 \t") for raw in text.split("\n"))
     if any(line and not _NOISE.match(line) for line in lines):
         raise CommandErrorException("the answer holds the prompt itself, so where it ends cannot be told")
+
+
+def require_configuration(command: str, text: str) -> None:
+    """Make sure that a box printed its configuration, and not in a few lines that it shows none.
+
+    Raises:
+        CommandErrorException: it refused.
+    """
+    lines = [line.strip() for line in text.strip().split("\n", _MOST_WORDS)]
+    if len(lines) <= _MOST_WORDS:
+        answer = read_answer(text, _NO_CONFIGURATION, re.compile(r"(?!)"))
+        if answer.refusal is not None:
+            raise CommandErrorException(f"{command}: {answer.refusal}")
 
 
 def read_answer(text: str, refusal: re.Pattern[str], warning: re.Pattern[str]) -> Answer:

@@ -12,7 +12,7 @@ from napalm.ios.ios import IOSDriver
 from netmiko.cisco import CiscoIosSSH
 from netmiko.exceptions import NetmikoTimeoutException
 
-from cli_candidate.answers import require_nothing_more
+from cli_candidate.answers import require_configuration, require_nothing_more
 from cli_candidate.bounded import BoundedDriver
 from cli_candidate.connection import guarded
 from cli_candidate.errors import EnableRefusedError
@@ -123,10 +123,10 @@ class BoundedIosDriver(BoundedDriver, IOSDriver):
             raise EnableRefusedError(f"{self.hostname} refuses the enable secret") from error
 
     def get_config(self, *arguments: Any, **parameters: Any) -> dict[str, str]:
-        """As ``ios`` has it; what goes on after something that looks like the prompt is not taken for whole.
+        """As ``ios`` has it; neither a refusal nor what goes on after something like the prompt is taken for it.
 
         Raises:
-            CommandErrorException: where the configuration ends cannot be told.
+            CommandErrorException: the box shows none, or where it ends cannot be told.
         """
         with self._any_answers():
             configs: dict[str, str] = super().get_config(*arguments, **parameters)
@@ -135,6 +135,7 @@ class BoundedIosDriver(BoundedDriver, IOSDriver):
         device.write_channel(device.RETURN)
         text = device.read_until_pattern(rf"{re.escape(prompt)}[^\s#>]*[#>]") + device.clear_buffer()
         require_nothing_more("\n".join(line for line in text.split("\n") if not line.startswith(prompt)))
+        require_configuration("show running-config", configs["running"])
         return configs
 
     def _get_pending_commits(self) -> dict[str, str]:

@@ -23,7 +23,7 @@ from netmiko.exceptions import (
     NetmikoTimeoutException,
 )
 
-from cli_candidate.answers import read_answer
+from cli_candidate.answers import read_answer, require_configuration
 from cli_candidate.bounded import BoundedDriver
 from cli_candidate.candidate import Line, parse_candidate, parse_lines
 from cli_candidate.configtext import strip_volatile, unwrap
@@ -317,6 +317,8 @@ class CandidateDriver(BoundedDriver):
 
     def _read_config(self, command: str) -> str:
         text = self._show(command)
+        if command != self.dialect.show_startup:  # of which some say in such words that there is none
+            require_configuration(command, text)
         self._terminal.require_quiet()
         if self._wrap_width is not None:
             text = unwrap(text, self._wrap_width)

@@ -92,3 +92,12 @@ def test_a_timer_is_seen_though_the_archive_went_meanwhile(state: Path, device: 
     assert status is not None
     assert status["boxes"]["r1"]["timer_runs"] is False
     assert ("ip host a" in (state / "r1" / "startup-config").read_text()) is (way == "confirm_commit")
+
+
+def test_a_refusal_is_no_configuration(device: BoundedIosDriver, state: Path) -> None:
+    """NAPALM gives any answer as what the box holds: a change was computed against these words, secrets and all."""
+    words = "% Authorization failed for ann\nsnmp-server community PLANTED RO"
+    control.plant(state, "r1", "refuse", pattern="^show running-config", text=words, times=1)
+    with pytest.raises(CommandErrorException, match="show running-config: % Authorization failed"):
+        device.get_config(retrieve="running")
+    assert "hostname R1" in device.get_config(retrieve="running")["running"]
