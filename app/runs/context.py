@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
@@ -13,6 +14,7 @@ from app.deploy.device_driver import DeviceDriver
 from app.deploy.fleet import Fleet, Outcome
 from app.deploy.route import Route, lab_route
 from app.deploy.sessions import ProcessEnding, Sessions
+from app.errors import QosforgeError
 from app.intent.loader import LoadedIntent, parse_intent
 from app.inventory.changes import Approval
 from app.inventory.models import Network
@@ -128,11 +130,24 @@ class Context:
             Stopped: it has to.
             TooBusy, TookTooLong, TookTooMuch, ComputeDied: as `Compute.call`.
         """
-        return self.computing.done(self.run_id, self.stop, function, *args, **kwargs)
+        with self._shown():
+            return self.computing.done(self.run_id, self.stop, function, *args, **kwargs)
 
     def compute_on(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """As `compute`, for what must come to its end: boxes are touched, or about to be taken back."""
-        return self.computing.finish(self.run_id, function, *args, **kwargs)
+        with self._shown():
+            return self.computing.finish(self.run_id, function, *args, **kwargs)
+
+    @contextmanager
+    def _shown(self) -> Iterator[None]:
+        """What fails over a device's configuration may say what stands there: it goes through the device's door."""
+        try:
+            yield
+        except QosforgeError as error:
+            device = error.where.device
+            if device is None or all(device != known.name for known in self.network.devices):
+                raise
+            raise self.fleet.words(device).shown_in(error) from error.__cause__
 
     def observe(self, stage: str, text: str) -> None:
         """Say what a stage is doing: to who watches this process, and to who reads the run's events."""
