@@ -63,13 +63,8 @@ assert len(TRIED) == len(CHOSEN) + len(HANGS_UP)
 def bastion(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """OpenSSH's configuration for a jump host that runs."""
     folder = tmp_path_factory.mktemp("bastion")
-    key = folder / "id"
-    with sshd.server(folder / "sshd", [sshd.new_key(key)]) as jump:
-        (folder / "known_jump").write_text(jump.known)
-        (folder / "config").write_text(
-            f"Host bastion\n  HostName 127.0.0.1\n  Port {jump.port}\n  User {sshd.user()}\n"
-            f"  IdentityFile {key}\n  IdentitiesOnly yes\n  UserKnownHostsFile {folder / 'known_jump'}\n"
-        )
+    with sshd.bastion(folder) as config:
+        (folder / "config").write_text(config)
         yield folder / "config"
 
 

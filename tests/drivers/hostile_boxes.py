@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import threading
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
@@ -24,6 +25,7 @@ from app.lab.spec import BoxSpec
 from app.lab.storage import Storage
 
 from .hostile import Way, drip, endless, garbage, huge
+from .hostile_telnet import serve_telnet
 
 T = TypeVar("T")
 
@@ -95,9 +97,12 @@ class Boxes:
         self._thread.join(60)
         self._loop.close()
 
-    def add(self, name: str, way: Way, platform: str, image: str, startup: str) -> Hostile:
-        """Start one more; the device."""
-        return self._do(self._add(name, way, platform, image, startup))
+    def add(self, name: str, way: Way, platform: str, image: str, startup: str, *, telnet: bool = False) -> Hostile:
+        """Start one more, reached by SSH or telnet; the device."""
+        spec = BoxSpec(
+            name=name, platform=platform, image=image, username=ACCOUNT, password=ACCOUNT, secret=ACCOUNT
+        )
+        return self._do(self._add(way, spec, startup, telnet=telnet))
 
     def let_loose(self) -> None:
         """Let everything happen for which devices wait, and what comes later at once."""
@@ -124,14 +129,11 @@ class Boxes:
         device.acting = True
         return True
 
-    async def _add(self, name: str, way: Way, platform: str, image: str, startup: str) -> Hostile:
-        spec = BoxSpec(
-            name=name, platform=platform, image=image, username=ACCOUNT, password=ACCOUNT, secret=ACCOUNT
-        )
-        box = make_box(spec, Storage(self._folder / name, startup), Clock())
+    async def _add(self, way: Way, spec: BoxSpec, startup: str, *, telnet: bool) -> Hostile:
+        box = make_box(spec, Storage(self._folder / spec.name, startup), Clock())
         box.boot()
-        device = self.devices[name] = Hostile(name, way, box)
-        if way.raw is None:
+        device = self.devices[spec.name] = Hostile(spec.name, way, box)
+        if way.raw is None and not telnet:
             server = await asyncssh.create_server(
                 lambda: _Login(self, device),
                 "127.0.0.1",
@@ -148,7 +150,9 @@ class Boxes:
         async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             device.connections.add(writer)
             with contextlib.suppress(OSError, asyncio.CancelledError):
-                if await self.hostile(device) and way.raw is not None:
+                if way.raw is None:
+                    await serve_telnet(way, functools.partial(self._talk, device), reader, writer)
+                elif await self.hostile(device):
                     await way.raw(reader, _Counted(writer, device))  # type: ignore[arg-type]
             device.connections.discard(writer)
             writer.close()
@@ -175,8 +179,7 @@ class Boxes:
             close()
         for device in self.devices.values():
             for connection in tuple(device.connections):
-                end = getattr(connection, "abort", None) or connection.close  # type: ignore[attr-defined]
-                end()
+                _cut(connection)
             device.box.power_off()
         await asyncio.sleep(0)
         me = asyncio.current_task()
@@ -187,6 +190,12 @@ class Boxes:
 
     def _do(self, work: Coroutine[Any, Any, T]) -> T:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(60)
+
+
+def _cut(connection: Any) -> None:
+    """End one of SSH, or the writer of a plain one."""
+    end = getattr(connection, "abort", None) or connection.transport.abort
+    end()
 
 
 class _Login(asyncssh.SSHServer):  # type: ignore[misc]  # asyncssh is untyped here
@@ -289,7 +298,7 @@ class _Stream:
     def abort(self) -> None:
         """Cut the whole connection."""
         for connection in tuple(self._device.connections):
-            connection.abort()  # type: ignore[attr-defined]
+            _cut(connection)
 
     def _turns(self, line: str) -> bool:
         way = self._device.way

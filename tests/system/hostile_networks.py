@@ -45,21 +45,22 @@ class Networks:
 
     folder: Path
     boxes: Boxes
+    chosen: Mapping[str, list[Way]]
+    """Ways by network: each has a device by way and driver."""
+    reach: Mapping[str, str]
+    """What stands in every device's data about reaching it."""
     networks: dict[str, Network] = field(default_factory=dict)
     delivered: dict[str, str] = field(default_factory=dict)
     _numbers: Iterator[int] = field(default_factory=itertools.count)
 
     def build(self) -> None:
-        """One device by way and driver, and a network of healthy ones."""
+        """Start the devices, and write the inventories."""
         (self.folder / "var").mkdir(mode=0o700)
-        chosen: dict[str, list[Way]] = {OTHERS: [HEALTHY]}
-        for way in WAYS:
-            chosen.setdefault(network_of(way), []).append(way)
-        for network, ways in chosen.items():
+        for network, ways in self.chosen.items():
             self._write(network, ways)
         lines = "".join(f"[127.0.0.1]:{box.port} {self.boxes.host_key}\n" for box in self.boxes.devices.values())
         (self.folder / "known_hosts").write_text(lines)
-        self.networks = {name: load_network(self.folder / "inventories" / name) for name in chosen}
+        self.networks = {name: load_network(self.folder / "inventories" / name) for name in self.chosen}
         self.delivered = {name: self.boxes.running(name) for name in self.boxes.devices}
 
     def devices(self, network: str) -> list[Hostile]:
@@ -108,8 +109,10 @@ class Networks:
             name = f"{driver.replace('_', '-')}-{way.name}"
             platform = groups[box["groups"][0]]["platform"]
             startup = (INVENTORY / "startup" / f"{BOXES[driver]}.cfg").read_text()
-            made = self.boxes.add(name, way, platform, str(box["data"]["image"]), startup)
+            telnet = self.reach.get("transport") == "telnet"
+            made = self.boxes.add(name, way, platform, str(box["data"]["image"]), startup, telnet=telnet)
             data = {word: deepcopy(value) for word, value in box["data"].items() if word != "startup"}
+            data |= self.reach
             hosts[name] = {
                 "hostname": "127.0.0.1",
                 "port": made.port,
@@ -128,10 +131,20 @@ class Networks:
         )
 
 
+def every_way() -> dict[str, list[Way]]:
+    """All ways, by the network whose run meets them, and a network of healthy devices."""
+    chosen: dict[str, list[Way]] = {OTHERS: [HEALTHY]}
+    for way in WAYS:
+        chosen.setdefault(network_of(way), []).append(way)
+    return chosen
+
+
 @contextmanager
-def networks(folder: Path) -> Iterator[Networks]:
-    """All of them, with their devices on loopback."""
+def networks(
+    folder: Path, chosen: Mapping[str, list[Way]] | None = None, reach: Mapping[str, str] | None = None
+) -> Iterator[Networks]:
+    """Networks of the ways that are chosen, or of all, with their devices on loopback."""
     with Boxes(folder / "boxes") as boxes:
-        made = Networks(folder, boxes)
+        made = Networks(folder, boxes, chosen or every_way(), reach or {})
         made.build()
         yield made
