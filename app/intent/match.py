@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Container, Iterable, Iterator
+from functools import lru_cache
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, model_validator
@@ -19,6 +20,8 @@ _PROTOCOLS = {"icmp": 1, "igmp": 2, "tcp": 6, "udp": 17, "gre": 47, "esp": 50, "
 _WITH_PORTS = frozenset({6, 17})
 _PORTS = re.compile(r"([0-9]{1,5})(?:-([0-9]{1,5}))?")
 _LAST_PORT = 65535
+_LONGEST_PREFIX = 49
+"""Characters of a prefix: of IPv6 with all its digits and a part written as IPv4."""
 _MAC = re.compile(r"(?:[0-9a-f]{4}\.){2}[0-9a-f]{4}|(?:[0-9a-f]{2}:){5}[0-9a-f]{2}|(?:[0-9a-f]{2}-){5}[0-9a-f]{2}")
 _INTERFACE = re.compile(r"[A-Za-z][A-Za-z-]*(?: ?[0-9][0-9/.:]*)?")
 
@@ -31,15 +34,31 @@ def _protocol(value: object) -> object:
     return value
 
 
+_Block = tuple[int, int, int]
+"""A prefix: the IP version, the bits before its length as a number, and the length."""
+
+
+def _read(prefix: str) -> tuple[str, _Block]:
+    """A prefix in its usual form, and what it means; only short ones are remembered, so that few bytes are kept."""
+    return _parsed(prefix) if len(prefix) <= _LONGEST_PREFIX else _parsed.__wrapped__(prefix)
+
+
+@lru_cache(maxsize=8192)
+def _parsed(prefix: str) -> tuple[str, _Block]:
+    network = ipaddress.ip_network(prefix)
+    free = network.max_prefixlen - network.prefixlen
+    return str(network), (network.version, int(network.network_address) >> free, network.prefixlen)
+
+
 def _prefix(value: str) -> str:
     try:
-        prefix = ipaddress.ip_network(value)
+        prefix, (_, _, length) = _read(value)
     except ValueError:
         pass
     else:
-        if prefix.prefixlen == 0:
+        if length == 0:
             raise ValueError(f"{shortened(value)} is every address: leave it out")
-        return str(prefix)
+        return prefix
     try:
         inside = ipaddress.ip_network(value, strict=False)
     except ValueError:
@@ -151,7 +170,8 @@ def meet(one: MatchTerm, other: MatchTerm) -> MatchTerm | None:
     prefixes = (*values.get("source", ()), *values.get("destination", ()))
     if _of_both_versions(prefixes):
         return None
-    return MatchTerm.model_validate(values)
+    # What both say was checked with them, and no part of it is wrong beside another one.
+    return MatchTerm.model_construct(set(values), **values)
 
 
 def _common(name: str, a: tuple[Any, ...], b: tuple[Any, ...]) -> Iterator[Any]:
@@ -164,16 +184,6 @@ def _common(name: str, a: tuple[Any, ...], b: tuple[Any, ...]) -> Iterator[Any]:
         yield from (x for x in a if x in both)
 
 
-_Block = tuple[int, int, int]
-"""A prefix: the IP version, the bits before its length as a number, and the length."""
-
-
-def _block(prefix: str) -> _Block:
-    network = ipaddress.ip_network(prefix)
-    free = network.max_prefixlen - network.prefixlen
-    return network.version, int(network.network_address) >> free, network.prefixlen
-
-
 def _within(block: _Block, lengths: Iterable[int], blocks: Container[_Block]) -> _Block | None:
     """One of some blocks that a block lies in; it is found by the lengths that they have."""
     version, bits, own = block
@@ -183,10 +193,11 @@ def _within(block: _Block, lengths: Iterable[int], blocks: Container[_Block]) ->
 
 def _common_prefixes(a: tuple[str, ...], b: tuple[str, ...]) -> Iterator[str]:
     """The prefixes that say what both do. Two either lie one in the other or have nothing in common."""
-    ours, theirs = {_block(prefix): prefix for prefix in a}, {_block(prefix): prefix for prefix in b}
+    ours, theirs = {_read(prefix)[1]: prefix for prefix in a}, {_read(prefix)[1]: prefix for prefix in b}
+    lengths = {length for *_, length in ours}
     inner: dict[_Block, list[str]] = {}
     for block, prefix in theirs.items():
-        outer = _within(block, {length for *_, length in ours}, ours)
+        outer = _within(block, lengths, ours)
         if outer is not None:
             inner.setdefault(outer, []).append(prefix)
     lengths = {length for *_, length in theirs}
