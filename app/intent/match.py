@@ -43,9 +43,15 @@ def _read(prefix: str) -> tuple[str, _Block]:
     return _parsed(prefix) if len(prefix) <= _LONGEST_PREFIX else _parsed.__wrapped__(prefix)
 
 
+def _network(prefix: str, *, strict: bool = True) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
+    if "%" in prefix:  # a zone is one host's own name for a link, and may be any text
+        raise ValueError("a zone")
+    return ipaddress.ip_network(prefix, strict=strict)
+
+
 @lru_cache(maxsize=8192)
 def _parsed(prefix: str) -> tuple[str, _Block]:
-    network = ipaddress.ip_network(prefix)
+    network = _network(prefix)
     free = network.max_prefixlen - network.prefixlen
     return str(network), (network.version, int(network.network_address) >> free, network.prefixlen)
 
@@ -60,7 +66,7 @@ def _prefix(value: str) -> str:
             raise ValueError(f"{shortened(value)} is every address: leave it out")
         return prefix
     try:
-        inside = ipaddress.ip_network(value, strict=False)
+        inside = _network(value, strict=False)
     except ValueError:
         raise ValueError(f"{shortened(value)} is not a prefix: write 10.1.0.0/16 or 2001:db8::/32") from None
     raise ValueError(f"{shortened(value)} has bits set behind its length: write {inside}")

@@ -224,6 +224,12 @@ CASES = {
         "is not a prefix",
         "10.1.0.0/16",
     ),
+    "prefix with a newline in its zone": (
+        ("{dscp: [af21]}", '{source: "fe80::%x\\nreload/64"}'),
+        10,
+        "is not a prefix",
+        "2001:db8::/32",
+    ),
     "every address": (("{dscp: [af21]}", "{source: 0.0.0.0/0}"), 10, "every address", "leave it out"),
     "two versions": (
         ("{dscp: [af21]}", "{source: 10.0.0.0/8, destination: 2001:db8::/32}"),
