@@ -13,7 +13,7 @@ from typing import Any
 from ruamel.yaml import YAML
 from ruamel.yaml.nodes import ScalarNode
 
-from app.intent.yaml_bounds import Most, fast_parse, over
+from app.intent.yaml_bounds import Most
 
 try:
     from yaml.cyaml import CParser, CSafeLoader
@@ -55,9 +55,7 @@ def read_plain(text: str, most: Most) -> tuple[Any, dict[Path_, Position], dict[
     if CParser is None or _OTHER.search(text) is not None:
         return None
     try:
-        if over(fast_parse(text), most) is not None:
-            return None
-        reading = _Reading(text)
+        reading = _Reading(text, most)
         return reading.document(), reading.marks, reading.keys
     except (_Left, YAMLError):
         return None
@@ -77,48 +75,59 @@ def compose_plain(text: str) -> Any | None:
 
 
 class _Reading:
-    def __init__(self, text: str) -> None:
-        self._parser = CParser(text)
+    def __init__(self, text: str, most: Most) -> None:
+        self._take = CParser(text).get_event
+        self._levels = most.levels
+        self._left = most.values
         self.marks: dict[Path_, Position] = {}
         self.keys: dict[Path_, Position] = {}
 
     def document(self) -> Any:
         self._expect(StreamStartEvent)
         self._expect(DocumentStartEvent)
-        data = self._value(self._parser.get_event(), ())
+        data = self._value(self._take(), ())
         self._expect(DocumentEndEvent)
         self._expect(StreamEndEvent)
         return data
 
     def _expect(self, kind: type[Any]) -> None:
-        if not isinstance(self._parser.get_event(), kind):
+        if not isinstance(self._take(), kind):
             raise _Left
 
     def _value(self, event: Any, path: Path_) -> Any:
+        self._left -= 1
+        if self._left < 0:
+            raise _Left
         mark = event.start_mark
         self.marks[path] = (mark.line + 1, mark.column + 1)
         kind = type(event)
         if kind is ScalarEvent and (event.value or event.style):  # nothing at all stands where readers see it
             return event.value if event.style else _plain(event.value)
+        if len(path) >= self._levels:
+            raise _Left
         if kind is SequenceStartEvent:
             entries: list[Any] = []
-            while type(event := self._parser.get_event()) is not SequenceEndEvent:
+            while type(event := self._take()) is not SequenceEndEvent:
                 entries.append(self._value(event, (*path, len(entries))))
             return entries
         if kind is not MappingStartEvent:
             raise _Left
         result: dict[str, Any] = {}
-        while type(event := self._parser.get_event()) is not MappingEndEvent:
+        while type(event := self._take()) is not MappingEndEvent:
             if type(event) is not ScalarEvent or not event.value or event.value in result:
                 raise _Left
+            self._left -= 1
             below = (*path, event.value)
-            self.keys[below] = (event.start_mark.line + 1, event.start_mark.column + 1)
-            result[event.value] = self._value(self._parser.get_event(), below)
+            mark = event.start_mark
+            self.keys[below] = (mark.line + 1, mark.column + 1)
+            result[event.value] = self._value(self._take(), below)
         return result
 
 
 def _plain(text: str) -> Any:
     """What a scalar stands for; only short ones are remembered: long ones of many texts would fill the memory."""
+    if text.isascii() and text.isdigit() and text[0] != "0" and len(text) <= LONGEST_NUMBER:
+        return int(text)  # by all rules; where a zero leads, they differ
     return _scalar(text) if len(text) <= LONGEST_NUMBER else _scalar.__wrapped__(text)
 
 
