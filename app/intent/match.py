@@ -75,6 +75,8 @@ def _prefix(value: str) -> str:
 def _ports(value: object) -> object:
     if isinstance(value, tuple):
         return value
+    if type(value) is int and 0 <= value <= _LAST_PORT:
+        return value, value
     found = None if isinstance(value, bool) else _PORTS.fullmatch(str(value))
     if found is None or not isinstance(value, int | str):
         raise ValueError(f"{shortened(value)} is no port and no range: write 5060 or 16384-32767")

@@ -99,6 +99,8 @@ class Resolution:
         value = document.data
         for part in path:
             value = value[part]
+        if "${" not in document.text and "\\" not in document.text:  # an escape may stand for a part of it
+            return value
         return self._in(document, path, value)
 
     def explained(self, problem: InputError) -> InputError:

@@ -13,7 +13,7 @@ from typing import Any
 from ruamel.yaml import YAML
 from ruamel.yaml.nodes import ScalarNode
 
-from app.intent.yaml_bounds import Most
+from app.intent.yaml_bounds import Most, Over, over_at
 
 try:
     from yaml.cyaml import CParser, CSafeLoader
@@ -47,16 +47,25 @@ class _Left(Exception):
     """The text is left to the other reader."""
 
 
-def read_plain(text: str, most: Most) -> tuple[Any, dict[Path_, Position], dict[Path_, Position]] | None:
+class _TooMuch(Exception):
+    """The text has too much of something."""
+
+    def __init__(self, over: Over) -> None:
+        self.over = over
+
+
+def read_plain(text: str, most: Most) -> tuple[Any, dict[Path_, Position], dict[Path_, Position]] | Over | None:
     """The data of a text, and the lines and columns of its values and keys; ``None``: it is for the other reader.
 
-    ``most`` is what a text may have; one that has more is for the other reader, too.
+    ``most`` is what a text may have; of one that has more it is what there is too much of.
     """
     if CParser is None or _OTHER.search(text) is not None:
         return None
     try:
         reading = _Reading(text, most)
         return reading.document(), reading.marks, reading.keys
+    except _TooMuch as too_much:
+        return too_much.over
     except (_Left, YAMLError):
         return None
 
@@ -95,16 +104,14 @@ class _Reading:
             raise _Left
 
     def _value(self, event: Any, path: Path_) -> Any:
-        self._left -= 1
-        if self._left < 0:
-            raise _Left
+        kind = type(event)
+        if kind is not ScalarEvent and len(path) >= self._levels:
+            raise _TooMuch(over_at("levels", event))
+        self._count(event)
         mark = event.start_mark
         self.marks[path] = (mark.line + 1, mark.column + 1)
-        kind = type(event)
         if kind is ScalarEvent and (event.value or event.style):  # nothing at all stands where readers see it
             return event.value if event.style else _plain(event.value)
-        if len(path) >= self._levels:
-            raise _Left
         if kind is SequenceStartEvent:
             entries: list[Any] = []
             while type(event := self._take()) is not SequenceEndEvent:
@@ -116,12 +123,17 @@ class _Reading:
         while type(event := self._take()) is not MappingEndEvent:
             if type(event) is not ScalarEvent or not event.value or event.value in result:
                 raise _Left
-            self._left -= 1
+            self._count(event)
             below = (*path, event.value)
             mark = event.start_mark
             self.keys[below] = (mark.line + 1, mark.column + 1)
             result[event.value] = self._value(self._take(), below)
         return result
+
+    def _count(self, event: Any) -> None:
+        self._left -= 1
+        if self._left < 0:
+            raise _TooMuch(over_at("values", event))
 
 
 def _plain(text: str) -> Any:

@@ -77,19 +77,20 @@ def over(found: Iterable[Any], most: Most) -> Over | None:
         if isinstance(event, _BEGIN):
             levels += 1
             if levels > most.levels:
-                return _at("levels", event)
+                return over_at("levels", event)
         elif isinstance(event, _END):
             levels -= 1
         if isinstance(event, _ALIAS):
             aliases += 1
             if aliases > most.aliases:
-                return _at("aliases", event)
+                return over_at("aliases", event)
         if isinstance(event, _NODE):
             values += 1
             if values > most.values:
-                return _at("values", event)
+                return over_at("values", event)
     return None
 
 
-def _at(what: Literal["levels", "aliases", "values"], event: Any) -> Over:
+def over_at(what: Literal["levels", "aliases", "values"], event: Any) -> Over:
+    """What there is too much of from an event of a text on."""
     return Over(what, event.start_mark.line + 1, event.start_mark.column + 1)

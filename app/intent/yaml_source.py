@@ -131,6 +131,8 @@ def parse_document(text: str, name: str, bounds: Bounds = TEXT) -> Document:
     if len(text) > bounds.bytes:
         raise _too_large(name, bounds)
     plain = read_plain(text, _most(bounds))
+    if isinstance(plain, Over):
+        raise _over(plain, name, bounds)
     if plain is not None:
         return Document(name, *plain, text)
     return _parsed(text, name, bounds)
