@@ -35,8 +35,9 @@ except ImportError:  # PyYAML was built without libyaml
 Path_ = tuple[str | int, ...]
 Position = tuple[int, int]
 
-_OTHER = re.compile(r"[^\r\n -~\u00a0-\u1fff\u2010-\u2027\u2030-\ud7ff]|\r(?!\n)|[&*!|>?\\@`]|^%", re.MULTILINE)
-"""What makes a text one of another kind."""
+_OTHER = re.compile(r"[\x00-\t\x0b\x0c\x0e-\x1f\x7f-\x9f\u2000-\u200f\u2028-\u202f\ud800-\U0010ffff&*!|>?\\@`]")
+_OTHER_LINE = re.compile(r"\r(?!\n)|^%", re.MULTILINE)
+"""What makes a text one of another kind: a character, found sooner by itself, or how a line begins or ends."""
 LONGEST_NUMBER = 100
 """Characters of a number: no quantity needs more, and Python writes none of thousands of digits."""
 _PLAIN = "tag:yaml.org,2002:"
@@ -59,7 +60,7 @@ def read_plain(text: str, most: Most) -> tuple[Any, dict[Path_, Position], dict[
 
     ``most`` is what a text may have; of one that has more it is what there is too much of.
     """
-    if CParser is None or _OTHER.search(text) is not None:
+    if CParser is None or _is_other(text):
         return None
     try:
         reading = _Reading(text, most)
@@ -75,12 +76,18 @@ def compose_plain(text: str) -> Any | None:
 
     The text must have been read by one of both: levels and values are not counted here.
     """
-    if CParser is None or _OTHER.search(text) is not None:
+    if CParser is None or _is_other(text):
         return None
     try:
         return CSafeLoader(text).get_single_node()
     except YAMLError:
         return None
+
+
+def _is_other(text: str) -> bool:
+    if _OTHER.search(text) is not None:
+        return True
+    return ("%" in text or "\r" in text) and _OTHER_LINE.search(text) is not None
 
 
 class _Reading:
@@ -107,7 +114,9 @@ class _Reading:
         kind = type(event)
         if kind is not ScalarEvent and len(path) >= self._levels:
             raise _TooMuch(over_at("levels", event))
-        self._count(event)
+        self._left -= 1
+        if self._left < 0:
+            raise _TooMuch(over_at("values", event))
         mark = event.start_mark
         self.marks[path] = (mark.line + 1, mark.column + 1)
         if kind is ScalarEvent and (event.value or event.style):  # nothing at all stands where readers see it
@@ -123,17 +132,14 @@ class _Reading:
         while type(event := self._take()) is not MappingEndEvent:
             if type(event) is not ScalarEvent or not event.value or event.value in result:
                 raise _Left
-            self._count(event)
+            self._left -= 1
+            if self._left < 0:
+                raise _TooMuch(over_at("values", event))
             below = (*path, event.value)
             mark = event.start_mark
             self.keys[below] = (mark.line + 1, mark.column + 1)
             result[event.value] = self._value(self._take(), below)
         return result
-
-    def _count(self, event: Any) -> None:
-        self._left -= 1
-        if self._left < 0:
-            raise _TooMuch(over_at("values", event))
 
 
 def _plain(text: str) -> Any:
