@@ -80,11 +80,14 @@ def _merged(
         if len(group) < 2:
             return 0.0, 0, 0
         mixed = _mixed(group, marks) or _apart(group)
-        return _largest_error([group], asked), len(group) if mixed else 0, len(group)
+        return round(_largest_error([group], asked), 9), len(group) if mixed else 0, len(group)
 
     def cost(prices: Sequence[tuple[float, int, int]]) -> tuple[float, int, int, float]:
-        error = round(max([error for error, _, _ in prices], default=0.0), 9)
-        mixed, held = sum([mixed for _, mixed, _ in prices]), sum([held for _, _, held in prices])
+        error, mixed, held = 0.0, 0, 0
+        for its_error, its_mixed, its_held in prices:
+            error = its_error if its_error > error else error
+            mixed += its_mixed
+            held += its_held
         return max(error - request.tolerance - _SAME, 0.0), mixed, held, error
 
     heaviest = sorted(classes, key=lambda c: -max(at[c.name] for at in asked))

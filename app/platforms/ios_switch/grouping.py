@@ -48,7 +48,7 @@ def best_groups(
             found = cost(with_it)
             if found < least:
                 ways.append((found, i, joined, with_it))
-        ways.sort(key=_cost_and_place)
+        ways.sort()  # by cost, then by place: no two are alike in both
         for found, i, joined, with_it in ways:
             if found >= least or steps >= MOST_STEPS:
                 return
@@ -58,10 +58,6 @@ def best_groups(
 
     place((), [], 0)
     return tuple(priced.things(group) for group in best)
-
-
-def _cost_and_place(way: tuple[Any, ...]) -> Any:
-    return way[:2]
 
 
 class _Prices(dict[int, _P], Generic[_T, _P]):
