@@ -11,11 +11,13 @@ from starlette.testclient import TestClient
 
 from app.access.roles import Role
 from app.api.backend import Backend, open_backend
+from app.platforms.device_text import DeviceText
 from app.resources import root
 from app.runs.held import last_read
 from app.runs.tables import RunStatus
 from app.settings import Settings
 from app.web.site import create_site
+from tests.device_texts import said
 from tests.web.people import Persons
 from tests.web.recorded import configured, record, startups
 
@@ -181,9 +183,9 @@ def test_what_a_run_reads_while_a_person_does_stays_the_last_reading(
 ) -> None:
     _kept(backend)
     campus, store = backend.networks.network("campus"), backend.desk.store
-    before = startups(campus)["r1"]
+    before = said(startups(campus)["r1"])
 
-    def slow(*_: object) -> dict[str, str]:
+    def slow(*_: object) -> dict[str, DeviceText]:
         record(store, backend.artifacts, "campus", configured(campus, POLICY), RunStatus.KEPT)
         return {"r1": before}
 
