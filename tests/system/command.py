@@ -49,6 +49,7 @@ class Command:
 
     def __init__(self, arguments: Sequence[str], environment: Mapping[str, str], folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
+        self.arguments = tuple(arguments)
         self._folder = folder
         self._process: ForkServerProcess = FORKSERVER.Process(target=_become, args=(arguments, environment, folder))
         self._process.start()

@@ -46,6 +46,21 @@ interface TenGigabitEthernet1/1/1
  switchport mode trunk
 end
 """
+_STATIONS = """\
+links: []
+stations:
+  - {name: ann, address: 192.168.3.15, attach: [r1, FastEthernet0/0], rate: 100 Mb/s}
+  - {name: bob, address: 192.168.4.15, attach: [r1, Serial0/0], rate: 2 Mb/s}
+"""
+_TRAFFIC = """\
+scenarios:
+  - name: call
+    title: A call through the router
+    between: [[ann, bob]]
+    flows:
+      - {name: voice, from: ann, to: bob, application: rtp-audio, dst_port: 16384,
+         source: {kind: cbr, rate: 80 kb/s, ip_bytes: 200}}
+"""
 PLANTED = "PLANTED"
 _ALSO_QUOTED = "banner motd ^C ask for {} ^C"
 
@@ -88,6 +103,8 @@ class Vault:
             hosts.write(_NOT_OF_CAMPUS)
         (inventory / "startup" / "c9300.cfg").write_text(_ITS_STARTUP)
         numbers = (f"{PLANTED}{number:03}" for number in range(1000))
+        (inventory / "links.yaml").write_text(_STATIONS)
+        (inventory / "traffic.yaml").write_text(_TRAFFIC)
         for device in load_network(inventory).devices:
             startup = inventory / "startup" / f"{device.name}.cfg"
             startup.write_text(
