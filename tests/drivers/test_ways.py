@@ -15,7 +15,7 @@ from napalm import get_network_driver
 from napalm.base.exceptions import ConnectAuthError, ConnectionException
 
 from app.deploy.failures import problem_of
-from app.errors import Place
+from app.platforms.device_text import DeviceWords
 from tests import doors, sshd
 from tests.doors import LEGACY, PASSWORD, SECRET, USERNAME, Doors
 from tests.runs.support import wait_for
@@ -158,7 +158,7 @@ def test_a_changed_or_unknown_host_key_is_refused_before_the_password(
     for known in (f"[127.0.0.1]:{port} {other}\n", "", f"[127.0.0.1]:{port + 1} {public}\n"):
         with pytest.raises(ConnectionException) as refused:
             reach(port, **way, **strict(tmp_path, known))
-        problem = problem_of(refused.value, Place())
+        problem = problem_of(refused.value, DeviceWords("r1", "cisco_ios"))
         assert ("another host key" in problem.message) == (other in known)
         assert ("device trust" in problem.mend) == (other not in known)
     assert router.logins == []
@@ -172,7 +172,7 @@ def test_a_broken_line_of_known_hosts_is_told(router: Doors, reach: Open, tmp_pa
     known = strict(tmp_path, f"[127.0.0.1]:{port} ssh-ed25519 no-base64-at-all\n")
     with pytest.raises(Exception) as refused:  # noqa: PT011  (of whichever kind a library raises)
         reach(port, transport=transport, **known)
-    problem = problem_of(refused.value, Place())
+    problem = problem_of(refused.value, DeviceWords("r1", "cisco_ios"))
     assert "known_hosts is broken" in problem.message
     assert "no-base64-at-all" in problem.message
     assert "line" in problem.mend
