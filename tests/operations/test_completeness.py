@@ -18,6 +18,7 @@ from app.runs.store import RunStore
 from app.runs.tables import ARTIFACTS, POLICIES, SWEEP_POINTS, SWEEPS, JournalAction, RunStatus
 from app.settings import Settings
 from tests.cli.conftest import Command, Ended
+from tests.parts import need
 from tests.runs.support import WHY
 
 NOW = datetime.now(UTC)
@@ -29,6 +30,7 @@ def installation(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: py
     """One run that names an artifact, in each of the databases."""
     monkeypatch.setenv("QOSFORGE_VAR_DIR", str(tmp_path / "var"))
     if request.param == "postgresql":
+        need("postgresql-backup")
         monkeypatch.setenv("QOSFORGE_DATABASE_URL", request.getfixturevalue("postgres_url"))
     settings = Settings()
     with RunStore(settings.database_url) as store:

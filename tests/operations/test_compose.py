@@ -232,6 +232,7 @@ def test_the_services_start_say_how_they_are_and_stop(postgres_url: str, tmp_pat
     assert left == []
 
 
+@pytest.mark.needs("postgresql-backup")  # pg_isready is a client program, too
 def test_the_databases_own_health_check(postgres_url: str) -> None:
     url = make_url(postgres_url)
     check = SERVICES["postgres"]["healthcheck"]["test"][1:]

@@ -21,6 +21,7 @@ from app.runs.slots import Slot, SlotTimes, new_executor
 from app.settings import Settings
 from tests.api.served import QOSFORGE, ROOT
 from tests.cli.conftest import Command
+from tests.parts import need
 
 MOMENT = "2026-01-01T00:00:00.000000+00:00"
 RUN = "0190f8a2-7c1e-7b6a-9d3e-5f1c2b3a4d5e"
@@ -56,6 +57,7 @@ def older(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
     var.mkdir(mode=0o700)
     url = f"sqlite:///{var / 'runs.sqlite'}"
     if request.param == "postgresql":
+        need("postgresql-backup")
         url = request.getfixturevalue("empty_postgres_url")
     make(url, "0001", {})
     monkeypatch.setenv("QOSFORGE_VAR_DIR", str(var))
@@ -157,6 +159,7 @@ def test_a_store_that_lacks_artifacts_is_upgraded_only_where_that_is_meant(
     assert revision_of(settings.database_url) == known()[0]
 
 
+@pytest.mark.needs("postgresql-backup")
 def test_nothing_is_upgraded_under_a_worker_that_lives(
     empty_postgres_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, qosforge: Command
 ) -> None:
