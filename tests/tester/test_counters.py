@@ -21,8 +21,10 @@ from app.plan.model import (
     Term,
 )
 from app.platforms.base import QueueCount, platform
+from app.platforms.device_text import DeviceText
 from app.tester.counters import compare, read
 from app.tester.offers import Expected, Key
+from tests.device_texts import said
 
 SERIAL = "Serial0/0"
 VOICE = Key(SERIAL, "output", "VOICE")
@@ -129,8 +131,8 @@ class FakeDriver:
     def __init__(self, answers: dict[str, str]) -> None:
         self.answers = answers
 
-    def cli(self, commands: list[str]) -> dict[str, str]:
-        return {command: self.answers[command] for command in commands}
+    def cli(self, commands: list[str]) -> dict[str, DeviceText]:
+        return {command: said(self.answers[command]) for command in commands}
 
 
 # The block of the command guide for images before HQF, with an input policy and a child policy added.
