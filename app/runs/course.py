@@ -299,9 +299,10 @@ class Course:
     def _measured(self, when: Side, held: dict[str, str]) -> Json:
         if self.context.documents.tester == "outside":
             return self._step(f"measure-{when}", phases.judge_outside, self._given(when), when)
-        found: Json = {"measurement": None, "more": True}
+        found: Json = {"measurement": None, "outcome": Verdict.INCONCLUSIVE}
         for look in range(1, LOOKS + 1):
-            if not found["more"]:
+            # A step that an earlier release recorded does not say whether there is more to look at.
+            if not found.get("more", found["outcome"] == Verdict.INCONCLUSIVE):
                 break
             name = phases.measuring(when, look)
             found = self._step(name, phases.measure, held, when, look, found["measurement"])
