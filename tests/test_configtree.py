@@ -441,7 +441,9 @@ def test_a_transition_costs_what_it_has_to_change(replaced: str) -> None:
         transition(*trees, GRAMMAR)
         return time.process_time() - began
 
-    assert cost(1600) < 8 * cost(400) + 0.1
+    # The least of three: a search for garbage, among all that other tests left, may fall into one.
+    few, many = (min(cost(count) for _ in range(3)) for count in (400, 1600))
+    assert many < 8 * few + 0.1
 
 
 def test_changing_the_unit_of_a_policy_enters_its_classes_anew() -> None:
