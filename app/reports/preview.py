@@ -165,7 +165,7 @@ _FIDELITIES = TypeAdapter(tuple[FidelityDocument, ...])
 @dataclass(frozen=True)
 class Checked:
     """A compilation of the whole network, and the findings of the chosen devices as they may be shown; ``running``:
-    what boxes hold.
+    what devices hold.
     """
 
     compilation: Compilation

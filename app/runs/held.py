@@ -56,7 +56,7 @@ def last_read(
 
 
 def last_text(database: Database, artifacts: Artifacts, network: str, device: str) -> str | None:
-    """The running configuration that a box gave when it was last read; ``None`` if it never was.
+    """The running configuration that a device gave when it was last read; ``None`` if it never was.
 
     Raises:
         StoreError: the store is away, or the artifact is missing or damaged.
