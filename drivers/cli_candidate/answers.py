@@ -26,7 +26,8 @@ SAYS_NO = (
 _REFUSED_IN_LOG = re.compile(r"CAM_INSTALL_FAILED")
 
 _NO_CONFIGURATION = re.compile(rf"^%|{SAYS_NO}", re.IGNORECASE)
-_MOST_WORDS = 3
+_REFUSAL_LINES = 3
+"""A longer answer is a configuration, whatever stands in it."""
 
 _CARET = re.compile(r"^\s*\^\s*$")
 
@@ -67,8 +68,7 @@ def require_configuration(command: str, text: str) -> None:
     Raises:
         CommandErrorException: it refused.
     """
-    lines = [line.strip() for line in text.strip().split("\n", _MOST_WORDS)]
-    if len(lines) <= _MOST_WORDS:
+    if text.strip().count("\n") < _REFUSAL_LINES:
         answer = read_answer(text, _NO_CONFIGURATION, re.compile(r"(?!)"))
         if answer.refusal is not None:
             raise CommandErrorException(f"{command}: {answer.refusal}")
