@@ -145,9 +145,9 @@ class Context:
             yield
         except QosforgeError as error:
             device = error.where.device
-            if device is None or all(device != known.name for known in self.network.devices):
-                raise
-            raise self.fleet.words(device).shown_in(error) from error.__cause__
+            if device is not None and any(device == known.name for known in self.network.devices):
+                self.fleet.words(device).shown_in(error)
+            raise
 
     def observe(self, stage: str, text: str) -> None:
         """Say what a stage is doing: to who watches this process, and to who reads the run's events."""
