@@ -12,7 +12,6 @@ from typing import Any
 
 from app.compiler.candidate import unlike
 from app.compiler.compile import CompiledDevice
-from app.deltaq.error_spending import LOOKS
 from app.deploy import transaction
 from app.deploy.device_driver import DeviceDriver
 from app.deploy.fleet import Outcome
@@ -36,7 +35,7 @@ from app.tester.judging import overall
 from app.tester.measured_part import measured_part
 from app.tester.measurement import Measurement, Side
 from app.tester.offers import expected
-from app.tester.replications import REPLICATIONS, affordable
+from app.tester.replications import REPLICATIONS, next_look_seconds
 
 Json = dict[str, Any]
 
@@ -45,8 +44,8 @@ def measure(context: Context, held: Mapping[str, str], when: Side, look: int, ea
     """Run the tester on what the boxes hold, and judge; ``earlier`` is the artifact that the look before gave."""
     name = measuring(when, look)
     with context.store.stage(context.run_id, name) as record:
-        more = f", {REPLICATIONS[look - 1]} simulations in all" * (look > 1)
-        context.observe(name, f"twin of the configuration read back{more}")
+        in_all = f", {REPLICATIONS[look - 1]} simulations in all" * (look > 1)
+        context.observe(name, f"twin of the configuration read back{in_all}")
         text = context.artifacts.get_text(earlier) if earlier else None
         network = measured_part(context.intent.intent, context.network)
         named = {device.name for device in network.devices}
@@ -65,22 +64,21 @@ def measure(context: Context, held: Mapping[str, str], when: Side, look: int, ea
             "verdicts": context.artifacts.put_json([v.model_dump(mode="json") for v in judged.verdicts]),
             "outcome": judged.outcome,
         }
+        further = next_look_seconds(look, judged.cpu_seconds) if judged.outcome == "inconclusive" else None
         most = context.computing.seconds
-        open_still = judged.outcome == "inconclusive"
-        goes_on = open_still and affordable(look, judged.cpu_seconds, most)
-        record.update(result, text=_spent(judged, most if open_still and look < LOOKS and not goes_on else None))
-    return result | {"more": goes_on}
+        more = further is not None and further <= most
+        told = _spent(judged)
+        if further is not None and not more:
+            told += f", and more would take longer than the {most:,.0f} s that a computation may"
+        record.update(result, text=told)
+    return result | {"more": more}
 
 
-def _spent(judged: live.Judged, most: float | None) -> str:
-    """What a look cost, and whether more would be looked at; not where it costs more than ``most`` seconds."""
+def _spent(judged: live.Judged) -> str:
+    """What a look cost, and that more would be looked at."""
     simulations = max(each.replications for each in judged.measurement.scenarios)
-    if most is not None:
-        beyond = f", and more would take longer than the {most:,.0f} s that a computation may"
-    else:
-        beyond = ""
-    up_to = f" of up to {REPLICATIONS[-1]}" if judged.outcome == "inconclusive" else ""
-    return f"{simulations} simulations{up_to}, {judged.cpu_seconds:.1f} s of processor time{beyond}"
+    most = f" of up to {REPLICATIONS[-1]}" if judged.outcome == "inconclusive" else ""
+    return f"{simulations} simulations{most}, {judged.cpu_seconds:.1f} s of processor time"
 
 
 def measuring(when: Side, look: int) -> str:

@@ -57,15 +57,15 @@ class Timing:
         return Timing(2 * self.seconds, min(MOST_WARM_UP_SECONDS, 2 * self.warm_up))
 
 
-def affordable(look: int, cpu_seconds: float, most: float) -> bool:
-    """Whether there is a look after this one whose simulations take at most so many seconds of processor time.
+def next_look_seconds(look: int, cpu_seconds: float) -> float | None:
+    """Seconds of processor time that the look after this one will take; ``None`` where there is none.
 
     ``cpu_seconds`` is what the simulations that this look added took; those of the next one cost as much each.
     """
     counts = (0, *REPLICATIONS)
     if look >= len(REPLICATIONS):
-        return False
-    return cpu_seconds * (counts[look + 1] - counts[look]) / (counts[look] - counts[look - 1]) <= most
+        return None
+    return cpu_seconds * (counts[look + 1] - counts[look]) / (counts[look] - counts[look - 1])
 
 
 def seed_of(seed: int, replication: int) -> int:

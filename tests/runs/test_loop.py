@@ -40,7 +40,7 @@ from app.runs.sweeps import SweepOrder
 from app.runs.tables import RunStatus
 from app.runs.wrong_state import WrongState
 from app.settings import Settings
-from app.tester.replications import affordable
+from app.tester.replications import next_look_seconds
 
 from .measurements import MILLISECOND, measured
 from .support import WHY, wait_for
@@ -513,7 +513,7 @@ def test_what_is_better_but_not_met_is_kept_where_the_policy_says_so(site: Site)
 def test_what_would_take_too_long_to_look_at_again_stays_open_and_says_so(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(phases, "affordable", lambda look, spent, most: affordable(look, spent * 1e6, most))
+    monkeypatch.setattr(phases, "next_look_seconds", lambda look, spent: next_look_seconds(look, spent * 1e6))
     # One packet in a million: no number of simulations decides it.
     run = site.go(site.place(measure=True, intent=policy("200 ms, p99.9999: 201 ms")))
     told = site.desk.detail(run.id)

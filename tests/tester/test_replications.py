@@ -14,7 +14,7 @@ from app.prediction.holding import would_hold
 from app.resources import root
 from app.tester.judging import verdicts
 from app.tester.measurement import class_sample
-from app.tester.replications import CLOCK_PPM, REPLICATIONS, Timing, affordable, clock_of, seed_of
+from app.tester.replications import CLOCK_PPM, REPLICATIONS, Timing, clock_of, next_look_seconds, seed_of
 from app.tester.twin import TwinTester
 
 POLICY = """\
@@ -109,10 +109,6 @@ def test_a_start_that_is_felt_makes_the_warm_up_longer() -> None:
     assert timing.anew() == Timing(20, 4)
 
 
-def test_the_next_look_is_had_where_its_simulations_fit_into_the_time() -> None:
+def test_the_next_look_takes_as_long_as_its_simulations_do() -> None:
     # 8 simulations took 100 s, 8 more take as long; then 16 more take twice what these 8 took.
-    assert affordable(1, 100, 100)
-    assert not affordable(1, 101, 100)
-    assert affordable(2, 50, 100)
-    assert not affordable(2, 51, 100)
-    assert not affordable(3, 0, 100)
+    assert [next_look_seconds(look, 100) for look in (1, 2, 3)] == [100, 200, None]
