@@ -232,6 +232,7 @@ class Devices:
         self._loop = asyncio.new_event_loop()
         self._closers: list[Callable[[], None]] = []
         self._connections: list[asyncssh.SSHServerConnection] = []
+        self._served: dict[asyncio.Task[Any], asyncio.StreamWriter] = {}
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
         return self
@@ -258,6 +259,8 @@ class Devices:
         for task in others:
             task.cancel()
         await asyncio.gather(*others, return_exceptions=True)
+        for writer in self._served.values():
+            writer.transport.abort()
         await asyncio.sleep(0.05)  # transports close in the round after
 
     async def _add(self, way: Way, kind: Kind, telnet: bool) -> int:
@@ -266,11 +269,12 @@ class Devices:
             raw = way.raw or functools.partial(serve_telnet, way, shell.talk)
 
             async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-                try:
-                    with contextlib.suppress(OSError):
-                        await raw(reader, writer)
-                finally:
-                    writer.close()
+                task = asyncio.current_task()
+                assert task is not None
+                self._served[task] = writer  # the loop itself forgets who waits for ever once the client is gone
+                with contextlib.suppress(OSError, asyncio.CancelledError):
+                    await raw(reader, writer)
+                writer.close()
 
             plain = await asyncio.start_server(serve, "127.0.0.1", 0)
             self._closers.append(plain.close)
