@@ -6,6 +6,10 @@ packet waited beyond the line, and its loss. G and S change with the path, V wit
 
 A finite sample need not hold a packet of each size that waited for nobody. The line is therefore the highest one
 below all least delays, on average over the sizes: an edge of their lower convex hull. Neither G nor S is negative.
+
+How far the least delay of a size may lie above that of a packet that waits for nobody follows from how near the
+second least lies, of independent replications (:func:`least_without_waiting`); all lines that fit give an interval
+of G (:func:`g_interval_ps`).
 """
 
 from __future__ import annotations
@@ -17,6 +21,8 @@ from fractions import Fraction
 
 from app.deltaq.distribution import DeltaQ, mixture
 
+CONFIDENCE = 0.95
+"""Of an interval of G."""
 PS_PER_SECOND = 10**12
 """Picoseconds in a second."""
 
@@ -79,6 +85,44 @@ def decompose(by_size: Mapping[int, DeltaQ]) -> Decomposition:
     line = Decomposition(intercept, slope, {})
     variable = {size: part.shifted(-line.fixed_ps(size)) for size, part in by_size.items()}
     return Decomposition(intercept, slope, variable)
+
+
+def least_without_waiting(least: float, second: float, hops: int, error: float) -> float:
+    """The lower limit of the delay without waiting, from the two least of independent delays.
+
+    Waiting at one hop has a density where it begins, or packets that do not wait at all; a sum over hops begins as
+    the power ``hops - 1``. The ratio of what the least and the second least exceed the end by, to the power
+    ``hops``, is then uniform (de Haan, "Estimation of the minimum of a function using order statistics", Journal of
+    the American Statistical Association 76, 1981; for one hop Robson and Whitlock, "Estimation of a truncation
+    point", Biometrika 51, 1964). ``error`` is how often the limit lies too high; it is never below 0.
+
+    Raises:
+        ValueError: the second is less than the least, there is no hop, or the error is no probability.
+    """
+    if not 0 <= least <= second or hops < 1 or not 0 < error < 1:
+        raise ValueError(f"no limit from {least} and {second} over {hops} hops at an error of {error}")
+    ratio: float = (1 - error) ** (1 / hops)
+    return max(0.0, least - (second - least) * ratio / (1 - ratio))
+
+
+def g_interval_ps(ranges: Mapping[int, tuple[float, float]]) -> tuple[float, float] | None:
+    """Limits of G in ps over all lines of G and S, neither negative, that meet the range of each size in bytes.
+
+    ``None`` where no line does, to the picosecond: size does not act alone, as where packets go in ATM cells.
+    Raises ``ValueError`` for fewer than two sizes.
+    """
+    sizes = sorted(ranges)
+    if len(sizes) < 2:
+        raise ValueError("one size cannot tell distance from serialisation: give two or more")
+    flattest, steepest = 0.0, min(ranges[size][1] / size for size in sizes)
+    for first, one in enumerate(sizes):
+        for other in sizes[first + 1 :]:
+            flattest = max(flattest, (ranges[other][0] - ranges[one][1] - 1) / (other - one))
+            steepest = min(steepest, (ranges[other][1] - ranges[one][0] + 1) / (other - one))
+    if flattest > steepest:
+        return None
+    low = max(0.0, *(ranges[size][0] - steepest * size for size in sizes))
+    return low, min(ranges[size][1] - flattest * size for size in sizes)
 
 
 def lower_hull(least: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -98,10 +98,10 @@ def path_delays(
         own = [flow for flow in flows if one.takes(flow)]
         names = {flow.name for flow in own}
         told = [
-            entry for answer in answers for entry in answer["flows"] if entry["name"] in names and entry["hops"]
+            [entry for entry in answer["flows"] if entry["name"] in names and entry["hops"]] for answer in answers
         ]
         before = next((e for e in earlier if (e.traffic_class, e.path) == (one.traffic_class, one.path)), None)
-        if told:
+        if any(told):
             burst, settling = policers.of(names)
             path_delay = _path_delay(one, own, told, before)
             found.append(path_delay.model_copy(update={"burst_packets": burst, "settling_seconds": settling}))
@@ -109,26 +109,26 @@ def path_delays(
 
 
 def _path_delay(
-    one: JudgedPath, flows: Sequence[FlowResult], told: Sequence[Json], before: PathDelay | None
+    one: JudgedPath, flows: Sequence[FlowResult], told: Sequence[Sequence[Json]], before: PathDelay | None
 ) -> PathDelay:
-    hops = [_Sum(step["node"], step["port"]) for step in told[0]["hops"]["steps"]]
+    """Of the flows ``told`` in each replication."""
+    every = [entry for entries in told for entry in entries]
+    hops = [_Sum(step["node"], step["port"]) for step in every[0]["hops"]["steps"]]
     unloaded: Counter[int] = Counter()
-    least: dict[int, int] = {}
+    least = _two_least([*map(_least, told)], before)
     sent, delivered = 0, 0
     if before is not None:
         sent, delivered = before.sent, before.delivered
         unloaded.update(dict(before.unloaded))
-        least.update(dict(before.least_by_size))
         for total, hop in zip(hops, before.hops, strict=True):
             total.add_earlier(hop, before.delivered)
-    for entry in told:
+    for entry in every:
         sent += entry["sent"]
         delivered += entry["delivered"]
         for total, step in zip(hops, entry["hops"]["steps"], strict=True):
             total.add(step, entry["delivered"])
-        for size, count, delay, empty in entry["hops"]["sizes"]:
+        for _, count, _, empty in entry["hops"]["sizes"]:
             unloaded[round(empty)] += count
-            least[size] = min(delay, least.get(size, delay))
     measured = summarise(flows)
     ends = [hop.node for hop in hops[1:]] + [one.path.rpartition("→")[2]]
     empty_way = sorted(unloaded.items())
@@ -137,6 +137,7 @@ def _path_delay(
         lost = total.lost + total.lost_input
         waiting.append(hop_deltaq(sorted(total.waiting.items()), arriving, lost))
         arriving -= lost
+    seen = _fewer(lower_hull([(size, delays[0]) for size, delays in sorted(least.items())]))
     return PathDelay(
         traffic_class=one.traffic_class,
         path=one.path,
@@ -146,10 +147,30 @@ def _path_delay(
         mean_ps=counted_mean_ps(flows),
         hops=tuple(total.hop(to, delivered) for total, to in zip(hops, ends, strict=True)),
         unloaded=condensed(empty_way),
-        least_by_size=_fewer(lower_hull(sorted(least.items()))),
+        least_by_size=seen,
+        second_by_size=tuple((size, least[size][1]) for size, _ in seen if len(least[size]) > 1),
         composed_ps=quantiles_ps(compose(empty_way, waiting)) if sent else {},
         measured_ps=measured.quantiles_ps,
     )
+
+
+def _least(entries: Sequence[Json]) -> dict[int, int]:
+    """The least delay of each size in one replication."""
+    least: dict[int, int] = {}
+    for entry in entries:
+        for size, _, delay, _ in entry["hops"]["sizes"]:
+            least[size] = min(delay, least.get(size, delay))
+    return least
+
+
+def _two_least(replications: Sequence[dict[int, int]], before: PathDelay | None) -> dict[int, list[int]]:
+    """The least delay of each size, and the second of those that replications have, with those from before."""
+    earlier = [dict(before.least_by_size), dict(before.second_by_size)] if before else []
+    found: dict[int, list[int]] = {}
+    for one in (*earlier, *replications):
+        for size, delay in one.items():
+            found[size] = sorted([*found.get(size, ()), delay])[:2]
+    return found
 
 
 def _fewer(points: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:

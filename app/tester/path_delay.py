@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, 
 
 from app.deltaq.composition import along
 from app.deltaq.distribution import DeltaQ
-from app.deltaq.gsv import Decomposition, decompose
+from app.deltaq.gsv import CONFIDENCE, Decomposition, decompose, g_interval_ps, least_without_waiting
 
 ATOMS = 128
 """The most delays by which a distribution is kept."""
@@ -79,10 +79,11 @@ class PathDelay(BaseModel):
 
     ``traffic_class`` is the class that is judged, with all that divide it. ``unloaded`` is the distribution of what
     the packets would have taken had none waited (G + S of all hops, packet by packet); ``least_by_size`` the least
-    delays, end to end, by IP bytes, of those sizes that lie on the lower convex hull of all. ``composed_ps`` and
-    ``measured_ps`` have quantiles of all packets, ``None`` for one that lies at infinity. ``burst_packets`` is how
-    many packets are dropped in one go where delay does not show it, 1 where only queues drop, ``None`` where that
-    was not recorded; ``settling_seconds`` how long policers on the way feel that their buckets were full.
+    delays, end to end, by IP bytes, of those sizes that lie on the lower convex hull of all, and ``second_by_size``
+    the second least of those that replications have of them. ``composed_ps`` and ``measured_ps`` have quantiles of
+    all packets, ``None`` for one that lies at infinity. ``burst_packets`` is how many packets are dropped in one go
+    where delay does not show it, 1 where only queues drop, ``None`` where that was not recorded;
+    ``settling_seconds`` how long policers on the way feel that their buckets were full.
     """
 
     model_config = _DOCUMENT
@@ -95,6 +96,7 @@ class PathDelay(BaseModel):
     hops: Annotated[tuple[HopDelay, ...], Field(min_length=1, max_length=MOST_HOPS)]
     unloaded: _Bins = ()
     least_by_size: Annotated[tuple[tuple[PositiveInt, NonNegativeInt], ...], Field(max_length=MOST_SIZES)] = ()
+    second_by_size: Annotated[tuple[tuple[PositiveInt, NonNegativeInt], ...], Field(max_length=MOST_SIZES)] = ()
     composed_ps: dict[str, NonNegativeInt | None] = Field(default_factory=dict, max_length=16)
     measured_ps: dict[str, NonNegativeInt | None] = Field(default_factory=dict, max_length=16)
     burst_packets: PositiveInt | None = None
@@ -134,6 +136,21 @@ class PathDelay(BaseModel):
         if len(self.least_by_size) < 2:
             return None
         return decompose({size: DeltaQ.from_delays([least]) for size, least in self.least_by_size})
+
+    def g_interval_ps(self) -> tuple[float, float] | None:
+        """Limits of G by what the ends alone see, at :data:`~app.deltaq.gsv.CONFIDENCE` over all sizes together.
+
+        ``None`` where fewer than two sizes arrived in two replications, or no line fits them all.
+        """
+        second = dict(self.second_by_size)
+        pairs = [(size, least, second[size]) for size, least in self.least_by_size if size in second]
+        if len(pairs) < 2:
+            return None
+        error = (1 - CONFIDENCE) / len(pairs)
+        hops = len(self.hops)
+        return g_interval_ps(
+            {size: (least_without_waiting(least, after, hops, error), least) for size, least, after in pairs}
+        )
 
 
 def hop_deltaq(bins: Sequence[tuple[int, int]], arriving: int, lost: int) -> DeltaQ:

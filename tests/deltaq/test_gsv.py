@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.deltaq.distribution import DeltaQ
-from app.deltaq.gsv import decompose
+from app.deltaq.gsv import decompose, g_interval_ps, least_without_waiting
 from tests.deltaq.test_distribution import bounded, delays, same
 
 US = 10**6
@@ -101,3 +101,50 @@ def test_a_size_of_which_nothing_arrived_has_no_part_in_the_line() -> None:
 def test_what_cannot_be_taken_apart_is_refused(by_size: dict[int, DeltaQ], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         decompose(by_size)
+
+
+def holds(load: float, hops: int, packets: int) -> tuple[int, int]:
+    """In how many of 400 draws the interval of G holds, and in how many it has two ends.
+
+    A packet waits at each hop as in M/M/1 (not at all, or exponentially), G is 5 ms and S 4 µs a byte; eight
+    replications have so many packets of each of three sizes.
+    """
+    true, kept, bounded_below = 5_000 * US, 0, 0
+    for seed in range(400):
+        generator = np.random.default_rng([52, seed])
+        ranges = {}
+        for size in (64, 512, 1_500):
+            waits = generator.exponential(1_000 * US / (1 - load), (8, packets, hops))
+            waits[generator.random(waits.shape) > load] = 0
+            least, second = np.sort(waits.sum(axis=2).min(axis=1))[:2] + true + 4 * US * size
+            ranges[size] = (least_without_waiting(float(least), float(second), hops, 0.05 / 3), float(least))
+        found = g_interval_ps(ranges)
+        kept += found is not None and found[0] <= true + 1 and true <= found[1] + 1
+        bounded_below += found is not None and found[0] > 0
+    return kept, bounded_below
+
+
+@pytest.mark.parametrize("hops", [1, 2, 4])
+@pytest.mark.parametrize(("load", "packets"), [(0.5, 50), (0.9, 50), (0.99, 50), (0.99, 1_000)])
+def test_an_interval_of_g_holds_as_often_as_it_says(load: float, hops: int, packets: int) -> None:
+    kept, _ = holds(load, hops, packets)
+    assert kept >= 400 * (0.95 - 2 * (0.95 * 0.05 / 400) ** 0.5)
+
+
+def test_an_interval_of_g_is_narrow_where_some_wait_for_nobody() -> None:
+    assert holds(0.5, 2, 50)[1] == 400
+    ranges = {size: (300.0 + 5 * size, 300.0 + 5 * size) for size in (64, 512, 1_500)}
+    assert g_interval_ps(ranges) == pytest.approx((300, 300), abs=1)
+
+
+def test_no_line_is_found_where_size_does_not_act_alone() -> None:
+    cells = {size: -(-(size + 8) // 48) * 1_000.0 for size in (40, 41, 88, 89)}
+    assert g_interval_ps({size: (delay, delay) for size, delay in cells.items()}) is None
+
+
+@pytest.mark.parametrize(("least", "second", "hops", "error"), [(2, 1, 1, 0.05), (1, 2, 0, 0.05), (1, 2, 1, 0)])
+def test_a_limit_that_means_nothing_is_refused(least: float, second: float, hops: int, error: float) -> None:
+    with pytest.raises(ValueError, match="no limit from"):
+        least_without_waiting(least, second, hops, error)
+    with pytest.raises(ValueError, match="two or more"):
+        g_interval_ps({100: (1, 2)})

@@ -164,6 +164,22 @@ def test_the_ends_alone_find_what_is_fixed_where_sizes_differ() -> None:
     assert single.end_to_end() is None
 
 
+def test_the_ends_of_several_replications_give_limits_of_what_is_fixed() -> None:
+    """At 90 % of the slow line nearly every packet waits; at 1 % of it the least are exact."""
+    lines = [PLAIN | {"rate_bps": 10**6, "delay_ps": 5 * MILLISECOND}, PLAIN | {"rate_bps": 4 * 10**6}]
+    for rate in (300_000, 3_000):
+        sizes = [flow(f"s{size}", kind="poisson", rate_bps=rate, ip_bytes=size) for size in (200, 700, 1300)]
+        one = told(chain({"latency_ps": 2 * MILLISECOND}, sizes, lines, seconds=20.0), range(8))
+        limits = one.g_interval_ps()
+        assert limits is not None
+        assert limits[0] <= 7 * MILLISECOND + 1
+        assert limits[1] >= 7 * MILLISECOND - 1
+        assert limits[1] - limits[0] < MILLISECOND
+        assert (
+            told(chain({}, sizes, lines, seconds=20.0)).g_interval_ps() is None
+        )  # of one replication nothing can be said
+
+
 def test_older_documents_did_not_record_it_and_no_later_look_pretends() -> None:
     tester, intent = made(1)
     first = tester.measure(intent, "predicted", looks=3)
