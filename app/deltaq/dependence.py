@@ -146,9 +146,8 @@ def carried_burst(sample: Sample, confidence: float) -> float | None:
 
 def level_ps(sample: Sample, probability: float) -> float:
     """The sample quantile: the smallest delay that at most ``1 - probability`` of all packets exceed."""
-    order = np.argsort(sample.delays_ps, kind="stable")
-    running = np.cumsum(sample.weights[order])
-    return float(sample.delays_ps[order][first_rank(running, probability)])
+    delays, running = sample.ordered
+    return float(delays[first_rank(running, probability)])
 
 
 def first_rank(running: NDArray[np.float64], probability: float) -> int:

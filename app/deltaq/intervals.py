@@ -100,9 +100,7 @@ def quantile_interval(sample: Sample, probability: float, size: float, confidenc
     """
     if not sample.size:
         raise ValueError("an empty sample has no interval")
-    order = np.argsort(sample.delays_ps, kind="stable")
-    ordered = sample.delays_ps[order]
-    running = np.cumsum(sample.weights[order])
+    ordered, running = sample.ordered
     beyond, n = 1 - probability, ordered.size
 
     def above(index: int) -> float:

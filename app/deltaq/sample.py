@@ -188,6 +188,12 @@ class Sample:
         squares = float((self.weights**2).sum())
         return float(self.weights.sum()) ** 2 / squares / self.copies if squares else 0.0
 
+    @cached_property
+    def ordered(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The delays from the least on, and the running sum of what they stand for."""
+        order = np.argsort(self.delays_ps, kind="stable")
+        return self.delays_ps[order], np.cumsum(self.weights[order])
+
     @property
     def replicated(self) -> bool:
         """Whether limits can come from the spread between independent replications."""
