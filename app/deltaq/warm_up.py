@@ -8,17 +8,24 @@ order of sending, so that what is common to their beginnings stands out of what 
 A start that is felt for longer than a replication lasts leaves nothing to cut. It shows as a trend in what is left:
 the second halves differ from the first ones by more than replications differ (Student's t of the differences, as in
 the test of Schruben, Singh and Tierney, Operations Research 31(6), 1983, for initial bias).
+
+Where replications are hardly longer than what they remember, neither shows: all of them may still be on their way
+from how they began. What is remembered shows within replications, as means of consecutive tenths that follow each
+other (means of batches that are long against the memory hardly do: Law and Carson, Operations Research 27(5),
+1979), and differ by far more than those of independent packets would.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from app.deltaq.dependence import group_sums, level_ps
 from app.deltaq.sample import Sample
 
 STILL_FELT = 0.5
@@ -28,6 +35,17 @@ _LEAST = 20
 """Batch means below which the rule says nothing."""
 _TREND = 0.01
 """How often a trend may be seen where there is none, in any of the samples that are asked together."""
+_TENTHS = 10
+_SHORT, _LONG = 30, 100
+"""Independent packets that a replication is worth within itself: below the first it may be short against its
+memory, from the second on it is not."""
+_FOLLOWING = 0.1
+"""Correlation of consecutive tenths from which on a replication that is worth few packets is short: an exponential
+memory lasts for a sixtieth of it then."""
+_MEMORIES = 8
+"""How many times as long as the memory lasts a start is felt: an exponential one has fallen below 0.1 % by."""
+_LEVELS = (0.5, 0.9)
+"""Quantiles above which packets are looked at for what is remembered."""
 
 
 def start_felt(sample: Sample, among: int = 1) -> float:
@@ -47,7 +65,72 @@ def start_felt(sample: Sample, among: int = 1) -> float:
     if shortest < _LEAST * _BATCH:
         return 0.0
     cut = _cut(_batch_means(together.mean(axis=0)))
-    return STILL_FELT if _trend(together[:, math.ceil(cut * shortest) :], _TREND / max(1, among)) else cut
+    if _trend(together[:, math.ceil(cut * shortest) :], _TREND / max(1, among)):
+        return STILL_FELT
+    return max(cut, _remembered(_after(sample, cut)))
+
+
+def _after(sample: Sample, part: float) -> Sample:
+    """The sample without so much of each period's begin."""
+    if not part:
+        return sample
+    sizes = np.diff(sample.edges)
+    left_out = np.ceil(part * sizes).astype(np.int64)
+    kept = np.arange(sample.size) - np.repeat(sample.edges[:-1], sizes) >= np.repeat(left_out, sizes)
+    return replace(
+        sample,
+        delays_ps=sample.delays_ps[kept],
+        weights=sample.weights[kept],
+        edges=np.concatenate(([0], np.cumsum(sizes - left_out))).astype(np.int64),
+    )
+
+
+def _remembered(sample: Sample) -> float:
+    """Part of each independent replication that a start is felt for as long as what they remember lasts."""
+    if not sample.replicated:
+        return 0.0
+    part = 0.0
+    for level in _LEVELS:
+        worth, following = _within(sample, sample.delays_ps > level_ps(sample, level))
+        if worth < _SHORT and following > _FOLLOWING:
+            return STILL_FELT
+        if worth < _LONG:
+            part = max(part, _MEMORIES * _memory(following) / _TENTHS)
+    return min(STILL_FELT, part)
+
+
+def _within(sample: Sample, exceeds: NDArray[np.bool_]) -> tuple[float, float]:
+    """Of this indicator within replications: how many independent packets each is worth, and how its means in
+    consecutive tenths are correlated.
+
+    Deviations are from each replication's own mean: what differs from one to the next is no memory.
+    """
+    count = sample.edges.size - 1
+    tenths = np.linspace(sample.edges[:-1], sample.edges[1:], _TENTHS, endpoint=False, axis=1).astype(np.int64)
+    bounds = np.append(tenths, sample.edges[-1])
+    weights = group_sums(sample.weights, bounds).reshape(count, _TENTHS)
+    sums = group_sums(sample.weights * exceeds, bounds).reshape(count, _TENTHS)
+    means = sums.sum(axis=1) / weights.sum(axis=1)
+    deviations = sums / weights - means[:, np.newaxis]
+    squares = float((deviations**2).sum())
+    length = sample.size / count
+    if squares == 0:
+        return length, 0.0
+    independent = float((means * (1 - means)).mean()) / (length / _TENTHS)
+    worth = length * min(1.0, independent / (squares / count / (_TENTHS - 1)))
+    products = float((deviations[:, 1:] * deviations[:, :-1]).sum())
+    # Deviations from a replication's own mean are correlated by minus one over their number.
+    return worth, products / squares * _TENTHS / (_TENTHS - 1) + 1 / _TENTHS
+
+
+def _memory(correlation: float) -> float:
+    """How long an exponential memory lasts, in batches, whose means at lag 1 are so correlated.
+
+    With x = 1/memory the correlation is (1 − e⁻ˣ)² / 2(x − 1 + e⁻ˣ); it is turned around by a table.
+    """
+    length = np.geomspace(0.1, 50, 500)
+    falls = (1 - np.exp(-length)) ** 2 / (2 * (length - 1 + np.exp(-length)))
+    return float(1 / np.interp(-correlation, -falls, length))
 
 
 def _trend(replications: NDArray[np.float64], chance: float) -> bool:
