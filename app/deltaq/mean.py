@@ -1,11 +1,11 @@
 """Interval of the mean delay of the packets that arrive, by means of groups.
 
 A mean depends on the whole tail, so no limit of it is free of assumptions. This one takes the means of
-independent replications (or of :data:`BATCHES` batches of one realisation) as near to normal, and corrects for
-how near they are: for batches that follow each other (:func:`~app.deltaq.dependence.persistence`) and for their
-skewness, by Willink's t ("A confidence interval and test for the mean of an asymmetric distribution",
-Communications in Statistics 34(4), 2005), both as in Skart (Tafazzoli, Wilson, Lada and Steiger, Winter
-Simulation Conference 2008).
+independent replications and of their halves, whichever tells less (or of :data:`BATCHES` batches of one
+realisation) as near to normal, and corrects for how near they are: for batches that follow each other
+(:func:`~app.deltaq.dependence.persistence`) and for their skewness, by Willink's t ("A confidence interval and test
+for the mean of an asymmetric distribution", Communications in Statistics 34(4), 2005), both as in Skart (Tafazzoli,
+Wilson, Lada and Steiger, Winter Simulation Conference 2008).
 
 Where the tail is so heavy that the variance has no end (Hill's estimator of its index, Annals of Statistics 3(5),
 1975, is at most 2), means of groups are never near to normal: there are no limits then, and it is said.
@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from app.deltaq.dependence import effective_size_at_quantile, group_sums, persistence
+from app.deltaq.dependence import effective_size_at_quantile, group_sums, groupings, persistence
 from app.deltaq.objective import LEAST_FOR_MEAN
 from app.deltaq.sample import Sample
 
@@ -60,29 +60,57 @@ def mean_interval(sample: Sample, confidence: float, asked: float = math.inf) ->
     known = effective_size_at_quantile(TAIL, confidence, sample) >= LEAST_IN_TAIL
     if sample.size < LEAST_FOR_MEAN or heavy or not known:
         return MeanInterval(mean, 0.0, math.inf, sample.worth, heavy)
-    edges = sample.edges
+    deviation = values - mean
     if not sample.replicated:
         edges = np.linspace(0, sample.size, BATCHES + 1).round().astype(np.int64)
-    deviations = group_sums(values * weights, edges) - mean * group_sums(weights, edges)
-    groups = deviations.size
-    squares = float((deviations**2).sum())
-    if squares == 0:
+        errors = [_error(group_sums(deviation * weights, edges), follow=True)]
+    else:
+        errors = [_error(group_sums(deviation * weights, edges), follow=False) for edges, _ in groupings(sample)]
+    scale = math.sqrt(sample.copies) / float(weights.sum())
+    widest = max(error.size for error in errors) * scale
+    if not widest:
         return MeanInterval(mean, mean, mean, sample.worth, chance=float(mean <= asked))
-    follows = 1.0 if sample.replicated else persistence(deviations)
-    error = math.sqrt(squares * groups / (groups - 1) * follows * sample.copies) / float(weights.sum())
-    slant = slant_of(deviations)
-
-    def away(level: float) -> float:
-        return bent_t(float(special.stdtrit(groups - 1, level)), slant) * error
-
-    spread = float((weights * (values - mean) ** 2).sum() / weights.sum())
+    spread = float((weights * deviation**2).sum() / weights.sum())
+    asked_away = (mean - asked) / scale
     return MeanInterval(
         observed=mean,
-        low=max(0.0, mean - away(confidence)),
-        high=mean - away(1 - confidence),
-        size=min(sample.worth, max(1.0, spread / error**2)),
-        chance=_chance((mean - asked) / error, slant, groups - 1) if math.isfinite(asked) else 1.0,
+        low=max(0.0, mean - max(error.away(confidence) for error in errors) * scale),
+        high=mean - min(error.away(1 - confidence) for error in errors) * scale,
+        size=min(sample.worth, max(1.0, spread / widest**2)),
+        chance=max(error.chance(asked_away) for error in errors) if math.isfinite(asked) else 1.0,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Error:
+    """Standard error of a sum over groups, its slant, and the degrees of freedom of both."""
+
+    size: float
+    slant: float
+    freedom: int
+
+    def away(self, level: float) -> float:
+        """How far below the true one the sum lies at most, at this level."""
+        return bent_t(float(special.stdtrit(self.freedom, level)), self.slant) * self.size
+
+    def chance(self, away: float) -> float:
+        """Probability of a sum so far or further above the true one: Willink's t, turned around."""
+        if not self.size:
+            return float(away <= 0)
+        errors = away / self.size
+        slant = self.slant
+        bent = errors if abs(slant) < 1e-9 else slant + ((1 + 2 * slant * errors) ** 3 - 1) / (6 * slant)
+        return float(special.stdtr(self.freedom, -bent))
+
+
+def _error(deviations: NDArray[np.float64], *, follow: bool) -> _Error:
+    """The error of the sum of these deviations; ``follow`` where each group is the one before it, later."""
+    groups = deviations.size
+    squares = float((deviations**2).sum())
+    if not squares:
+        return _Error(0.0, 0.0, groups - 1)
+    follows = persistence(deviations) if follow else 1.0
+    return _Error(math.sqrt(squares * groups / (groups - 1) * follows), slant_of(deviations), groups - 1)
 
 
 def tail_index(values: NDArray[np.float64]) -> float:
@@ -113,9 +141,3 @@ def bent_t(t: float, slant: float) -> float:
     if abs(slant) < 1e-9:
         return t
     return (float(np.cbrt(1 + 6 * slant * (t - slant))) - 1) / (2 * slant)
-
-
-def _chance(away: float, slant: float, freedom: int) -> float:
-    """Probability of a mean ``away`` standard errors or more above the true one: Willink's t, turned around."""
-    bent = away if abs(slant) < 1e-9 else slant + ((1 + 2 * slant * away) ** 3 - 1) / (6 * slant)
-    return float(special.stdtr(freedom, -bent))

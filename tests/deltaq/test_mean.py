@@ -47,6 +47,17 @@ def test_symmetric_batches_have_students_own_limits() -> None:
     assert 10 - interval.low == pytest.approx(interval.high - 10)
 
 
+def test_halves_of_replications_show_what_they_have_in_common() -> None:
+    """Eight replications of one mean whose halves differ: no replication is alike throughout."""
+    noise = np.random.default_rng(34)
+    halves = [(49.0, 51.0), (51.0, 49.0)] * 4
+    delays = [np.repeat(pair, 1_000) + noise.normal(0, 5, 2_000) for pair in halves]
+    interval = mean_interval(Sample.of_delays(*delays, independent=True), CONFIDENCE)
+    error = 1 / math.sqrt(2 * len(halves) - 1)
+    student = stats.t.ppf(0.95, 2 * len(halves) - 1) * error
+    assert (interval.high - interval.low) / 2 == pytest.approx(student, rel=0.1)
+
+
 def test_few_packets_bound_nothing() -> None:
     interval = mean_interval(Sample.of_delays(np.full(LEAST_FOR_MEAN - 1, 5.0)), CONFIDENCE)
     assert (interval.observed, interval.low, interval.high) == (5.0, 0.0, math.inf)
