@@ -11,7 +11,8 @@ groups are. Which groups depends on what the sample is:
   Schmeiser, Operations Research 30(3), 1982), and 5 where these leave fewer than `FEW`. Batches that still
   follow each other are told by their correlation at lag 1, r, which is too small by about one over their
   number; the variance then grows by (1 + r)/(1 - r), as for an autoregressive sequence (Tafazzoli, Wilson, Lada
-  and Steiger, "Skart", Winter Simulation Conference 2008). What differs between realisations, no batch can see.
+  and Steiger, "Skart", Winter Simulation Conference 2008). What differs between realisations, no batch can see;
+  nor can it where a realisation remembers for as long as it lasts (:mod:`app.deltaq.long_range`).
 
 **Rare and large bursts**: one group holds most of what is counted, and a variance from such groups is itself
 uncertain. Its degrees of freedom are 2/(2/(m - 1) + κ/m) for m groups, the ratio of moments that a χ² has, with
@@ -29,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from app.deltaq.long_range import remembers_throughout
 from app.deltaq.sample import Sample
 
 BATCHES = (20, 10, 5)
@@ -81,7 +83,7 @@ def effective_size(exceeds: NDArray[np.bool_], confidence: float, sample: Sample
     ``exceeds`` holds one truth value per packet of ``sample``; ``confidence`` (above 0.5) is that of the limit
     it serves. A constant indicator, or fewer than two packets per batch, shows no dependence: the size is then
     ``sample.worth``. Never above it, and at least 1 unless the sample is empty; 1 also where one realisation is
-    worth less than `LEAST_OF_ONE`.
+    worth less than `LEAST_OF_ONE`, or remembers for as long as it lasts.
     """
     ratio = sample.part(exceeds)
     if ratio in (0.0, 1.0) or not exceeds.any() or exceeds.all():
@@ -95,8 +97,11 @@ def effective_size(exceeds: NDArray[np.bool_], confidence: float, sample: Sample
         sums, sizes = group_sums(counted, edges), group_sums(sample.weights, edges)
         found = min(found, ratio_size(sums, sizes, whole, confidence, follow=follow))
     found /= sample.copies
-    # So few leave open how far the dependence reaches: the run may have seen a calm part of it.
-    unknown = not sample.replicated and found < LEAST_OF_ONE < sample.worth
+    # So few, or so long a memory, leave open how far it reaches: the run may have seen a calm part of it.
+    unknown = not sample.replicated and (
+        found < LEAST_OF_ONE < sample.worth
+        or remembers_throughout(sample.delays_ps > level_ps(sample, 0.5), sample)
+    )
     return 1.0 if unknown else max(1.0, found)
 
 
