@@ -86,7 +86,7 @@ messages: setup
 bench: setup
 	@$(BIN)/python -m benchmarks
 
-# How often limits and verdicts are wrong, against known truth: an hour, and docs/coverage.md.
+# How often limits and verdicts are wrong, against known truth: half an hour, and docs/coverage.md.
 coverage: setup
 	@$(BIN)/python -m benchmarks.coverage
 
