@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from app.discovery.hosts_text import by_hand
 from app.discovery.model import Discovery
 from app.errors import InputError, Place
 from app.importing.document import as_yaml
-from app.inventory.drafts import beside, located
+from app.inventory.drafts import apart, beside, located
 from app.inventory.editing import EMPTY_FILES
 from app.inventory.loader import load_network
 from app.inventory.models import Network
@@ -68,6 +69,16 @@ def add(folder: Path, discovery: Discovery) -> tuple[Change, ...]:
     return added
 
 
+@dataclass(frozen=True)
+class FolderDraft:
+    """The files of a folder that changes are written into, by name: as they are (``None``: not there), and as they
+    are to be.
+    """
+
+    before: Mapping[str, bytes | None]
+    after: Mapping[str, bytes]
+
+
 def write(
     folder: Path,
     changes: Collection[Change],
@@ -77,18 +88,36 @@ def write(
     *,
     whole: bool = False,
 ) -> None:
-    """Write these changes from the known network to the one found into the files of a folder.
-
-    What they do not concern stays, comments included; files that are not there are made. ``shared`` is the data of
-    the folder's defaults, which are made with it where there are none. With ``whole`` they are all the changes: the
-    folder must then hold what was found.
+    """Write these changes from the known network to the one found into the files of a folder; see `draft`.
 
     Raises:
         InputError: a file is not laid out so that this can be done, was changed meanwhile or cannot be written.
         InputErrors: the folder would hold no consistent network; nothing is written then.
     """
+    write_draft(folder, draft(folder, changes, known, found, shared, whole=whole))
+
+
+def draft(
+    folder: Path,
+    changes: Collection[Change],
+    known: Network,
+    found: Network,
+    shared: Mapping[str, Any] = NOTHING,
+    *,
+    whole: bool = False,
+) -> FolderDraft:
+    """The files of a folder with these changes from the known network to the one found. Nothing is written to it.
+
+    What the changes do not concern stays, comments included; files that are not there are made. ``shared`` is the
+    data of the folder's defaults, which are made with it where there are none. With ``whole`` they are all the
+    changes: the folder must then hold what was found.
+
+    Raises:
+        InputError: a file is not laid out so that this can be done, or a copy of the folder cannot be made.
+        InputErrors: the folder would hold no consistent network.
+    """
     before = _texts(folder)
-    with beside(folder) as made:
+    with apart(folder) as made:
         shutil.copytree(folder, made)
         files = {**EMPTY_FILES, "defaults.yaml": as_yaml({"data": dict(shared)})}
         for name, text in files.items():
@@ -101,9 +130,22 @@ def write(
             raise located(error, made, folder) from None
         if whole and differences(network, found, EVERY_FIELD):
             raise by_hand(str(folder / "hosts.yaml"))
-        if _texts(folder) != before:
+        return FolderDraft(before, {name: (made / name).read_bytes() for name in WRITTEN_FILES})
+
+
+def write_draft(folder: Path, drafted: FolderDraft) -> None:
+    """Give a folder the files of a draft, all of them or none.
+
+    Raises:
+        InputError: a file was changed since the draft, or cannot be written.
+    """
+    with beside(folder) as made:
+        shutil.copytree(folder, made)  # with the rights of its files
+        for name, text in drafted.after.items():
+            (made / name).write_bytes(text)
+        if _texts(folder) != drafted.before:
             raise InputError("was changed meanwhile", Place(file=str(folder)), "try again")
-        _take_over(made, folder, before)
+        _take_over(made, folder, drafted.before)
 
 
 def _texts(folder: Path) -> dict[str, bytes | None]:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from app.errors import InputError, InputErrors, Place, StoreError
+from app.errors import InputError, InputErrors, Place, QosforgeError, StoreError
 from app.inventory.loader import load_network
 from app.inventory.models import Device, Network, is_name
 from app.units import listed
@@ -88,6 +88,16 @@ class Networks:
             yield folder
 
     @contextmanager
+    def files(self, name: str) -> Iterator[Path]:
+        """A network's folder, to be read; errors in the block name its files, not this machine's.
+
+        Raises:
+            NetworkUnknown: there is none of this name.
+        """
+        with _by_file(self._of(name)) as folder:
+            yield folder
+
+    @contextmanager
     def new(self, name: str) -> Iterator[Path]:
         """Where a network of this name would be, for one writer at a time; nothing is made.
 
@@ -123,8 +133,9 @@ def _by_file(folder: Path) -> Iterator[Path]:
     """A folder, whose files are told by their names alone."""
     try:
         yield folder
-    except InputError as error:
+    except QosforgeError as error:
         for problem in {id(one): one for one in (error, *error.problems())}.values():
+            problem.message = problem.message.replace(f"{folder}/", "")
             if problem.where.file is not None:
                 problem.where = replace(problem.where, file=Path(problem.where.file).name)
         raise

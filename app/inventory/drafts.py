@@ -1,4 +1,4 @@
-"""A copy of a network's folder beside it: what is written there is read before it takes the folder's place."""
+"""A copy of a network's folder: what is written there is read before it takes the folder's place."""
 
 from __future__ import annotations
 
@@ -23,6 +23,22 @@ def beside(folder: Path) -> Iterator[Path]:
             yield Path(place) / folder.resolve().name
     except OSError as error:
         raise InputError(f"cannot be written: {error.strerror}", Place(file=str(folder))) from None
+
+
+@contextmanager
+def apart(folder: Path) -> Iterator[Path]:
+    """A place for a copy of a folder that is only looked at, under its own name: not beside it, where one may have
+    no right to write.
+
+    Raises:
+        InputError: the folder cannot be read, or nothing can be written where temporary files go.
+    """
+    try:
+        with tempfile.TemporaryDirectory(prefix="qosforge-inventory-") as place:
+            yield Path(place) / folder.resolve().name
+    except OSError as error:
+        hint = "free room for temporary files (TMPDIR), and let qosforge read the folder"
+        raise InputError(f"cannot be copied: {error.strerror}", Place(file=str(folder)), hint) from None
 
 
 def located(error: InputError, draft: Path, folder: Path) -> InputError:

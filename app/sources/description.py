@@ -62,6 +62,11 @@ class SourceDescription(BaseModel):
     jump: str | None = None
 
 
+@dataclass(eq=False)
+class SourceMissing(InputError):
+    """The network's inventory has no source."""
+
+
 @dataclass(frozen=True)
 class Source:
     """A described source, ready to be read."""
@@ -72,19 +77,24 @@ class Source:
     options: BaseModel
     file: SourceFile
 
+    @property
+    def location(self) -> str:
+        """Where it is, as people know it."""
+        return self.plugin.location(self.options)
+
 
 def read_source(folder: Path) -> Source:
     """The source that a network's folder names.
 
     Raises:
-        InputError: the folder has no ``source.yaml``, or it names no plug-in that is installed.
+        SourceMissing: the folder has no ``source.yaml``.
+        InputError: it names no plug-in that is installed.
         InputErrors: what it says is wrong; carries every problem, with its place and without any secret.
     """
     path = folder / SOURCE
     if not path.is_file():
-        raise InputError(
-            f"the network has no {SOURCE}", Place(file=str(path)), "write one: see docs/inventory-sources.md"
-        )
+        hint = "write one: see docs/inventory-sources.md"
+        raise SourceMissing(f"the network has no {SOURCE}", Place(file=str(path)), hint)
     document = read_document(path)
     problems: list[InputError] = []
     description = _validated(SourceDescription, document.data, document, (), problems)

@@ -56,6 +56,11 @@ class NornirPlugin:
 
     options = NornirOptions
 
+    def location(self, options: Any) -> str:
+        """The name of Nornir's plug-in: what an argument means is its own affair."""
+        assert isinstance(options, NornirOptions)  # what `SourcePlugin` promises
+        return options.inventory
+
     def read(self, options: Any, file: SourceFile) -> SourceNetwork:
         """The hosts of the inventory.
 
@@ -78,7 +83,8 @@ class NornirPlugin:
         try:
             hosts = plugin(**arguments).load().hosts
         except Exception as error:  # noqa: BLE001  somebody else's code: whatever it raises is told, not shown as ours
-            raise _failed(options.inventory, error, secret_values(arguments), file) from None
+            sourced = {str(arguments[name]) for name, value in options.arguments.items() if _is_sourced(value)}
+            raise _failed(options.inventory, error, secret_values(arguments) | (sourced - {""}), file) from None
         notes: list[Note] = []
         devices = [_device(name, host, options.data, notes) for name, host in hosts.items() if _named(name, notes)]
         return SourceNetwork(tuple(devices), None, tuple(notes))
@@ -89,7 +95,7 @@ PLUGIN = NornirPlugin()
 
 def _argument(name: str, value: Any, file: SourceFile) -> Any:
     place = file.place("arguments", name)
-    if isinstance(value, dict) and value.keys() & KEYS:
+    if _is_sourced(value):
         try:
             source = _SOURCED.validate_python(value)
         except ValidationError:
@@ -103,6 +109,11 @@ def _argument(name: str, value: Any, file: SourceFile) -> Any:
     if name.endswith("_file") and isinstance(value, str):
         return str(file.folder / Path(value).expanduser())
     return value
+
+
+def _is_sourced(value: Any) -> bool:
+    """Whether an argument says where its value is kept."""
+    return isinstance(value, dict) and bool(value.keys() & KEYS)
 
 
 def _failed(name: str, error: Exception, secrets: frozenset[str], file: SourceFile) -> SourceError:

@@ -42,6 +42,10 @@ class SourcePlugin(Protocol):
     options: type[BaseModel]
     """The model of its own options, which stand under ``options`` of ``source.yaml``."""
 
+    def location(self, options: Any) -> str:
+        """Where the source is, as people know it: an address or a name, and no secret."""
+        ...
+
     def read(self, options: Any, file: SourceFile) -> SourceNetwork:
         """Read the whole source; nothing is changed in it.
 
@@ -71,4 +75,7 @@ def load_plugin(name: str, place: Place) -> SourcePlugin:
         plugin: SourcePlugin = installed()[name].load()
     except Exception as error:  # noqa: BLE001  somebody else's code: whatever it raises is told, not shown as ours
         raise InputError(f"the plug-in {name!r} cannot be loaded: {error}", place, "install it again") from None
+    if not all(hasattr(plugin, part) for part in ("options", "location", "read")):
+        hint = "bring it to a release for this one: docs/inventory-sources.md says what it has to have"
+        raise InputError(f"the plug-in {name!r} is not as qosforge needs it", place, hint)
     return plugin

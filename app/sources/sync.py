@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 from app.discovery.difference import EVERY_FIELD, Change, differences
 from app.discovery.facts import Note
-from app.discovery.folder import write
+from app.discovery.folder import FolderDraft, draft, write, write_draft
 from app.errors import Place, SourceError
 from app.intent.yaml_source import read_document
 from app.inventory.loader import BOUNDS, load_network
@@ -90,6 +91,85 @@ def write_comparison(comparison: Comparison) -> None:
         comparison.shared,
         whole=True,
     )
+
+
+@dataclass(frozen=True)
+class FileChange:
+    """A file that differs from what its source makes of it; ``before`` is ``None`` where there is none yet."""
+
+    name: str
+    before: str | None
+    after: str
+
+
+@dataclass(frozen=True)
+class SyncPlan:
+    """What a sync would write, worked out without writing it.
+
+    ``gone`` are the devices that the source does not have: ``changes`` take them out only where that was asked for
+    (``remove``). ``devices`` and ``links`` count what the folder would hold.
+    """
+
+    remove: bool
+    changes: tuple[Change, ...]
+    gone: tuple[str, ...]
+    notes: tuple[Note, ...]
+    devices: int
+    links: int
+    draft: FolderDraft
+
+    @property
+    def files(self) -> tuple[FileChange, ...]:
+        """The files that would be written."""
+        pairs = ((name, self.draft.before[name], after) for name, after in self.draft.after.items())
+        return tuple(
+            FileChange(name, None if before is None else before.decode(), after.decode())
+            for name, before, after in pairs
+            if before != after
+        )
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the files that would be written, as they are and as they would be: what was shown of it holds
+        as long as this is the same.
+        """
+        found = hashlib.sha256()
+        for file in self.files:
+            for text in (file.name, file.before, file.after):
+                part = b"" if text is None else text.encode()
+                # With their lengths, so that no other texts come to the same bytes.
+                found.update(f"{-1 if text is None else len(part)}:".encode() + part)
+        return found.hexdigest()
+
+
+def plan_sync(folder: Path, *, remove: bool = False) -> SyncPlan:
+    """Read the source that a folder names, and work out what would be written. Nothing is.
+
+    Without ``remove``, devices that the source does not have stay, with their links.
+
+    Raises:
+        InputError, InputErrors: as `compare_with_source`; or the folder cannot be made to say what the source does.
+        SourceError: the source cannot be read.
+    """
+    comparison = compare_with_source(folder)
+    gone = comparison.gone_devices
+    wanted = comparison if remove or not gone else without_removals(comparison)
+    if wanted.changes:
+        drafted = draft(folder, wanted.changes, wanted.known, wanted.target, wanted.shared, whole=True)
+    else:
+        drafted = FolderDraft({}, {})
+    devices, links = len(wanted.target.devices), len(wanted.target.links)
+    return SyncPlan(remove, wanted.changes, gone, wanted.notes, devices, links, drafted)
+
+
+def write_plan(folder: Path, plan: SyncPlan) -> None:
+    """Write what was planned, all of it or nothing.
+
+    Raises:
+        InputError: a file was changed since the plan, or cannot be written.
+    """
+    if plan.files:
+        write_draft(folder, plan.draft)
 
 
 def _known(folder: Path) -> Network:

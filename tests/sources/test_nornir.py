@@ -148,3 +148,16 @@ def test_netbox_by_nornirs_plug_in(netbox: NetBoxServer, tmp_path: Path, monkeyp
     with pytest.raises(SourceError, match="Failed to get data from NetBox") as caught:
         compare_with_source(tmp_path)
     assert "notInAnyOutput" not in str(caught.value) + repr(caught.value)
+
+
+def test_what_a_plug_in_says_of_a_value_that_is_kept_elsewhere_is_not_told(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("THEIR_FILE", "hosts-0123secret")
+    words = "{host_file: {env: THEIR_FILE}, group_file:"
+    (folder / "source.yaml").write_text(SIMPLE.replace("{host_file: theirs/hosts.yaml, group_file:", words))
+    (folder / "hosts-0123secret").mkdir()
+    monkeypatch.chdir(folder)
+    with pytest.raises(SourceError, match="IsADirectoryError") as caught:
+        compare_with_source(folder)
+    assert "0123secret" not in str(caught.value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -152,12 +153,11 @@ class NetBox:
         return told
 
 
+@dataclass(eq=False)
 class FilterRefused(InputError):
     """NetBox does not know a value of a filter; ``parameters`` has its words by the filters' names."""
 
-    def __init__(self, message: str, parameters: Mapping[str, str]) -> None:
-        super().__init__(message)
-        self.parameters = parameters
+    parameters: Mapping[str, str] = field(default_factory=dict)
 
 
 def _json(answer: Any) -> Any:

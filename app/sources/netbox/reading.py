@@ -24,6 +24,11 @@ class NetBoxPlugin:
 
     options = NetBoxOptions
 
+    def location(self, options: Any) -> str:
+        """Its address."""
+        assert isinstance(options, NetBoxOptions)  # what `SourcePlugin` promises
+        return options.url
+
     def read(self, options: Any, file: SourceFile) -> SourceNetwork:
         """The devices that the filter leaves, with the ports that have a rate and what their cables connect.
 
