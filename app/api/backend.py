@@ -54,6 +54,8 @@ class Backend:
     policies: PolicyLibrary
     desk: Desk
     compute: Compute
+    sources: Compute
+    """Reads sources of inventories: a process of its own, as one that does not answer must hold up nothing else."""
     background: Background
     previews: Previews
     metrics: Metrics
@@ -86,6 +88,7 @@ def open_backend(settings: Settings) -> Iterator[Backend]:
         artifacts = open_artifacts(settings, database)
         limits = Limits(settings.compute_megabytes, settings.compute_seconds)
         compute = opened.enter_context(closing(Compute(settings.compute_processes, _PRELOAD, limits)))
+        sources = opened.enter_context(closing(Compute(1, limits=limits)))
         networks = Networks(settings.inventories_dir)
         background = opened.enter_context(closing(Background(SHORT_SECONDS, LONG_SECONDS, limits)))
         previews = Previews(settings, networks, compute, partial(last_text, database, artifacts))
@@ -101,6 +104,7 @@ def open_backend(settings: Settings) -> Iterator[Backend]:
             policies=PolicyLibrary(database, artifacts),
             desk=Desk(settings, store, artifacts),
             compute=compute,
+            sources=sources,
             background=background,
             previews=previews,
             metrics=metrics,

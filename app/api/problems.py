@@ -24,6 +24,7 @@ from app.access.testers import TesterUnknown
 from app.access.throttle import TooManyAttempts
 from app.access.tokens import TokenUnknown
 from app.access.users import LastAdmin, NameTaken, UserUnknown
+from app.api.sync_job import SyncMoved
 from app.compute import TooBusy, TookTooLong, TookTooMuch
 from app.database.connections import DatabaseFailed
 from app.errors import (
@@ -36,6 +37,7 @@ from app.errors import (
     QosforgeError,
     RefusedError,
     ServiceError,
+    SourceError,
     StoreError,
     TesterError,
 )
@@ -45,6 +47,7 @@ from app.runs.policy_versions import PolicyMoved, PolicyUnknown
 from app.runs.store import RunUnknown
 from app.runs.sweeps import SweepUnknown
 from app.runs.wrong_state import WrongState
+from app.sources.description import SourceMissing
 from app.tester.faults import FaultyMeasurement
 from app.webhooks.registry import WebhookDisabled, WebhookUnknown
 
@@ -132,6 +135,7 @@ HEADERS_TOO_LARGE = Kind("headers-too-large", "Request headers too large", 431, 
 INTERNAL = Kind("internal", "Internal error", 500, "the service's log has it under the id in instance")
 NOT_INSTALLED = Kind("not-installed", "Not installed", 501)
 DEVICE_FAILED = Kind("device-failed", "A device or tester failed", 502)
+SOURCE_FAILED = Kind("source-failed", "The source of an inventory failed", 502)
 UNAVAILABLE = Kind("unavailable", "Unavailable", 503)
 BUSY = Kind("busy", "Busy", 503, "come again after Retry-After seconds")
 TIMED_OUT = Kind("timed-out", "Timed out", 504, "ask for less at once, or raise QOSFORGE_REQUEST_SECONDS")
@@ -161,6 +165,8 @@ KINDS: dict[type[QosforgeError], Kind] = {
     WebhookDisabled: WRONG_STATE,
     LastAdmin: WRONG_STATE,
     NameTaken: WRONG_STATE,
+    SourceMissing: NOT_FOUND,
+    SyncMoved: WRONG_STATE,
     RefusedError: REFUSED,
     NotAuthenticated: NOT_AUTHENTICATED,
     TooManyAttempts: TOO_MANY,
@@ -168,6 +174,7 @@ KINDS: dict[type[QosforgeError], Kind] = {
     DeviceError: DEVICE_FAILED,
     DeviceErrors: DEVICE_FAILED,
     TesterError: DEVICE_FAILED,
+    SourceError: SOURCE_FAILED,
     StoreError: UNAVAILABLE,
     EngineBusy: UNAVAILABLE,
     TooBusy: BUSY,

@@ -48,6 +48,8 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
 """Requests that are good but for the network that they name."""
 EVERYWHERE = {
     ("post", f"{PREFIX}/networks"),
+    ("get", f"{PREFIX}/networks/{{network}}/sync"),
+    ("post", f"{PREFIX}/networks/{{network}}/sync"),
     ("post", f"{PREFIX}/networks/{{network}}/devices"),
     ("delete", f"{PREFIX}/networks/{{network}}/devices/{{device}}"),
     ("post", f"{PREFIX}/users"),
