@@ -27,6 +27,7 @@ from app.web.routes import (
     run_downloads,
     run_orders,
     runs,
+    sync,
     users,
     webhooks,
 )
@@ -35,6 +36,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     login.router,
     home.router,
     networks.router,
+    sync.router,
     devices.router,
     experiments.router,
     runs.router,

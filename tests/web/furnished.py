@@ -47,6 +47,7 @@ SAMPLES = {
     "/experiments/{name}/plots": "/experiments/cern-wrr/plots",
     "/networks": "/networks",
     "/networks/{network}": f"/networks/{NETWORK}",
+    "/networks/{network}/sync": f"/networks/{NETWORK}/sync",
     "/networks/{network}/devices/{device}": f"/networks/{NETWORK}/devices/r1",
     "/policies": "/policies",
     "/policies/new": "/policies/new?name=another",

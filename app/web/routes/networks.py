@@ -24,6 +24,7 @@ from app.runs.drift_watch import LEAST_MINUTES, MOST_MINUTES
 from app.runs.rules import NetworkRules
 from app.web.pages import ThePage, sees
 from app.web.views.networks import network_view
+from app.web.views.sync import origin
 
 router = APIRouter()
 
@@ -73,6 +74,7 @@ def show_network(page: ThePage, backend: TheBackend, network: str) -> Response:
         "networks/network.html.j2",
         view=network_view(backend, found),
         watch=rest.network_drift(backend, network),
+        origin=origin(backend, network),
         platforms=sorted(installed()),
         transports=get_args(Transport),
         **_rules(backend, network),

@@ -43,6 +43,7 @@ def explained(page: Page, problem: dict[str, Any], retry_after: str | None) -> E
         "not-found": page.text("There is no such thing here"),
         "wrong-state": page.text("This is not possible now"),
         "device-failed": page.text("A device failed"),
+        "source-failed": page.text("The source of the inventory failed"),
         "not-installed": page.text("Something is not installed for this"),
         "unavailable": page.text("The service cannot do this now"),
     }
