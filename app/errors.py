@@ -10,7 +10,8 @@
         │   ├── LoginRefused      it does not take the credentials
         │   ├── EnableRefused     it took them, and does not take the enable secret
         │   ├── CommandRefused    it does not answer a show command
-        │   └── ChangeRefused     it does not take a line
+        │   ├── ChangeRefused     it does not take a line
+        │   └── CommitPending     it takes no further change while one waits to be confirmed
         ├── DeviceErrors          several of them at once
         ├── TesterError           a tester could not measure
         ├── SourceError           an inventory source (NetBox, a plug-in of Nornir) could not be read
@@ -153,6 +154,11 @@ class CommandRefused(DeviceError):
 @dataclass(eq=False)
 class ChangeRefused(DeviceError):
     """A device does not take a line that was entered."""
+
+
+@dataclass(eq=False)
+class CommitPending(DeviceError):
+    """A device takes no further change: another one waits to be confirmed there. Nothing was entered."""
 
 
 @dataclass(eq=False)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Literal
 
+from cli_candidate.pending import PendingCommit
 from napalm.base.base import NetworkDriver
 
 from app.deploy.failures import problem_of
@@ -46,10 +47,15 @@ class DeviceDriver:
             answers: dict[str, str] = self._driver.cli(list(commands))
             return {command: self._words.text(answer) for command, answer in answers.items()}
 
-    def has_pending_commit(self) -> bool:
-        """Whether a commit waits to be confirmed."""
+    def pending_commit(self) -> PendingCommit | None:
+        """The commit that waits to be confirmed, whoever entered it; ``None`` where there is none.
+
+        Raises:
+            DeviceError: the session failed, or the device's answer cannot be understood.
+        """
         with self._errors():
-            return bool(self._driver.has_pending_commit())
+            pending: PendingCommit | None = self._driver.get_pending_commit()
+            return pending
 
     def load_merge_candidate(self, config: str) -> None:
         """Hand over lines for the next commit."""
@@ -61,6 +67,7 @@ class DeviceDriver:
 
         Raises:
             ChangeRefused: the device does not take a line.
+            CommitPending: another commit waits to be confirmed, so none was entered.
             DeviceError: the session failed.
         """
         with self._errors(changing=True):

@@ -6,6 +6,7 @@ from typing import TypeVar
 
 from cli_candidate.errors import (
     CommitBrokenError,
+    CommitPendingError,
     EnableRefusedError,
     LimitExceededError,
     LineTimeoutError,
@@ -27,6 +28,7 @@ from app.deploy.sessions import setting_of
 from app.errors import (
     ChangeRefused,
     CommandRefused,
+    CommitPending,
     DeviceError,
     EnableRefused,
     LoginRefused,
@@ -63,6 +65,9 @@ def _problem(caught: Exception, place: Place) -> QosforgeError:
             return _unreached(caught, place)
         case MergeConfigException():
             return ChangeRefused(str(caught), place, "nothing further was sent to it")
+        case CommitPendingError():
+            hint = "confirm it on the device, or take it back, then run it again"
+            return CommitPending(str(caught), place, hint)
         case CommandErrorException():
             return CommandRefused(str(caught), place, "nothing further was sent to it")
         case NapalmException():

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
+
+from cli_candidate.pending import PendingCommit
 
 from app.compiler.candidate import undo
 from app.configtree import as_text, unmanaged
@@ -17,9 +20,14 @@ from app.deploy.device_driver import DeviceDriver
 from app.deploy.not_saved import CHOICES, difference
 from app.deploy.traits import Traits
 from app.deploy.unsaved import in_the_way
-from app.errors import ChangeRefused, DeviceError, Place
+from app.errors import ChangeRefused, CommitPending, DeviceError, Place
 from app.platforms.base import platform
 from app.platforms.device_text import DeviceText
+
+MOST_LOOKS = 3
+"""How often a device is looked at whose commit timer was armed meanwhile. A dead process has one line under way at
+most, so a second look finds what it did; each look takes no longer than the limits of its steps.
+"""
 
 
 class Journal(Protocol):
@@ -35,7 +43,8 @@ class Journal(Protocol):
 class Target:
     """One box in a transaction. ``original`` is its running configuration before the first touch;
     ``meets`` says whether a running configuration holds the plan; ``saved`` whether the change was confirmed, so
-    that the startup configuration has to go back too.
+    that the startup configuration has to go back too; ``touched`` whether the run had begun to touch the device
+    before, so that a commit pending there may be its own.
     """
 
     device: str
@@ -45,6 +54,7 @@ class Target:
     delta: tuple[str, ...]
     meets: Callable[[DeviceText], bool]
     saved: bool = False
+    touched: bool = False
 
 
 def running(driver: DeviceDriver) -> DeviceText:
@@ -63,30 +73,70 @@ def apply(driver: DeviceDriver, target: Target, journal: Journal, revert_seconds
     A box that already holds the plan is left alone: an earlier attempt at this step came through. One that
     reads otherwise than before was left half-way, or changed by somebody else: it is not built upon.
 
+    A process that died may have armed the timer by its last line, which the device carries out when it comes to it.
+    Such a commit of this run, in which nothing was entered, is taken back, and the device looked at again; one of
+    anybody else is left alone.
+
     Returns:
         The running configuration afterwards.
 
     Raises:
-        DeviceError: the box refused a line, or had changed since it was read.
+        CommitPending: a commit was pending at `MOST_LOOKS` looks, so nothing was entered.
+        DeviceError: a commit that is not this run's waits to be confirmed; the box refused a line, or had changed
+            since it was read.
     """
     place = Place(device=target.device)
-    held = running(driver)
-    if held != target.original:
-        if target.meets(held):
-            journal.record(target.device, "touched", note="it holds the plan already")
-            return held
-        journal.record(target.device, "failed", note="the box does not read as it did")
-        raise DeviceError(
-            "its configuration changed since it was read, so the delta was not sent",
-            place,
-            "run it again: it starts from what the box holds then",
-        )
-    if target.traits.native_rollback or not target.traits.revert_timer:
-        # A driver whose timer is a reload looks at it itself.
-        _require_saved(driver, target, held)
-    text = as_text(target.delta)
-    journal.record(target.device, "touching", before=target.original, delta=text)
-    driver.load_merge_candidate(config=text)
+    opened = target.touched
+    for _ in range(MOST_LOOKS):
+        held = running(driver)
+        if held != target.original:
+            if target.meets(held):
+                journal.record(target.device, "touched", note="it holds the plan already")
+                return held
+            journal.record(target.device, "failed", note="the box does not read as it did")
+            raise DeviceError(
+                "its configuration changed since it was read, so the delta was not sent",
+                place,
+                "run it again: it starts from what the box holds then",
+            )
+        if target.traits.native_rollback or not target.traits.revert_timer:
+            # A driver whose timer is a reload looks at it itself.
+            _require_saved(driver, target, held)
+        pending = _pending(driver, target)
+        if pending is not None:
+            if not (target.touched and pending.own and pending.may_be_set_for(revert_seconds)):
+                if opened:
+                    # Nothing of the run stands there: what settles an open touch must not meet that commit.
+                    journal.record(target.device, "undone", note="nothing was entered")
+                raise _not_ours(target, pending)
+            _take_back(driver, target, held, journal)
+            opened = False
+            continue
+        opened = True
+        try:
+            _send(driver, target, journal, revert_seconds)
+        except CommitPending:
+            continue  # armed since the look before; the next one tells by whom
+        journal.record(target.device, "touched")
+        return running(driver)
+    if opened:
+        journal.record(target.device, "undone", note="nothing was entered")
+    raise CommitPending(
+        f"at {MOST_LOOKS} looks another commit was pending, so the delta was not sent",
+        place,
+        "run it again when nobody else works on the device",
+    )
+
+
+def _send(driver: DeviceDriver, target: Target, journal: Journal, revert_seconds: int) -> None:
+    """Enter the delta.
+
+    Raises:
+        CommitPending: another commit waits to be confirmed, so nothing was entered.
+        DeviceError: the device refused a line.
+    """
+    journal.record(target.device, "touching", before=target.original, delta=as_text(target.delta))
+    driver.load_merge_candidate(config=as_text(target.delta))
     try:
         if target.traits.revert_timer:
             driver.commit_config(revert_in=revert_seconds)
@@ -95,9 +145,41 @@ def apply(driver: DeviceDriver, target: Target, journal: Journal, revert_seconds
             driver.commit_config()
     except ChangeRefused as error:
         journal.record(target.device, "failed", note=error.message)
-        raise DeviceError(f"the box refused the change: {error.message}", place, "nothing is kept of it") from None
-    journal.record(target.device, "touched")
-    return running(driver)
+        raise DeviceError(
+            f"the box refused the change: {error.message}", Place(device=target.device), "nothing is kept of it"
+        ) from None
+
+
+def _pending(driver: DeviceDriver, target: Target) -> PendingCommit | None:
+    return driver.pending_commit() if target.traits.revert_timer else None
+
+
+def _not_ours(target: Target, pending: PendingCommit) -> DeviceError:
+    """The refusal to touch a device on which somebody else's commit is pending, by that one's name."""
+    who = pending.user or "somebody whom the device does not name"
+    return DeviceError(
+        f"a commit of {who} waits there to be confirmed, which is not this run's, so nothing was entered",
+        Place(device=target.device),
+        "let them confirm it or take it back, then run it again",
+    )
+
+
+def _take_back(driver: DeviceDriver, target: Target, held: DeviceText, journal: Journal) -> None:
+    """End a pending commit of this run, in which nothing was entered.
+
+    Raises:
+        DeviceError: unsaved lines are in the way, or the device does not read as before then.
+    """
+    if not target.traits.native_rollback:
+        _require_saved(driver, target, held)  # cancelling a reload saves what runs
+    note = "a process that died had set its timer and entered nothing"
+    journal.record(target.device, "undoing", before=target.original, note=note)
+    if target.traits.native_rollback:
+        driver.rollback()
+    else:
+        driver.confirm_commit()
+    note = require_as_before(target, running(driver))
+    journal.record(target.device, "undone", note=note)
 
 
 def _require_saved(driver: DeviceDriver, target: Target, held: DeviceText) -> None:
@@ -152,21 +234,35 @@ def restore(driver: DeviceDriver, target: Target, journal: Journal) -> DeviceTex
         The running configuration afterwards; equal to the original but for such lines.
 
     Raises:
-        DeviceError: what we manage does not read as it did.
+        CommitPending: a commit was pending at `MOST_LOOKS` looks.
+        DeviceError: what we manage does not read as it did, or somebody else's commit waits to be confirmed.
     """
     journal.record(target.device, "undoing", before=target.original)
-    pending = target.traits.revert_timer and driver.has_pending_commit()
+    for _ in range(MOST_LOOKS - 1):
+        # A timer that a dead process armed only after the look is seen by the next one.
+        with suppress(CommitPending):
+            return _restored(driver, target, journal)
+    return _restored(driver, target, journal)
+
+
+def _restored(driver: DeviceDriver, target: Target, journal: Journal) -> DeviceText:
+    pending = _pending(driver, target)
     touched = running(driver)
+    if pending is not None and pending.user and not pending.own:
+        if touched == target.original and not target.saved:
+            journal.record(target.device, "undone", note=f"left alone: a commit of {pending.user} is pending")
+            return touched
+        raise _not_ours(target, pending)
     if pending and target.traits.native_rollback and _ours_alone(target, touched):
         driver.rollback()
-    else:
-        if pending and target.traits.native_rollback:
-            # The driver takes no further commit while one is pending; the inverse follows at once.
-            driver.confirm_commit()
-        lines = undo(target.platform, touched, target.original)
-        if lines:
-            _enter(driver, lines, target)
-            journal.record(target.device, "inverse_applied", delta=as_text(lines))
+        touched = running(driver)  # a timer that was set late goes back to the change, and not to what was before
+    elif pending and target.traits.native_rollback:
+        # The driver takes no further commit while one is pending; the inverse follows at once.
+        driver.confirm_commit()
+    lines = undo(target.platform, touched, target.original)
+    if lines:
+        _enter(driver, lines, target)
+        journal.record(target.device, "inverse_applied", delta=as_text(lines))
     held = running(driver)
     try:
         note = require_as_before(target, held)

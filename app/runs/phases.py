@@ -156,11 +156,15 @@ def push(
         LeaseLost: another run took a device before one was touched.
     """
     names = wave["devices"]
-    begun = bool(context.store.journal.open_touches(context.run_id))
+    earlier = {touch.device for touch in context.store.journal.open_touches(context.run_id)}
+    begun = bool(earlier)
     try:
         hindrance = held_up(context, list(prepared), candidate, wave["revert_seconds"])
         if not hindrance:
-            targets = _targets(context, held, prepared, _wanted(context, held, touched=begun))
+            targets = {
+                name: replace(target, touched=name in earlier)
+                for name, target in _targets(context, held, prepared, _wanted(context, held, touched=begun)).items()
+            }
             # Again: that may have taken its time, and what the gate says holds for a moment.
             hindrance = held_up(context, list(prepared), candidate, wave["revert_seconds"])
     except LeaseLost as error:

@@ -4,6 +4,7 @@ from cli_candidate.dialect import Dialect, FactPatterns
 from cli_candidate.driver import CandidateDriver
 from cli_candidate.errors import (
     CommitBrokenError,
+    CommitPendingError,
     LimitExceededError,
     LineRefusedError,
     LineTimeoutError,
@@ -11,11 +12,13 @@ from cli_candidate.errors import (
     SessionStoppedError,
 )
 from cli_candidate.limits import Limit, Limits
+from cli_candidate.pending import PendingCommit
 from cli_candidate.sender import CommitReport, Remark
 
 __all__ = [
     "CandidateDriver",
     "CommitBrokenError",
+    "CommitPendingError",
     "CommitReport",
     "Dialect",
     "FactPatterns",
@@ -24,6 +27,7 @@ __all__ = [
     "Limits",
     "LineRefusedError",
     "LineTimeoutError",
+    "PendingCommit",
     "Progress",
     "Remark",
     "SessionStoppedError",

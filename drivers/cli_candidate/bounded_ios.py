@@ -7,7 +7,12 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from napalm.base.exceptions import CommandErrorException, ConnectionClosedException, ConnectionException
+from napalm.base.exceptions import (
+    CommandErrorException,
+    ConnectionClosedException,
+    ConnectionException,
+    MergeConfigException,
+)
 from napalm.ios.ios import IOSDriver
 from netmiko.cisco import CiscoIosSSH
 from netmiko.exceptions import NetmikoTimeoutException
@@ -15,7 +20,8 @@ from netmiko.exceptions import NetmikoTimeoutException
 from cli_candidate.answers import require_configuration, require_nothing_more
 from cli_candidate.bounded import BoundedDriver
 from cli_candidate.connection import guarded
-from cli_candidate.errors import EnableRefusedError
+from cli_candidate.errors import CommitPendingError, EnableRefusedError
+from cli_candidate.pending import PendingCommit
 from cli_candidate.way import Way
 
 # NAPALM and Netmiko search the answers to file commands and commits by patterns whose work grows with the square
@@ -25,6 +31,11 @@ _LONGEST_LINE = 1 << 10
 # NAPALM's pattern for the removal of users, and the same with bounded work.
 _USERNAMES = ".*all username.*confirm"
 _USERNAMES_BOUNDED = r"all username[^\n]{0,200}confirm"
+
+# What NAPALM's commit says before it has entered anything: it saw a commit that is pending, or it did not get into
+# configuration mode with a timer, which the device refuses while one is pending.
+_IN_PROGRESS = "Configuration session already in progress"
+_NO_TIMED_MODE = "revert_in requires 'archive' feature"
 
 
 class _IosConnection(guarded(CiscoIosSSH)):  # type: ignore[misc]
@@ -142,9 +153,35 @@ class BoundedIosDriver(BoundedDriver, IOSDriver):
         """As ``ios`` has it, and also where the archive was taken away meanwhile: the timer goes on without it."""
         pending: dict[str, str] = super()._get_pending_commits()
         if not pending:
-            user = re.search(r"(?m)^User: (\S+)", self.device.send_command("show archive config rollback timer"))
-            pending = {"user": user[1]} if user is not None else {}
+            told = self.device.send_command("show archive config rollback timer")
+            if (user := re.search(r"(?m)^User: (\S+)", told)) is not None:
+                pending = {"user": user[1]}
+                if (timer := re.search(r"(?m)^Timer value: (.*)", told)) is not None:
+                    pending["timer"] = timer[1]
         return pending
+
+    def get_pending_commit(self) -> PendingCommit | None:
+        """The commit that waits to be confirmed, by whomever."""
+        pending = self._get_pending_commits()
+        if not pending:
+            return None
+        user = pending.get("user", "").strip()
+        minutes = re.match(r"(\d+) min", pending.get("timer", ""))
+        return PendingCommit(user, user == self.username, timer=60 * int(minutes[1]) if minutes else None)
+
+    def commit_config(self, message: str = "", revert_in: int | None = None) -> None:
+        """As ``ios`` has it.
+
+        Raises:
+            CommitPendingError: another commit waits to be confirmed, so nothing was entered.
+        """
+        try:
+            super().commit_config(message, revert_in)
+        except (CommandErrorException, MergeConfigException) as error:
+            seen = _IN_PROGRESS in str(error)
+            if not seen and not (_NO_TIMED_MODE in str(error) and self.has_pending_commit()):
+                raise
+            raise CommitPendingError("another commit waits to be confirmed") from error
 
     def cli(self, *arguments: Any, **parameters: Any) -> dict[str, Any]:
         """As ``ios`` has it."""

@@ -32,6 +32,7 @@ from cli_candidate.dialect import Dialect
 from cli_candidate.diff import merge_diff
 from cli_candidate.errors import EnableRefusedError
 from cli_candidate.facts import read_facts
+from cli_candidate.pending import PendingCommit
 from cli_candidate.sender import CommitReport, Sender
 from cli_candidate.terminal import GO_ON, Reply, Terminal
 
@@ -255,6 +256,10 @@ class CandidateDriver(BoundedDriver):
     def has_pending_commit(self) -> bool:
         """Whether the box will go back by itself unless confirmed; never where it has no timer."""
         return False
+
+    def get_pending_commit(self) -> PendingCommit | None:
+        """The commit that waits to be confirmed; never one where the box has no timer."""
+        return None
 
     def confirm_commit(self) -> None:
         """Write the running configuration to startup: the change then survives a restart.

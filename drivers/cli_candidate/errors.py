@@ -2,6 +2,8 @@
 
     ConnectAuthError           (NAPALM)
     └── EnableRefusedError     the box let us in, and does not take the enable secret
+    CommandErrorException      (NAPALM)
+    └── CommitPendingError     another commit waits to be confirmed: the device takes no further one
     MergeConfigException       (NAPALM)
     └── LineRefusedError       the box refused a line; the lines before it stay
     CommandTimeoutException    (NAPALM)
@@ -20,6 +22,7 @@ from dataclasses import dataclass
 
 from napalm.base.constants import CISCO_SANITIZE_FILTERS
 from napalm.base.exceptions import (
+    CommandErrorException,
     CommandTimeoutException,
     ConnectAuthError,
     ConnectionClosedException,
@@ -53,6 +56,10 @@ class Progress:
 
 class EnableRefusedError(ConnectAuthError):
     """The login succeeded; privileged mode was refused."""
+
+
+class CommitPendingError(CommandErrorException):
+    """A commit was refused, and nothing of it entered: another one waits to be confirmed."""
 
 
 class LimitExceededError(CommandTimeoutException):

@@ -9,6 +9,8 @@ from typing import ClassVar
 import cli_candidate
 from cli_candidate.answers import SAYS_NO, read_answer
 from cli_candidate.dialect import Dialect, FactPatterns
+from cli_candidate.errors import CommitPendingError
+from cli_candidate.pending import PendingCommit
 from cli_candidate.terminal import GO_ON, Replies
 from cli_candidate.unsaved import unsaved_lines
 from napalm.base.constants import CISCO_SANITIZE_FILTERS
@@ -70,6 +72,13 @@ IOS = Dialect(
 # Saving here would put the change into the very configuration the reload is to go back to.
 _RELOAD: Replies = ((re.compile(r"save\?\s*\[yes/no\]\s*:?\s*\Z", re.IGNORECASE), "no"), *GO_ON)
 
+# Cisco, IOS Configuration Fundamentals Command Reference, "show reload": "Reload scheduled for 15:12:00 UTC Mon
+# Mar 1 2004 (in 14 minutes and 20 seconds) by admin on vty0". Without a user name there stands the line alone.
+_UNITS = {"day": 86400, "hour": 3600, "minute": 60, "second": 1}
+_AMOUNT = re.compile(rf"(\d+) ({'|'.join(_UNITS)})")
+_LEFT = re.compile(rf"\bin ((?:\d+ (?:{'|'.join(_UNITS)})s?(?:,? and |, | )?)+)")
+_BY = re.compile(r"\bby (\S+) on \S+")
+
 
 def _sanitized(difference: str) -> str:
     """A line of :func:`unsaved_lines` without secrets; NAPALM's filters know a command by its beginning."""
@@ -94,14 +103,14 @@ class IOSLegacyDriver(cli_candidate.CandidateDriver):
         """Schedule the reload.
 
         Raises:
-            CommandErrorException: a reload is scheduled already.
+            CommitPendingError: a reload is scheduled already.
             CommitConfirmException: ``revert_in`` is not positive, running and startup differ (the
                 reload would lose that difference), or the box does not schedule it.
         """
         if revert_in <= 0:
             raise CommitConfirmException(f"revert_in={revert_in}: at least one second is needed")
         if self.has_pending_commit():
-            raise CommandErrorException("a reload is scheduled already: confirm_commit() cancels it")
+            raise CommitPendingError("a reload is scheduled already: confirm_commit() cancels it")
         self._require_saved()
         reply = self._terminal.run(f"reload in {max(1, math.ceil(revert_in / 60))}", _RELOAD)
         answer = read_answer(reply.text, self.dialect.refusal, self.dialect.warning)
@@ -126,13 +135,32 @@ class IOSLegacyDriver(cli_candidate.CandidateDriver):
         Raises:
             CommitConfirmException: the answer to ``show reload`` cannot be understood.
         """
+        return self._scheduled() is not None
+
+    def get_pending_commit(self) -> PendingCommit | None:
+        """The scheduled reload, by whomever.
+
+        Raises:
+            CommitConfirmException: the answer to ``show reload`` cannot be understood.
+        """
+        told = self._scheduled()
+        if told is None:
+            return None
+        user = _BY.search(told)
+        by = user[1] if user is not None else ""
+        left = _LEFT.search(told)
+        seconds = sum(int(n) * _UNITS[unit] for n, unit in _AMOUNT.findall(left[1])) if left is not None else None
+        return PendingCommit(by, by == self.username, left=seconds)
+
+    def _scheduled(self) -> str | None:
+        """What the box says of a scheduled reload; ``None`` where there is none."""
         text = self._terminal.run("show reload").text
         if read_answer(text, self.dialect.refusal, self.dialect.warning).refusal is not None:
-            return False
+            return None
         if re.search(r"no reload is scheduled", text, re.IGNORECASE):
-            return False
+            return None
         if re.search(r"reload scheduled", text, re.IGNORECASE):
-            return True
+            return str(text)
         raise CommitConfirmException(f"show reload: unexpected answer {text.strip()!r}")
 
     def confirm_commit(self) -> None:

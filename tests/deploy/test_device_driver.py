@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from cli_candidate.errors import CommitPendingError
 from napalm.base.base import NetworkDriver
 from napalm.base.exceptions import (
     CommandErrorException,
@@ -17,7 +18,7 @@ from napalm.base.exceptions import (
 from app.deploy.credentials import Credentials
 from app.deploy.device_driver import DeviceDriver
 from app.deploy.failures import problem_of
-from app.errors import ChangeRefused, CommandRefused, DeviceError, InputError, Place, QosforgeError
+from app.errors import ChangeRefused, CommandRefused, CommitPending, DeviceError, InputError, Place, QosforgeError
 from app.platforms.device_text import DeviceText, DeviceWords
 from app.platforms.secret_forms import BLOT
 
@@ -49,8 +50,8 @@ class Box(NetworkDriver):  # type: ignore[misc]  # NAPALM has no types
     def cli(self, commands: list[str], encoding: str = "text") -> dict[str, str]:
         return dict.fromkeys(commands, self._do("cli"))
 
-    def has_pending_commit(self) -> bool:
-        return bool(self._do("pending"))
+    def get_pending_commit(self) -> None:
+        self._do("pending")
 
     def load_merge_candidate(self, filename: str | None = None, config: str | None = None) -> None:
         self._do(f"load {config}")
@@ -78,11 +79,12 @@ CHANGES: dict[str, Callable[[DeviceDriver], None]] = {
 ACTS: dict[str, Callable[[DeviceDriver], object]] = {
     **CHANGES,
     "cli": lambda driver: driver.cli(["show x"]),
-    "pending": lambda driver: driver.has_pending_commit(),
+    "pending": lambda driver: driver.pending_commit(),
 }
 ERRORS = {
     MergeConfigException: ChangeRefused,
     CommandErrorException: CommandRefused,
+    CommitPendingError: CommitPending,
     ConnectionClosedException: DeviceError,
     NapalmException: DeviceError,
     OSError: DeviceError,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 import pytest
+from cli_candidate.pending import PendingCommit
 from napalm.base.base import NetworkDriver
 
 from app.deploy.device_driver import DeviceDriver
@@ -30,8 +31,8 @@ class Box(NetworkDriver):  # type: ignore[misc]  # NAPALM has no types
     def get_config(self, retrieve: str = "all", **_: object) -> dict[str, str]:
         return {"running": self.now, "startup": self.startup if self.shows_startup else ""}
 
-    def has_pending_commit(self) -> bool:
-        return self.pending
+    def get_pending_commit(self) -> PendingCommit | None:
+        return PendingCommit("qosforge", own=True, timer=600) if self.pending else None
 
     def load_merge_candidate(self, filename: str | None = None, config: str | None = None) -> None:
         self.candidate = config or ""
