@@ -20,6 +20,10 @@ from app.resources import root
 _PREFIX = "QOSFORGE_"
 _HOST = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.-]{0,251}[A-Za-z0-9_])?")
 _NESTED = "__"
+DEVICE_SESSIONS = 320
+"""Sessions with devices that are open at once: more than the 300 devices of the largest push that
+``benchmarks/pushing.py`` measures, so each of those is logged in to once in a run.
+"""
 
 
 class StepLimits(BaseModel):
@@ -148,6 +152,9 @@ class Settings(BaseSettings):
 
     device_limits: DeviceLimits = DeviceLimits()
     """How long and how much each step of a device session may take: ``QOSFORGE_DEVICE_LIMITS__<STEP>__<LIMIT>``."""
+
+    device_sessions: int = Field(default=DEVICE_SESSIONS, ge=1, le=10_000)
+    """Sessions with devices that a process holds open at once, whatever its runs; each has two threads."""
 
     @field_validator("var_dir", "known_hosts_file", "ssh_config_file", "credentials_file")
     @classmethod

@@ -92,7 +92,7 @@ class Previews:
         self._settings = settings
         self._networks = networks
         self._compute = compute
-        self.sessions = Sessions(settings.device_limits)
+        self.sessions = Sessions(settings.device_limits, settings.device_sessions)
         self._lock = threading.Lock()
         self._kept: OrderedDict[str, Preview] = OrderedDict()
         self._bytes = 0

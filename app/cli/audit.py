@@ -54,7 +54,7 @@ def audit_(
             traits(device.driver, device.name)
         settings = load_settings()
         route = route_to(settings, net)
-        with Fleet(net, route, Sessions(settings.device_limits)) as fleet:
+        with Fleet(net, route, Sessions(settings.device_limits, settings.device_sessions)) as fleet:
             progress("read", f"{len(net.devices)} devices: {route.told}")
             texts: Mapping[str, Configuration] = read_running(fleet)
         names: dict[str, str] = {}

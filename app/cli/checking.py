@@ -32,7 +32,7 @@ def check_devices(folder: Path, names: Sequence[str], *, as_json: bool) -> int:
     chosen = [device_of(network, name).name for name in names] or [device.name for device in network.devices]
     route = route_to(settings, network)
     progress("check", f"{len(chosen)} devices: {route.told}")
-    with Fleet(network, route, Sessions(settings.device_limits)) as fleet:
+    with Fleet(network, route, Sessions(settings.device_limits, settings.device_sessions)) as fleet:
         found = inspect_devices(fleet, chosen, _tell) if chosen else ()
     if as_json:
         print_json({"network": network.name, "devices": [one.model_dump(mode="json") for one in found]})

@@ -94,7 +94,7 @@ def measure(asked: Asked, packets: Path | None, as_json: bool) -> None:
         require_writable(packets)
     settings = load_settings()
     route = route_to(settings, net)
-    with Fleet(net, route, Sessions(settings.device_limits)) as fleet:
+    with Fleet(net, route, Sessions(settings.device_limits, settings.device_sessions)) as fleet:
         devices = measured_devices(loaded.intent, net)
         progress("read", f"{len(devices or net.devices)} devices: {route.told}")
         texts = live.read_running(fleet, devices)

@@ -97,5 +97,5 @@ def _now(network: Network, devices: Collection[str]) -> LiveState:
     settings = load_settings()
     route = route_to(settings, network)
     progress("read", f"{len(devices)} devices: {route.told}")
-    with Fleet(network, route, Sessions(settings.device_limits)) as fleet:
+    with Fleet(network, route, Sessions(settings.device_limits, settings.device_sessions)) as fleet:
         return read_now(fleet, devices)

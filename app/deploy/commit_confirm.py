@@ -45,6 +45,21 @@ def revert_seconds(network: Network, waves: Sequence[Wave], lengths: Lengths) ->
     return tuple(reversed(found))
 
 
+def too_wide(waves: Sequence[Wave], most: int) -> list[DeviceError]:
+    """The devices that have to begin to change with more than ``most`` sessions allow, as errors."""
+    return [
+        DeviceError(
+            f"it changes at the same moment as {len(step) - 1} others, and a process holds {most} sessions open",
+            Place(device=name),
+            f"set QOSFORGE_DEVICE_SESSIONS to {len(step)} or more",
+        )
+        for wave in waves
+        for step in wave.steps
+        if len(step) > most
+        for name in step
+    ]
+
+
 def too_short(network: Network, waves: Sequence[Wave], seconds: Sequence[int]) -> list[DeviceError]:
     """The devices whose timer cannot be set for so long, as errors."""
     found = []

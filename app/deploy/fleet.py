@@ -94,6 +94,7 @@ class Fleet:
         """Close every connection."""
         if self._nornir is not None:
             for host in self._nornir.inventory.hosts.values():
+                self._sessions.open.forget(self, host.name)
                 self._drop(host)
             self._nornir = None
 
@@ -114,7 +115,15 @@ class Fleet:
         every outcome as it comes about, from several threads.
         """
         names = list(devices)
-        runner = PacedRunner(self._pace, steps, paced=paced, leaving=lambda: self._cut is not None)
+        places = self._sessions.open
+        runner = PacedRunner(
+            self._pace,
+            steps,
+            paced=paced,
+            leaving=lambda: self._cut is not None,
+            claim=partial(places.claim, self),
+            most_sessions=places.most,
+        )
         nornir = self._connect().with_runner(runner)
         results: dict[str, Outcome[T]] = {
             name: Outcome(name, error=self._refused[name]) for name in names if name in self._refused
@@ -139,6 +148,8 @@ class Fleet:
             self._leave("interrupted")
             work.join()
             raise
+        finally:
+            places.withdraw(self)
         return {name: results[name] for name in names}
 
     def words(self, device: str) -> DeviceWords:
@@ -200,6 +211,16 @@ class Fleet:
                 self._at_work.discard(host.name)
 
     def _attempt(self, host: Host, task: Callable[[str, DeviceDriver], T]) -> Outcome[T]:
+        places = self._sessions.open
+        places.begin(self, host.name)
+        try:
+            return self._outcome(host, task)
+        finally:
+            take = partial(_taken, host) if NAME in host.connections else None
+            if not places.release(self, host.name, take):
+                self._drop(host)
+
+    def _outcome(self, host: Host, task: Callable[[str, DeviceDriver], T]) -> Outcome[T]:
         words = self.words(host.name)
         try:
             with self._working(host):
@@ -218,11 +239,7 @@ class Fleet:
 
     def _drop(self, host: Host) -> None:
         """Close a connection whatever state it is in; the next task opens a new one."""
-        if NAME in host.connections:
-            connection = host.connections.pop(NAME)
-            # The session may be gone already: then nothing is left to close.
-            with contextlib.suppress(Exception):
-                connection.close()
+        _taken(host)()
 
     def _connect(self) -> Nornir:
         if self._nornir is None:
@@ -236,6 +253,19 @@ class Fleet:
             inventory = Inventory(hosts=hosts, groups=Groups(), defaults=Defaults())
             self._nornir = Nornir(inventory=inventory, config=Config())
         return self._nornir
+
+
+def _taken(host: Host) -> Callable[[], None]:
+    """Take the connection from a host, if it has one; what closes it."""
+    connection = host.connections.pop(NAME, None)
+
+    def close() -> None:
+        # The session may be gone already: then nothing is left to close.
+        with contextlib.suppress(Exception):
+            if connection is not None:
+                connection.close()
+
+    return close
 
 
 def _host(device: Device, target: Target) -> Host:

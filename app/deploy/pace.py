@@ -92,16 +92,27 @@ _Waiting = tuple[tuple[str, ...], Counter[str]]
 class PacedRunner:
     """Runs a task on hosts with threads, step by step: hosts of one step begin at the same moment.
 
-    ``paced``: rates hold, too. Once ``leaving`` says so nothing waits for its turn any more.
+    ``paced``: rates hold, too. ``claim`` takes places for the sessions of a whole step, if there are so many, and a
+    step of more than ``most_sessions`` begins in parts. Once ``leaving`` says so nothing waits for its turn any
+    more.
     """
 
     def __init__(
-        self, pace: Pace, steps: Sequence[Sequence[str]], *, paced: bool, leaving: Callable[[], bool]
+        self,
+        pace: Pace,
+        steps: Sequence[Sequence[str]],
+        *,
+        paced: bool,
+        leaving: Callable[[], bool],
+        claim: Callable[[Sequence[str]], bool],
+        most_sessions: int,
     ) -> None:
         self._pace = pace
         self._steps = steps
         self._paced = paced
         self._leaving = leaving
+        self._claim = claim
+        self._most_sessions = most_sessions
 
     def run(self, task: Task, hosts: list[Host]) -> AggregatedResult:
         """See Nornir's runners."""
@@ -111,7 +122,8 @@ class PacedRunner:
         busy: Counter[str] = Counter()
         futures: dict[Future[MultiResult], Counter[str]] = {}
         widest = max((len(step) for step, _ in waiting), default=1)
-        with ThreadPoolExecutor(max(1, min(len(hosts), max(self._pace.most, widest)))) as pool:
+        threads = min(len(hosts), self._most_sessions, max(self._pace.most, widest))
+        with ThreadPoolExecutor(max(1, threads)) as pool:
             while waiting or futures:
                 due, waiting, delay = self._due(waiting, busy)
                 for name in due:
@@ -130,8 +142,8 @@ class PacedRunner:
         stepped = {name for step in self._steps for name in step}
         for step in self._steps:
             names = tuple(name for name in step if name in hosts)
-            if names:
-                yield names
+            for at in range(0, len(names), self._most_sessions):
+                yield names[at : at + self._most_sessions]
         yield from ((name,) for name in hosts if name not in stepped)
 
     def _due(self, waiting: list[_Waiting], busy: Counter[str]) -> tuple[list[str], list[_Waiting], float]:
@@ -150,6 +162,9 @@ class PacedRunner:
                 left.append((step, scopes))
                 delays += [delay] if delay > 0 else []
                 continue
+            if not self._claim(step) and not self._leaving():
+                left += waiting[at:]  # smaller ones behind it would take what it waits for
+                break
             if self._paced:
                 self._pace.begin(scopes, now)
             busy += scopes

@@ -9,7 +9,8 @@ from weakref import WeakSet
 from cli_candidate.guard import SessionGuard
 from cli_candidate.limits import Limits
 
-from app.settings import DeviceLimits
+from app.deploy.open_sessions import OpenSessions
+from app.settings import DEVICE_SESSIONS, DeviceLimits
 
 
 class ProcessEnding(BaseException):
@@ -23,8 +24,11 @@ class ProcessEnding(BaseException):
 class Sessions:
     """Hands out the guards of sessions; safe between threads."""
 
-    def __init__(self, limits: DeviceLimits | None = None) -> None:
-        """``limits`` are the installation's choices; what they leave open is as the drivers have it."""
+    def __init__(self, limits: DeviceLimits | None = None, most: int = DEVICE_SESSIONS) -> None:
+        """``limits`` are the installation's choices; what they leave open is as the drivers have it. ``most``: how
+        many sessions are open at once.
+        """
+        self.open = OpenSessions(most)
         self.limits = _chosen(limits or DeviceLimits())
         self._lock = Lock()
         self._guards: WeakSet[SessionGuard] = WeakSet()

@@ -100,7 +100,7 @@ class Executor:
         # None of them is refused: a run that has touched devices has nowhere else to go.
         finishing = Compute(settings.compute_processes, FINISHING, limits, waiting=settings.run_concurrency + _MORE)
         self.computing = Computing(compute, settings.compute_seconds, finishing)
-        self.sessions = Sessions(settings.device_limits)
+        self.sessions = Sessions(settings.device_limits, settings.device_sessions)
         self.loop = Loop(
             self.store,
             self.artifacts,

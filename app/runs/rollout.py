@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from app.compiler.waves import Pair, Wave, joined_ends, plan_waves, stranded
-from app.deploy.commit_confirm import Lengths, revert_seconds, too_short
+from app.deploy.commit_confirm import Lengths, revert_seconds, too_short, too_wide
 from app.inventory.models import Network
 from app.plan.model import Plan
 from app.platforms.device_text import DeviceText
@@ -38,7 +38,8 @@ def plan(context: Context, held: Mapping[str, str], prepared: Mapping[str, Json]
     Returns:
         ``waves``: each with ``name``, ``steps``, ``devices`` and ``revert_seconds``; ``may_fail``: how many devices
         may be left out; ``left_out``: an error for each that has to be; ``errors`` of devices that cannot hold the
-        change for so long, or without which too many would be left out.
+        change for so long, that have to change at the same moment as more others than sessions may be open, or
+        without which too many would be left out.
     """
     rule = context.network.changes.rollout
     with context.store.stage(context.run_id, STAGE) as summary:
@@ -53,6 +54,8 @@ def plan(context: Context, held: Mapping[str, str], prepared: Mapping[str, Json]
         lengths = Lengths(_measuring(context), _waiting(context, waves))
         seconds = revert_seconds(context.network, waves, lengths)
         errors = [error.document() for error in too_short(context.network, waves, seconds)]
+        if undone is None:  # going back is never held up: a step that is too wide goes in parts
+            errors += [error.document() for error in too_wide(waves, context.sessions.open.most)]
         why = {"message": f"changes with {', '.join(sorted(unread))}, which cannot be read", "mend": ""}
         left_out = [{**why, "device": name} for name in prepared if name in left]
         if len(unread) + len(left_out) > may_fail:

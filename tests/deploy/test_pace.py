@@ -69,7 +69,9 @@ class Watched:
     def run(self, *steps: Sequence[str], paced: bool = False) -> None:
         hosts = Hosts({device.name: Host(name=device.name) for device in self.network.devices})
         inventory = Inventory(hosts=hosts, groups=Groups(), defaults=Defaults())
-        runner = PacedRunner(Pace(self.network), steps, paced=paced, leaving=lambda: False)
+        runner = PacedRunner(
+            Pace(self.network), steps, paced=paced, leaving=lambda: False, claim=lambda _: True, most_sessions=99
+        )
 
         def work(task: Task) -> Result:
             with self._at_work(task.host.name):
@@ -113,7 +115,9 @@ def test_once_devices_have_to_be_left_none_waits_for_its_turn() -> None:
     network = limited(network={"per_minute": 1})
     hosts = Hosts({device.name: Host(name=device.name) for device in network.devices})
     inventory = Inventory(hosts=hosts, groups=Groups(), defaults=Defaults())
-    runner = PacedRunner(Pace(network), (), paced=True, leaving=lambda: True)
+    runner = PacedRunner(
+        Pace(network), (), paced=True, leaving=lambda: True, claim=lambda _: True, most_sessions=99
+    )
     done = Nornir(inventory=inventory, runner=runner, config=Config()).run(lambda task: Result(host=task.host))
     assert len(done) == 12
 
