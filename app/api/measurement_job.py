@@ -12,7 +12,7 @@ from app.intent.written import Written, load_written
 from app.inventory.models import Network
 from app.platforms.device_text import DeviceText
 from app.reports.balance import Account, Balance, accounts, who_paid
-from app.runs.live import measure
+from app.runs.live import measure_till_told
 from app.tester.judging import ClassVerdict
 
 
@@ -26,14 +26,17 @@ class MeasurementDocument(BaseModel):
     who_paid: tuple[Balance, ...]
 
 
-def measured(written: Written, network: Network, texts: Mapping[str, DeviceText], seed: int) -> bytes:
-    """The document of a measurement on what boxes hold, as JSON.
+def measured(
+    written: Written, network: Network, texts: Mapping[str, DeviceText], seed: int, at_most_seconds: float
+) -> bytes:
+    """The document of a measurement on what boxes hold, as JSON; no look is begun that would end later.
 
     Raises:
         InputError: the policy is no valid intent.
         TesterError: the tester cannot measure this.
     """
-    judged = measure(load_written(written).intent, network, texts, seed=seed)
+    intent = load_written(written).intent
+    judged = measure_till_told(intent, network, texts, seed=seed, at_most_seconds=at_most_seconds)
     document = MeasurementDocument(
         outcome=judged.outcome,
         verdicts=judged.verdicts,

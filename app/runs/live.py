@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from app.platforms.held import held_plan
 from app.tester.judging import ClassVerdict, judges, overall, verdicts
 from app.tester.measured_part import measured_part
 from app.tester.measurement import Measurement, Side
+from app.tester.replications import next_look_seconds
 from app.tester.twin import TwinTester
 
 
@@ -131,15 +133,26 @@ def measure(
     return Judged(measurement, found, overall(found), time.process_time() - begun)
 
 
-def measure_till_told(intent: Intent, network: Network, texts: Mapping[str, Configuration], *, seed: int) -> Judged:
+def measure_till_told(
+    intent: Intent,
+    network: Network,
+    texts: Mapping[str, Configuration],
+    *,
+    seed: int,
+    at_most_seconds: float = math.inf,
+) -> Judged:
     """Measure, and go on while verdicts are inconclusive, as often as a run would.
+
+    A further look is not begun that would end later than ``at_most_seconds`` from now.
 
     Raises:
         TesterError: the tester cannot measure this.
     """
+    begun = time.monotonic()
     judged = measure(intent, network, texts, seed=seed)
     for look in range(2, LOOKS + 1):
-        if judged.outcome != "inconclusive":
+        further = next_look_seconds(look - 1, judged.cpu_seconds) or 0.0
+        if judged.outcome != "inconclusive" or time.monotonic() - begun + further > at_most_seconds:
             break
         judged = measure(intent, network, texts, seed=seed, look=look, earlier=judged.measurement)
     return judged
