@@ -20,13 +20,17 @@ class Promise:
     allowed: float
 
 
-INDEPENDENT = Promise("limits of quantiles, independent packets", 0.05)
-QUEUES = Promise("limits of quantiles, autoregressive, M/M/1 and M/D/1 up to a load of 0.9, Markov on/off", 0.05)
-HARD = Promise("limits of quantiles, a load of 0.95, on/off with a tail of 1.5", 0.08)
+INDEPENDENT = Promise("limits of quantiles and variation, independent packets", 0.05)
+QUEUES = Promise(
+    "limits of quantiles and variation, autoregressive, M/M/1 and M/D/1 up to a load of 0.9, Markov on/off", 0.05
+)
+HARD = Promise("limits of quantiles and variation, a load of 0.95, on/off with a tail of 1.5", 0.08)
+LOSS = Promise("limits of loss, independent packets", 0.05)
 MEANS = Promise("limits of means, all of these", 0.08)
 DECISIONS = Promise("false verdicts over all looks, the truth 3 and 10 % beside the bound", 0.05)
+TOGETHER = Promise("verdicts on a run of many bounds, all of which are exactly kept", 0.05)
 BURSTS = Promise("false `met` where loss and lateness come in bursts of 1 to 1,000 packets", 0.05)
-POLICIES = Promise("limits of quantiles in shipped policies, over seeds", 0.05)
+POLICIES = Promise("limits of quantiles and variation in shipped policies, over seeds", 0.05)
 POWER = Promise("shipped policies, the objective 10 % beside the truth: a wrong verdict, or none", 0.0)
 
 

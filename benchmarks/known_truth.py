@@ -15,7 +15,7 @@ from scipy import signal
 
 PS = 1e9
 """Picoseconds of a time unit of the queues: their service takes one on average."""
-QUANTILES = (0.5, 0.95, 0.99)
+QUANTILES = (0.5, 0.95, 0.99, 0.999)
 Draw = Callable[[np.random.Generator, int], NDArray[np.float64]]
 
 
@@ -70,6 +70,16 @@ def exponential(generator: np.random.Generator, n: int) -> NDArray[np.float64]:
 def lognormal(generator: np.random.Generator, n: int) -> NDArray[np.float64]:
     """Independent, lognormal."""
     return generator.lognormal(0, 1, n) * PS
+
+
+def bimodal(generator: np.random.Generator, n: int) -> NDArray[np.float64]:
+    """Independent, exponential around one for nine in ten, around twenty for the others."""
+    return generator.exponential(np.where(generator.random(n) < 0.9, PS, 20 * PS))
+
+
+def steps(generator: np.random.Generator, n: int) -> NDArray[np.float64]:
+    """Independent, of five delays alone: most packets are as late as others."""
+    return generator.choice(np.array([1.0, 2.0, 3.0, 5.0, 8.0]) * PS, n, p=(0.5, 0.3, 0.1, 0.07, 0.03))
 
 
 def pareto(generator: np.random.Generator, n: int) -> NDArray[np.float64]:
