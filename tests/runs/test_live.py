@@ -12,7 +12,7 @@ from app.errors import DeviceError, DeviceErrors, InputError, Place
 from app.intent.loader import load_intent
 from app.inventory.loader import load_network
 from app.resources import root
-from app.runs.live import plans_held, read_running, require_checks
+from app.runs.live import measure_till_told, plans_held, read_running, require_checks
 from tests.device_texts import opened, said
 
 
@@ -55,3 +55,17 @@ def test_an_intent_without_checks_cannot_be_measured() -> None:
     require_checks(load_intent(root() / "policies" / "campus-collaboration.yaml"))
     with pytest.raises(InputError, match="no check judges"):
         require_checks(load_intent(root() / "policies" / "itesm-paper.yaml"))
+
+
+def test_a_measurement_goes_on_while_it_is_inconclusive_and_has_time() -> None:
+    network = load_network(root() / "inventories" / "infn-fnal")
+    intent = load_intent(root() / "examples" / "policies" / "remote-control.yaml").intent
+    startup = root() / "inventories" / "infn-fnal" / "startup"
+    texts = {
+        device.name: path.read_text() if (path := startup / f"{device.name}.cfg").exists() else ""
+        for device in network.devices
+    }
+    whole = measure_till_told(intent, network, texts, seed=3)
+    assert whole.measurement.look > 1
+    hurried = measure_till_told(intent, network, texts, seed=3, at_most_seconds=0)
+    assert (hurried.measurement.look, hurried.outcome) == (1, "inconclusive")
