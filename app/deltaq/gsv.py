@@ -21,8 +21,6 @@ from fractions import Fraction
 
 from app.deltaq.distribution import DeltaQ, mixture
 
-CONFIDENCE = 0.95
-"""Of an interval of G."""
 PS_PER_SECOND = 10**12
 """Picoseconds in a second."""
 

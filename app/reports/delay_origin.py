@@ -6,8 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from app.deltaq.gsv import CONFIDENCE
-from app.deltaq.objective import Quantity, quantile_of
+from app.deltaq.objective import DEFAULT_CONFIDENCE, Quantity, quantile_of
 from app.reports.model import RunReport
 from app.reports.table import format_quantity
 from app.tester.judging import ClassVerdict
@@ -240,7 +239,7 @@ def _ends(one: PathDelay) -> str:
     known = _total(hop.fixed_ps for hop in one.hops)
     least = min(delay for _, delay in one.least_by_size)
     limits = one.g_interval_ps()
-    within = f" ({_ms(limits[0])} to {_ms(limits[1])} at {CONFIDENCE:.0%})" if limits else ""
+    within = f" ({_ms(limits[0])} to {_ms(limits[1])} at {DEFAULT_CONFIDENCE:.0%})" if limits else ""
     return (
         f"From the delays end to end alone, by size in IP bytes: G about {_ms(float(seen.g_ps))} ms{within}, "
         f"no more than {_ms(least)} ms, the least delay seen; "

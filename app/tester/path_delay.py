@@ -19,7 +19,8 @@ from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, 
 
 from app.deltaq.composition import along
 from app.deltaq.distribution import DeltaQ
-from app.deltaq.gsv import CONFIDENCE, Decomposition, decompose, g_interval_ps, least_without_waiting
+from app.deltaq.gsv import Decomposition, decompose, g_interval_ps, least_without_waiting
+from app.deltaq.objective import DEFAULT_CONFIDENCE
 
 ATOMS = 128
 """The most delays by which a distribution is kept."""
@@ -138,7 +139,7 @@ class PathDelay(BaseModel):
         return decompose({size: DeltaQ.from_delays([least]) for size, least in self.least_by_size})
 
     def g_interval_ps(self) -> tuple[float, float] | None:
-        """Limits of G by what the ends alone see, at :data:`~app.deltaq.gsv.CONFIDENCE` over all sizes together.
+        """Limits of G by what the ends alone see, at the confidence of checks that say none, over all sizes.
 
         ``None`` where fewer than two sizes arrived in two replications, or no line fits them all.
         """
@@ -146,7 +147,7 @@ class PathDelay(BaseModel):
         pairs = [(size, least, second[size]) for size, least in self.least_by_size if size in second]
         if len(pairs) < 2:
             return None
-        error = (1 - CONFIDENCE) / len(pairs)
+        error = (1 - DEFAULT_CONFIDENCE) / len(pairs)
         hops = len(self.hops)
         return g_interval_ps(
             {size: (least_without_waiting(least, after, hops, error), least) for size, least, after in pairs}
