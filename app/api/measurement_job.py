@@ -29,7 +29,7 @@ class MeasurementDocument(BaseModel):
 def measured(
     written: Written, network: Network, texts: Mapping[str, DeviceText], seed: int, at_most_seconds: float
 ) -> bytes:
-    """The document of a measurement on what boxes hold, as JSON; no look is begun that would end later.
+    """The document of a measurement on what devices hold, as JSON; no look is begun that would end later.
 
     Raises:
         InputError: the policy is no valid intent.
