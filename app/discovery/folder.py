@@ -65,7 +65,7 @@ def add(folder: Path, discovery: Discovery) -> tuple[Change, ...]:
     found = discovery.network(known.name)
     added = tuple(change for change in differences(known, found) if change.kind == "added")
     if added:
-        write(folder, added, known, found)
+        write_draft(folder, draft(folder, added, known, found))
     return added
 
 
@@ -77,24 +77,6 @@ class FolderDraft:
 
     before: Mapping[str, bytes | None]
     after: Mapping[str, bytes]
-
-
-def write(
-    folder: Path,
-    changes: Collection[Change],
-    known: Network,
-    found: Network,
-    shared: Mapping[str, Any] = NOTHING,
-    *,
-    whole: bool = False,
-) -> None:
-    """Write these changes from the known network to the one found into the files of a folder; see `draft`.
-
-    Raises:
-        InputError: a file is not laid out so that this can be done, was changed meanwhile or cannot be written.
-        InputErrors: the folder would hold no consistent network; nothing is written then.
-    """
-    write_draft(folder, draft(folder, changes, known, found, shared, whole=whole))
 
 
 def draft(

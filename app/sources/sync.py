@@ -10,7 +10,7 @@ from typing import Any
 
 from app.discovery.difference import EVERY_FIELD, Change, differences
 from app.discovery.facts import Note
-from app.discovery.folder import FolderDraft, draft, write, write_draft
+from app.discovery.folder import FolderDraft, draft, write_draft
 from app.errors import Place, SourceError
 from app.intent.yaml_source import read_document
 from app.inventory.loader import BOUNDS, load_network
@@ -83,7 +83,11 @@ def write_comparison(comparison: Comparison) -> None:
         InputError: a file is not laid out so that this can be done, was changed meanwhile or cannot be written.
         InputErrors: the folder would hold no consistent network; nothing is written then.
     """
-    write(
+    write_draft(comparison.folder, _drafted(comparison))
+
+
+def _drafted(comparison: Comparison) -> FolderDraft:
+    return draft(
         comparison.folder,
         comparison.changes,
         comparison.known,
@@ -154,10 +158,7 @@ def plan_sync(folder: Path, *, remove: bool = False) -> SyncPlan:
     comparison = compare_with_source(folder)
     gone = comparison.gone_devices
     wanted = comparison if remove or not gone else without_removals(comparison)
-    if wanted.changes:
-        drafted = draft(folder, wanted.changes, wanted.known, wanted.target, wanted.shared, whole=True)
-    else:
-        drafted = FolderDraft({}, {})
+    drafted = _drafted(wanted) if wanted.changes else FolderDraft({}, {})
     devices, links = len(wanted.target.devices), len(wanted.target.links)
     return SyncPlan(remove, wanted.changes, gone, wanted.notes, devices, links, drafted)
 
