@@ -110,7 +110,7 @@ def apply(driver: DeviceDriver, target: Target, journal: Journal, revert_seconds
                     journal.record(target.device, "undone", note="nothing was entered")
                 raise _not_ours(target, pending)
             _take_back(driver, target, held, journal)
-            opened = False
+            opened = True
             continue
         opened = True
         try:
@@ -165,7 +165,8 @@ def _not_ours(target: Target, pending: PendingCommit) -> DeviceError:
 
 
 def _take_back(driver: DeviceDriver, target: Target, held: DeviceText, journal: Journal) -> None:
-    """End a pending commit of this run, in which nothing was entered.
+    """End a pending commit of this run, in which nothing was entered. Its touch stays open: the delta is sent next,
+    and a run sends nothing to a device that it has settled.
 
     Raises:
         DeviceError: unsaved lines are in the way, or the device does not read as before then.
@@ -173,13 +174,12 @@ def _take_back(driver: DeviceDriver, target: Target, held: DeviceText, journal: 
     if not target.traits.native_rollback:
         _require_saved(driver, target, held)  # cancelling a reload saves what runs
     note = "a process that died had set its timer and entered nothing"
-    journal.record(target.device, "undoing", before=target.original, note=note)
+    journal.record(target.device, "touching", before=target.original, note=note)
     if target.traits.native_rollback:
         driver.rollback()
     else:
         driver.confirm_commit()
-    note = require_as_before(target, running(driver))
-    journal.record(target.device, "undone", note=note)
+    require_as_before(target, running(driver))
 
 
 def _require_saved(driver: DeviceDriver, target: Target, held: DeviceText) -> None:
