@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from app.cli.checking import check_devices
+from app.cli.deriving import stations, traffic
 from app.cli.inventory import add_network_
 from app.cli.notes import notes_json, print_notes
 from app.cli.options import AsJson
@@ -35,6 +36,8 @@ def register(parent: typer.Typer) -> None:
 
 app.command(name="add")(add_network_)
 app.command()(sync)
+app.command()(stations)
+app.command()(traffic)
 
 
 @app.callback()

@@ -24,7 +24,7 @@ def _block(value: Mapping[str, Any], indent: int) -> Iterator[str]:
     pad = " " * indent
     for key, inner in value.items():
         start = f"{pad}{_scalar(key)}:"
-        line = f"{start} {_flow(inner)}"
+        line = f"{start} {flow_text(inner)}"
         whole = key in ("classes", "children", "apply", "link_efficiency", "interfaces", "applications", "data")
         if (
             not isinstance(inner, dict | list)
@@ -43,7 +43,7 @@ def _block(value: Mapping[str, Any], indent: int) -> Iterator[str]:
 
 def _entry(value: Any, indent: int) -> Iterator[str]:
     pad = " " * indent
-    line = f"{pad}- {_flow(value)}"
+    line = f"{pad}- {flow_text(value)}"
     if not isinstance(value, dict) or (len(line) <= WIDTH and "name" not in value):
         yield line
         return
@@ -56,11 +56,12 @@ def _nested(value: Any) -> bool:
     return any(isinstance(v, dict) for v in (value.values() if isinstance(value, dict) else value))
 
 
-def _flow(value: Any) -> str:
+def flow_text(value: Any) -> str:
+    """A value as YAML writes it on one line."""
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{_scalar(k)}: {_flow(v)}" for k, v in value.items()) + "}"
+        return "{" + ", ".join(f"{_scalar(k)}: {flow_text(v)}" for k, v in value.items()) + "}"
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(_flow, value)) + "]"
+        return "[" + ", ".join(map(flow_text, value)) + "]"
     return _scalar(value)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from app.errors import InputError, Place
 from app.intent.yaml_source import Document, parse_document, read_document
 from app.inventory.drafts import beside, located
-from app.inventory.loader import load_network
+from app.inventory.loader import BOUNDS, load_network
 from app.inventory.models import Network, is_name
 
 HOSTS = "hosts.yaml"
@@ -109,9 +109,11 @@ def set_writable(folder: Path, writable: bool) -> Network:
     load_network(folder)
     word = "true" if writable else "false"
     if not (folder / CHANGES).exists():
-        return _replaced(folder, _Was(folder / CHANGES, None, {}), f"writable: {word}\n", {"writable": writable})
+        return replace_file(
+            folder, FileBefore(folder / CHANGES, None, {}), f"writable: {word}\n", {"writable": writable}
+        )
     document = read_document(folder / CHANGES)
-    was = _Was(folder / CHANGES, document.text, document.data or {})
+    was = FileBefore(folder / CHANGES, document.text, document.data or {})
     if "writable" in was.data:
         text = _WRITABLE.sub(lambda found: f"{found[1]}{word}", was.text or "", count=1)
     elif was.data:
@@ -120,11 +122,11 @@ def set_writable(folder: Path, writable: bool) -> Network:
         text = "".join([*lines[:first], f"writable: {word}\n", *lines[first:]])
     else:
         text = f"{_EMPTY.sub('', was.text or '').rstrip()}\nwritable: {word}\n".lstrip()
-    return _replaced(folder, was, text, {**was.data, "writable": writable})
+    return replace_file(folder, was, text, {**was.data, "writable": writable})
 
 
 @dataclass(frozen=True)
-class _Was:
+class FileBefore:
     """A file as it is before it is written; ``text`` is ``None`` where there is none."""
 
     path: Path
@@ -138,15 +140,22 @@ def _hosts(folder: Path) -> Document:
 
 
 def _hosts_replaced(folder: Path, hosts: Document, text: str, meant: Mapping[str, Any]) -> Network:
-    return _replaced(folder, _Was(folder / HOSTS, hosts.text, hosts.data), text, meant)
+    return replace_file(folder, FileBefore(folder / HOSTS, hosts.text, hosts.data), text, meant)
 
 
-def _replaced(folder: Path, was: _Was, text: str, meant: Mapping[str, Any]) -> Network:
-    """Write a file in one step, after a copy of the network with it was read."""
+def replace_file(folder: Path, was: FileBefore, text: str, meant: Mapping[str, Any]) -> Network:
+    """Write a file in one step, after a copy of the network with it was read; the network as it is then.
+
+    ``meant`` is what the text must say.
+
+    Raises:
+        InputError: the text says something else, or the file was changed meanwhile or cannot be written.
+        InputErrors: it would not be a network any more; nothing is written then.
+    """
     place, name = Place(file=str(was.path)), was.path.name
     by_hand = InputError("is not laid out so that this can be done", place, "change it by hand")
     try:
-        if parse_document(text, str(was.path)).data != meant:
+        if parse_document(text, str(was.path), bounds=BOUNDS).data != meant:
             raise by_hand
     except InputError:
         raise by_hand from None
@@ -157,7 +166,7 @@ def _replaced(folder: Path, was: _Was, text: str, meant: Mapping[str, Any]) -> N
             network = load_network(made)
         except InputError as error:
             raise located(error, made, folder) from None
-        now = read_document(was.path).text if was.path.exists() else None
+        now = read_document(was.path, bounds=BOUNDS).text if was.path.exists() else None
         if now != was.text:
             raise InputError("was changed meanwhile", place, "try again")
         (made / name).replace(was.path)

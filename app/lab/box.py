@@ -13,7 +13,7 @@ from app.lab.config import Section
 from app.lab.errors import BoxError
 from app.lab.faults import Faults
 from app.lab.grammar import SyntaxRefused
-from app.lab.packets import Outcome, Packets
+from app.lab.packets import Outcome, Packets, PortCount
 from app.lab.shell import Mode, Reply, Shell, apply_lines
 from app.lab.spec import BoxSpec
 from app.lab.storage import Storage
@@ -47,6 +47,8 @@ class Box(ABC):
         self.boot_messages: list[str] = []
         self.booted_at = clock.seconds()
         self.attached = AttachmentHistory()
+        self.port_counts: dict[str, PortCount] = {}
+        """What passed each port, by its name as the device prints it."""
         self.typed: deque[tuple[str, str]] = deque(maxlen=_TYPED)
         """The last lines typed in sessions, each behind the mode it was typed in; answers to questions are none."""
         self._sessions: set[Callable[[], None]] = set()
@@ -138,6 +140,26 @@ class Box(ABC):
         raise BoxError(f"{self.spec.name}: announces nothing by {protocol} on {port}")
 
     # -- what is common ----------------------------------------------------------------------------------
+    def carry(self, into: str, out: str, packets: Sequence[Packets], seconds: float) -> list[Outcome]:
+        """Forward packets as `offer` does, and count them at both ports; what is dropped does not go out."""
+        outcomes = self.offer(into, out, packets, seconds)
+        for group in packets:
+            entry = self.port_count(into)
+            entry.input_packets += group.count
+            entry.input_bytes += group.count * group.bytes
+        for at, outcome in enumerate(outcomes):
+            # A platform that never divides a group gives one outcome for each, in order, without a count.
+            group = packets[outcome.group if outcome.count else at]
+            left = (outcome.count or group.count) - outcome.dropped_in - outcome.dropped_out
+            leave = self.port_count(out)
+            leave.output_packets += left
+            leave.output_bytes += left * group.bytes
+        return outcomes
+
+    def port_count(self, port: str) -> PortCount:
+        """The counters of a port, by any name it goes by; zero when nothing passed yet."""
+        return self.port_counts.setdefault(self.port_name(port), PortCount())
+
     def new_shell(self, user: str) -> Shell:
         """A login over SSH: privileged at once only when the box has no enable secret."""
         return Shell(self, privileged=not self.spec.secret, user=user)
@@ -157,6 +179,7 @@ class Box(ABC):
     def boot(self) -> None:
         """Load startup into running. What the box refuses of it is kept in ``boot_messages``."""
         self.factory_reset()
+        self.port_counts.clear()
         said = apply_lines(self.console(loading=True), self.storage.startup().splitlines())
         self.boot_messages = [f"line {number}: {line.strip()}: {text.strip()}" for number, line, text in said]
         self.booted_at = self.clock.seconds()

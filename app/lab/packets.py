@@ -54,6 +54,16 @@ class Packets:
         return replace(self, count=count)
 
 
+@dataclass
+class PortCount:
+    """Packets and bytes (layer 2, as `Packets`) that came in at a port and went out of it."""
+
+    input_packets: int = 0
+    input_bytes: int = 0
+    output_packets: int = 0
+    output_bytes: int = 0
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What a box did to one group of packets.

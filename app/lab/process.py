@@ -191,7 +191,7 @@ class Lab:
         if not isinstance(seconds, int | float) or isinstance(seconds, bool) or seconds < 0:
             raise BoxError("offer: seconds must be a number, zero or more")
         packets = [Packets.read(one) for one in raw]
-        outcomes = box.offer(str(request.get("in", "")), str(request.get("out", "")), packets, float(seconds))
+        outcomes = box.carry(str(request.get("in", "")), str(request.get("out", "")), packets, float(seconds))
         if all(outcome.count == 0 for outcome in outcomes) and len(outcomes) == len(packets):
             outcomes = [replace(outcome, group=at, count=packets[at].count) for at, outcome in enumerate(outcomes)]
         return [outcome.document() for outcome in outcomes]

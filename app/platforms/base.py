@@ -69,7 +69,7 @@ class QueueCount:
     where the box counts for all its interfaces together. ``priority`` says whether the box tells that it serves
     the queue first; ``queued`` are the packets that the class's queue took, where the box counts them beside
     those that it classified. A box that evaluates all its rules counts a packet under each that matches: such
-    counters are ``overlapping``. ``None`` is what the box does not tell.
+    counters are ``overlapping``. ``size_bytes`` are those of ``packets``. ``None`` is what the box does not tell.
     """
 
     interface: str
@@ -80,6 +80,7 @@ class QueueCount:
     priority: bool | None = None
     queued: int | None = None
     overlapping: bool = False
+    size_bytes: int | None = None
 
 
 @dataclass(frozen=True)

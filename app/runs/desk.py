@@ -26,7 +26,7 @@ from app.runs.events import Event, EventKind
 from app.runs.idempotency import Key
 from app.runs.keeping import question
 from app.runs.lineage import Deed, hands_in
-from app.runs.live import require_checks
+from app.runs.live import require_checks, require_traffic
 from app.runs.outside import receive
 from app.runs.pausing import require_pausable, require_paused
 from app.runs.planned import LEAVES_OUT, left_out
@@ -109,6 +109,8 @@ class Desk:
         if order.stored is not None:
             require_runnable(order.stored, order.network.name)
         if order.measure:
+            if order.tester != "outside":  # it has traffic of its own
+                require_traffic(order.network)
             require_checks(order.intent)
         elif order.tester == "outside":
             raise InputError("an outside tester measures, and this run should not", mend="ask for one of the two")

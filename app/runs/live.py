@@ -52,6 +52,32 @@ def require_checks(loaded: LoadedIntent) -> None:
         )
 
 
+def require_traffic(network: Network) -> None:
+    """Make sure that a network describes what a measurement by its twin takes.
+
+    Raises:
+        InputError: it has no stations or no traffic; says what can be done without.
+    """
+    lacking = " and ".join(
+        what for what, there in (("no stations", network.stations), ("no traffic", network.traffic)) if not there
+    )
+    if lacking:
+        derive = [
+            f"qosforge network {what} derives {source}"
+            for what, source, there in (
+                ("stations", "stations from access ports", network.stations),
+                ("traffic", "traffic from counters", network.traffic),
+            )
+            if not there
+        ]
+        raise InputError(
+            f"{network.name} has {lacking}, and a verdict takes both",
+            Place(file="links.yaml" if not network.stations else "traffic.yaml"),
+            "without them go: compile, validate, diff, and push, which reads back and looks at the counters by "
+            f"class; for a verdict: {', then '.join(derive)}, or describe them by hand (docs/devices.md)",
+        )
+
+
 def read_running(fleet: Fleet, devices: Collection[str] = ()) -> dict[str, DeviceText]:
     """The running configurations of boxes of the network, by device: of all unless ``devices`` are named.
 

@@ -36,6 +36,13 @@ def _check(known: Known, position: int, check: Verify) -> Iterator[Finding]:
             mend=mend,
         )
 
+    if not network.traffic:
+        # Whoever only pushes wants no verdict, and a measuring run is not begun without traffic.
+        mend = "qosforge network stations, then qosforge network traffic, or describe them by hand"
+        lacking = "no traffic" if network.stations else "no stations and no traffic"
+        message = f"{network.name} describes {lacking}: this check cannot be judged"
+        yield finding("verify-no-traffic", Severity.WARNING, message, mend)
+        return
     stations = [station.name for station in network.stations]
     unknown = [name for name in (check.from_, check.to) if name not in stations]
     for name in unknown:

@@ -67,8 +67,13 @@ def test_a_network_without_traffic_compiles(qosforge: Command, tmp_path: Path) -
     (network / "traffic.yaml").unlink()
     assert qosforge("compile", POLICY, "-n", network, "-d", "r1").code == 0
     judged = qosforge("validate", POLICY, "-n", network)
-    assert judged.code == 1
+    assert judged.code == 0, judged.text
     assert "verify-no-traffic" in judged.stdout
+    assert qosforge("validate", POLICY, "-n", network, "--strict").code == 1
+    begun = qosforge("run", POLICY, "-n", network)
+    assert begun.code == 2
+    assert "compile, validate, diff, and push" in begun.stderr
+    assert "qosforge network traffic" in begun.stderr
 
 
 def test_only_the_chosen_devices_are_written(qosforge: Command, tmp_path: Path) -> None:

@@ -42,6 +42,8 @@ MAY_OPEN = {
     "app/deploy/inspection.py": "into what a device is, all of which is shown through its door",
     "app/tester/counters.py": "into counters",
     "app/discovery/crawler.py": "into facts, by the readers that it is given to",
+    "app/discovery/port_traffic.py": "into counters of ports",
+    "app/discovery/stations.py": "into facts, by the readers that it is given to",
     "app/deploy/seed_sessions.py": "into the kind of a command line; and secrets of a configuration, for its door",
     # Compare it:
     "app/deploy/transaction.py": "line by line, with what has to be put back",

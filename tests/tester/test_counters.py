@@ -182,11 +182,11 @@ def test_ios_policies_are_read_by_interface_direction_and_class() -> None:
         }
     )
     assert read(FakeDriver({"show policy-map interface": SHOWN}), plan) == (
-        QueueCount(SERIAL, "output", "VOICE", 120, 10, priority=True, queued=110),
-        QueueCount(SERIAL, "output", "class-default", 7, 3, priority=False, queued=7),
+        QueueCount(SERIAL, "output", "VOICE", 120, 10, priority=True, queued=110, size_bytes=24000),
+        QueueCount(SERIAL, "output", "class-default", 7, 3, priority=False, queued=7, size_bytes=700),
         # A class inside a class counts for itself too.
-        QueueCount(SERIAL, "output", "BELOW", 5, priority=False),
-        QueueCount("FastEthernet0/0", "input", "VOICE", 9),
+        QueueCount(SERIAL, "output", "BELOW", 5, priority=False, size_bytes=500),
+        QueueCount("FastEthernet0/0", "input", "VOICE", 9, size_bytes=900),
     )
 
 

@@ -14,7 +14,7 @@ from app.api.policy_choice import PolicyChoice, written
 from app.api.problems import responses
 from app.api.security import Needs
 from app.intent.written import load_written
-from app.runs.live import require_checks
+from app.runs.live import require_checks, require_traffic
 from app.tester.measured_part import measured_devices
 
 router = APIRouter(tags=["measurements"])
@@ -43,6 +43,7 @@ def measure_now(body: MeasurementWish, caller: Caller, backend: TheBackend, note
     network = backend.networks.network(body.network)
     policy = written(backend.policies.seen_by(caller), body.policy)
     loaded = load_written(policy)
+    require_traffic(network)
     require_checks(loaded)
     texts = backend.previews.running(note, network, tuple(sorted(measured_devices(loaded.intent, network))))
     # Half of a request's time is left for what takes longer than it did before.

@@ -63,6 +63,7 @@ class CatalystSwitch(IosSystem):
                 "     reliability 255/255, txload 1/255, rxload 1/255",
                 "  Encapsulation ARPA, loopback not set",
                 *([f"  Full-duplex, {speed}Mb/s"] if port else []),
+                *self.passed(interface),
             ]
         )
 

@@ -145,7 +145,14 @@ def _show_interface(shell: Shell, match: Match) -> str:
         held = [existing(box.state.interfaces, match["interface"], "Interface")]
     else:
         held = sorted(box.state.interfaces.values(), key=interface_order)
-    return "\n".join(line for one in held for line in show.interface(one, box.cables, box.mac))
+    return "\n".join(
+        line
+        for one in held
+        for line in (
+            *show.interface(one, box.cables, box.mac),
+            *(show.passed(box.port_count(one.name)) if one.physical else ()),
+        )
+    )
 
 
 def _show_neighbors(shell: Shell, match: Match) -> str:

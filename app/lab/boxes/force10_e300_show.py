@@ -14,6 +14,7 @@ from app.lab.boxes.force10_e300_names import short
 from app.lab.boxes.force10_e300_plane import egress
 from app.lab.boxes.force10_e300_rates import Rate
 from app.lab.boxes.force10_e300_state import PREDEFINED_WRED, QUEUES, Chassis, Interface
+from app.lab.packets import PortCount
 from app.lab.wiring import Cable
 
 STAMP = "%a %b %d %H:%M:%S %Y"
@@ -201,6 +202,14 @@ def interface(held: Interface, cables: Mapping[str, Cable] | None, mac: str) -> 
     yield from _rates(held, ("police", "limit"))
     if held.port_qos.shape is not None:
         yield f"Rate shape {held.port_qos.shape.text()}"
+
+
+def passed(count: PortCount) -> Iterator[str]:
+    """The counters of ``show interfaces NAME``, as recorded answers of later FTOS releases print them."""
+    yield "Input Statistics:"
+    yield f"     {count.input_packets} packets, {count.input_bytes} bytes"
+    yield "Output Statistics:"
+    yield f"     {count.output_packets} packets, {count.output_bytes} bytes, 0 underruns"
 
 
 def rates(chassis: Chassis, kind: str) -> Iterator[str]:

@@ -72,6 +72,14 @@ class IosBox(Box):
     def interface_report(self, interface: Section) -> str:
         """The block of ``show interfaces`` for one interface."""
 
+    def passed(self, interface: Section) -> list[str]:
+        """The lines of ``show interfaces`` that count packets, as records of ntc-templates print them."""
+        count = self.port_count(interface.text.split(maxsplit=1)[1])
+        return [
+            f"     {count.input_packets} packets input, {count.input_bytes} bytes, 0 no buffer",
+            f"     {count.output_packets} packets output, {count.output_bytes} bytes, 0 underruns",
+        ]
+
     @abstractmethod
     def clear_counters(self) -> None:
         """Every traffic counter back to zero."""

@@ -185,6 +185,7 @@ class Counters:
                 *([f"  Full-duplex, {self._box.speed(held)}Mb/s, 100BaseTX/FX"] if "Ethernet" in name else []),
                 f"  Queueing strategy: {strategy}",
                 f"     Available Bandwidth {self._available(held, kbps * percent // 100)} kilobits/sec",
+                *self._box.passed(held),
             ]
         )
 

@@ -174,6 +174,7 @@ class Exec:
         def answer(key: str) -> Reply:
             if key in "\r\nyY":
                 self._box.clear_counters()
+                self._box.port_counts.clear()
             return Reply()
 
         return Reply(ask=confirm('Clear "show interface" counters on all interfaces [confirm]', answer))

@@ -15,7 +15,7 @@ COMMAND = "show policy-map interface"
 _INTERFACE = re.compile(r" ?(?P<name>[A-Z][\w./:-]*)")
 _POLICY = re.compile(r"  Service-policy (?P<direction>input|output): \S+")
 _CLASS = re.compile(r"    Class-map: (?P<name>\S+) \(match-\w+\)")
-_PACKETS = re.compile(r"      (?P<packets>\d+) packets, \d+ bytes")
+_PACKETS = re.compile(r"      (?P<packets>\d+) packets, (?P<bytes>\d+) bytes")
 _QUEUED = re.compile(r" +\(pkts matched/bytes matched\) (?P<packets>\d+)/\d+")
 _DROPS = re.compile(r" +\((?:total drops/bytes drops|depth/total drops/no-buffer drops)\) (?P<numbers>[\d/]+)")
 
@@ -88,6 +88,7 @@ def _class_counts(
 
 def _count(interface: str, direction: Direction, name: str, body: list[str]) -> QueueCount:
     packets: int | None = None
+    size: int | None = None
     queued: int | None = None
     drops: int | None = None
     priority = False
@@ -95,7 +96,7 @@ def _count(interface: str, direction: Direction, name: str, body: list[str]) -> 
         if line.lstrip().startswith("Service-policy :"):
             break  # a child policy counts its own classes below
         if packets is None and (match := _PACKETS.fullmatch(line)):
-            packets = int(match["packets"])
+            packets, size = int(match["packets"]), int(match["bytes"])
         elif line.strip() == "Strict Priority":
             priority = True
         elif match := _QUEUED.fullmatch(line):
@@ -107,5 +108,12 @@ def _count(interface: str, direction: Direction, name: str, body: list[str]) -> 
     if packets is None:
         raise ValueError(f"class {name} of {interface} has no packet counter")
     return QueueCount(
-        interface, direction, name, packets, drops, priority if direction == "output" else None, queued
+        interface,
+        direction,
+        name,
+        packets,
+        drops,
+        priority if direction == "output" else None,
+        queued,
+        size_bytes=size,
     )
