@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -41,7 +41,7 @@ class _Sum:
     serialisation_ps: float = 0.0
     longest_ps: int = 0
     waiting_ps: float = 0.0
-    waiting: Counter[int] = field(default_factory=Counter)
+    waiting: defaultdict[int, int] = field(default_factory=lambda: defaultdict(int))
 
     def add(self, step: Mapping[str, Any], delivered: int) -> None:
         """Add what the twin says of it for a flow."""
@@ -52,7 +52,7 @@ class _Sum:
             self.serialisation_ps += step["serialisation_ps"]["mean"] * delivered
             self.longest_ps = max(self.longest_ps, step["serialisation_ps"]["max"])
             self.waiting_ps += step["waiting_ps"]["mean"] * delivered
-            self.waiting.update(dict(step["waiting_histogram"]))
+            self._wait(step["waiting_histogram"])
 
     def add_earlier(self, hop: HopDelay, delivered: int) -> None:
         """Add what was measured before."""
@@ -63,7 +63,11 @@ class _Sum:
             self.serialisation_ps += (hop.serialisation_ps or 0) * delivered
             self.longest_ps = max(self.longest_ps, hop.longest_serialisation_ps or 0)
             self.waiting_ps += (hop.waiting_ps or 0) * delivered
-            self.waiting.update(dict(hop.waiting))
+            self._wait(hop.waiting)
+
+    def _wait(self, bins: Iterable[Sequence[int]]) -> None:
+        for delay, count in bins:
+            self.waiting[delay] += count
 
     def hop(self, to: str, delivered: int) -> HopDelay:
         """What it comes to."""

@@ -18,7 +18,7 @@ from app.tester.replications import CLOCK_PPM
 from app.tester.schedulers import held
 from app.tester.stages import Line, Place, Stage, Stream
 from app.tester.traffic import RTP_HEADERS, TCP_HEADERS, flow_names, packets_of_frame
-from app.tester.ways import Way
+from app.tester.ways import KnownParts, Way
 
 Json = dict[str, Any]
 _At = tuple[str, ...]
@@ -130,6 +130,7 @@ class _Lines:
         self._ends = {near: far for link in document["links"] for near, far in _ways(link)}
         self._lines = _lines(network, plans, document, self._links)
         self._ranges = sorted(_port_ranges(document["nodes"]))
+        self._known: KnownParts = {}
 
     def told_apart(self, entries: Sequence[Json]) -> list[list[Json]]:
         """Flows that differ in their ports, by the rules' port ranges that they are in."""
@@ -179,7 +180,7 @@ class _Lines:
         self, hops: Sequence[_At], reports: Mapping[_At, Json], packet: Json, sizes: Sequence[int]
     ) -> tuple[Stage, ...]:
         rtp = str(packet.get("application") or "").startswith("rtp-")
-        way = Way(sizes)
+        way = Way(sizes, self._known)
         for at in hops:
             report = reports[at]
             carries = Encapsulation.of(self._links[at], self._ports[at].get("egress") or {}, rtp=rtp)

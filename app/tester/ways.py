@@ -13,17 +13,20 @@ from app.tester.stages import Line, Meter, Passage, Place, Stage, largest_ratio
 Json = dict[str, Any]
 _Carry = Callable[[Part], Carried]
 _Bits = Callable[[Part], Fraction]
+KnownParts = dict[tuple[Encapsulation, bool], dict[Part, Carried]]
+"""What parts are on lines of one encapsulation, in queues that are urgent or not."""
 
 
 class Way:
     """Collects the stages of a way in order, for packets of ``sizes`` (IP bytes), the usual one first.
 
     A fragment of IP stays one on the lines that follow, where it may be cut again; it is policed, dropped and
-    queued by itself.
+    queued by itself. ``known`` is kept from way to way: most lines carry alike what most ways have.
     """
 
-    def __init__(self, sizes: Sequence[int]) -> None:
+    def __init__(self, sizes: Sequence[int], known: KnownParts) -> None:
         self._sizes = sizes
+        self._known = known
         self._parts: list[tuple[Part, ...]] = [(Part(size),) for size in sizes]
         self._steps: list[_Step] = []
 
@@ -40,8 +43,8 @@ class Way:
 
     def pass_line(self, line: Line, queue: int, carries: Encapsulation) -> None:
         """Packets wait in a queue, and are sent."""
-        known: dict[Part, Carried] = {}
         urgent = _urgent(line.discipline, queue)
+        known = self._known.setdefault((carries, urgent), {})
 
         def carry(part: Part) -> Carried:
             if part not in known:
@@ -108,7 +111,7 @@ _Step = _Cut | _Counted
 def _packet(ip_bytes: int, parts: Sequence[Carried]) -> Carried:
     """A packet that is in these parts on a line."""
     if len(parts) == 1:
-        return replace(parts[0], ip_bytes=ip_bytes)
+        return parts[0] if parts[0].ip_bytes == ip_bytes else replace(parts[0], ip_bytes=ip_bytes)
     frames = sum((Fraction(part.frame_bytes) for part in parts), Fraction(0))
     bits = sum((Fraction(part.wire_bits) for part in parts), Fraction(0))
     return Carried(ip_bytes, frames, bits, tuple(parts))

@@ -96,7 +96,7 @@ def test_packets_of_every_size_are_on_the_line_what_the_twin_makes_of_them(
         )
 
         carries = Encapsulation.of(between, egress, rtp=rtp)
-        way = Way([size])
+        way = Way([size], {})
         way.cut(carries)
         way.police(("a", "out", "egress", 0), 1, 1, carries.policed_bytes)
         line = Line("a", "out", rate, rate, 1, (1000, 1000), 0, 0, discipline=egress["scheduler"])

@@ -95,6 +95,15 @@ def test_the_result_has_the_promised_shape():
     }
 
 
+def test_buckets_of_delays_are_reported_unless_nobody_wants_them():
+    full, bare = (
+        run(one_port(egress(1, {"kind": "fifo"}), [flow("f", rate_bps=80_000, ip_bytes=100) | asked]))["flows"][0]
+        for asked in ({}, {"histogram": False})
+    )
+    assert sum(count for _, count in full["histogram"]) == full["delivered"] > 0
+    assert bare == full | {"histogram": None}
+
+
 def test_a_flow_that_sends_nothing_has_no_delay():
     sent = [flow("f", rate_bps=80_000, ip_bytes=100, start_ps=10**13)]
     report = run(one_port(egress(1, {"kind": "fifo"}), sent))["flows"][0]

@@ -63,6 +63,8 @@ pub struct Flow {
     pub back: Option<Next>,
     pub sizes: Sizes,
     pub meter: Meter,
+    /// The buckets of the meter's histogram are reported.
+    pub histogram: bool,
     /// Present if asked for.
     pub hops: Option<Box<FlowHops>>,
     /// Packets on the way back, counted as `meter` counts the others.

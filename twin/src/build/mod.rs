@@ -217,6 +217,7 @@ fn flow(
         returned: Returned::default(),
         sizes: Sizes::NONE,
         meter: Meter::new(if spec.samples { spec.sample_every } else { 0 }),
+        histogram: spec.histogram,
         hops: (spec.hops).then(|| Box::new(FlowHops::new(&there.ports))),
     })
 }

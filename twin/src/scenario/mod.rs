@@ -151,12 +151,19 @@ pub struct FlowSpec {
     /// With `samples`: one packet in this many, beginning with the first.
     #[serde(default = "every_packet")]
     pub sample_every: u64,
+    /// Report how many delays lie in each bucket.
+    #[serde(default = "reported")]
+    pub histogram: bool,
     /// Report what each hop of the way adds to the delay.
     #[serde(default)]
     pub hops: bool,
 }
 
 fn drains() -> bool {
+    true
+}
+
+fn reported() -> bool {
     true
 }
 
