@@ -148,13 +148,14 @@ def judge(
 def together(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
     """The same verdicts where they are one family: which bounds are broken, over all of them (Holm).
 
-    The error is the least of theirs; undecided verdicts break nothing.
+    The error is the least of theirs, of which each spends what its look may; undecided verdicts break nothing.
     """
-    able = [bound for verdict in verdicts if not verdict.undecided for bound in verdict.bounds]
+    able = [(verdict, bound) for verdict in verdicts if not verdict.undecided for bound in verdict.bounds]
     if not able:
         return tuple(verdicts)
-    error = min(1 - confidence_at(v.confidence, v.look, v.looks) for v in verdicts)
-    broken = iter(rejected([bound.chance for bound in able], error))
+    confidence = max(verdict.confidence for verdict in verdicts)
+    chances = [bound.chance / (1 - confidence_at(confidence, v.look, v.looks)) for v, bound in able]
+    broken = iter(rejected(chances, 1.0))
     found = []
     for verdict in verdicts:
         bounds = verdict.bounds

@@ -18,7 +18,7 @@ from app.intent.models import Intent
 from app.platforms.device_text import Configuration
 from app.prediction.decidable import undecidable
 from app.prediction.holding import would_hold
-from app.tester.judging import ClassVerdict, judges, overall, verdicts
+from app.tester.judging import ClassVerdict, judges, open_scenarios, overall, verdicts
 from app.tester.measured_part import measured_part
 from app.tester.measurement import Measurement
 from app.tester.replications import REPLICATIONS
@@ -100,7 +100,10 @@ def predict(
         more = longest * REPLICATIONS[look - 1] // REPLICATIONS[0]
         if overall(found) != "inconclusive" or (at_most_seconds is not None and more > at_most_seconds):
             break
-        measurement = tester.measure(timed, "predicted", look=look, looks=looks, earlier=measurement)
+        goes_on = open_scenarios(found)
+        measurement = tester.measure(
+            timed, "predicted", look=look, looks=looks, earlier=measurement, goes_on=goes_on
+        )
         found = verdicts(timed, network, measurement)
     open_for_good = tuple(undecidable(compilation, measurement, found))
     return Prediction(measurement, found, overall(found), _simulated(compilation, measurement), open_for_good)

@@ -21,7 +21,7 @@ from app.inventory.models import Network
 from app.plan.model import Plan
 from app.platforms.device_text import Configuration, DeviceText
 from app.platforms.held import held_plan
-from app.tester.judging import ClassVerdict, judges, overall, verdicts
+from app.tester.judging import ClassVerdict, judges, open_scenarios, overall, verdicts
 from app.tester.measured_part import measured_part
 from app.tester.measurement import Measurement, Side
 from app.tester.replications import next_look_seconds
@@ -144,8 +144,8 @@ def measure(
     look: int = 1,
     earlier: Measurement | None = None,
 ) -> Judged:
-    """Run the tester on configurations that boxes gave, and judge; a later ``look`` adds to what was
-    ``earlier`` seen.
+    """Run the tester on configurations that boxes gave, and judge; a later ``look`` adds to those scenarios that
+    what was ``earlier`` seen leaves open.
 
     Raises:
         TesterError: the tester cannot measure this.
@@ -154,7 +154,8 @@ def measure(
     part = measured_part(intent, network)
     named = {device.name for device in part.devices}
     plans = plans_held(part, {name: text for name, text in texts.items() if name in named})
-    measurement = TwinTester(part, plans, seed).measure(intent, when, look=look, earlier=earlier)
+    goes_on = open_scenarios(verdicts(intent, network, earlier)) if earlier else None
+    measurement = TwinTester(part, plans, seed).measure(intent, when, look=look, earlier=earlier, goes_on=goes_on)
     found = verdicts(intent, network, measurement)
     return Judged(measurement, found, overall(found), time.process_time() - begun)
 

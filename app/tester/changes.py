@@ -41,7 +41,7 @@ def class_changes(
         scenario = scenario_of(network, check)
         if scenario is None or not all(_has(side, scenario.name) for side in (before, after)):
             continue
-        confidence = confidence_at(check.confidence, after.look, after.looks)
+        confidence = confidence_at(check.confidence, after.look_of(scenario.name), after.looks)
         paired = _paired(before, after, scenario.name)
         for name in check.classes:
             spec = intent.objective_of(check, name)

@@ -66,7 +66,7 @@ def verdicts(intent: Intent, network: Network, measurement: Measurement) -> tupl
                 sample,
                 confidence=check.confidence,
                 evidence=measurement.evidence,
-                look=measurement.look,
+                look=measurement.look_of(scenario.name),
                 looks=measurement.looks,
                 clock_error_ps=measurement.clock_error_ps or 0,
                 episode=way.burst_packets if way else None,
@@ -100,6 +100,11 @@ def verdicts(intent: Intent, network: Network, measurement: Measurement) -> tupl
     return tuple(
         entry.model_copy(update={"verdict": verdict}) for entry, verdict in zip(found, decided, strict=True)
     )
+
+
+def open_scenarios(found: Iterable[ClassVerdict]) -> frozenset[str]:
+    """The scenarios that a further look adds to: those of which a verdict is inconclusive."""
+    return frozenset(entry.scenario for entry in found if entry.verdict.outcome == "inconclusive")
 
 
 def judged_sample(

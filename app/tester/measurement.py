@@ -158,9 +158,10 @@ class ScenarioResult(BaseModel):
     """What one scenario gave: the flows that ran at the same time, in each of its ``replications``.
 
     ``seconds`` is how long each was measured, ``warm_up_seconds`` what went before and was left out,
-    ``waited_seconds`` how long its last packets were waited for; ``None`` where the tester did not say. Flows that
-    nobody judges may stand once for all replications: counts added up, rates averaged. ``path_delays`` says where
-    the delay of the classes that are judged arises; ``None``: not recorded.
+    ``waited_seconds`` how long its last packets were waited for; ``None`` where the tester did not say. ``look`` is
+    the last look of the measurement that added to it; ``None``: that of the measurement. Flows that nobody judges
+    may stand once for all replications: counts added up, rates averaged. ``path_delays`` says where the delay of
+    the classes that are judged arises; ``None``: not recorded.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -171,6 +172,7 @@ class ScenarioResult(BaseModel):
     seconds: Annotated[Seconds, Field(gt=0)] | None = None
     warm_up_seconds: Annotated[Seconds, Field(ge=0)] | None = None
     waited_seconds: Annotated[Seconds, Field(ge=0)] | None = None
+    look: Number | None = None
     path_delays: Annotated[tuple[PathDelay, ...], Field(max_length=MOST_PATHS)] | None = None
     flows: tuple[FlowResult, ...]
 
@@ -206,6 +208,9 @@ class Measurement(BaseModel):
     def _keep_to_the_protocol(self, info: ValidationInfo) -> Self:
         if self.look > self.looks:
             raise ValueError(f"there is no look {self.look} of {self.looks}: say how often it may be judged")
+        later = [each.name for each in self.scenarios if self.look_of(each.name) > self.look]
+        if later:
+            raise ValueError(f"scenario {later[0]} is of a look that the measurement has not had: {self.look}")
         if info.context is _TAKEN_IN:
             return self
         faults = tuple(protocol_faults(self))
@@ -231,6 +236,10 @@ class Measurement(BaseModel):
             "which packets it looked at": all(flow.sample_every is not None for flow in sending if flow.samples),
         }
         return tuple(words for words, known in said.items() if not known)
+
+    def look_of(self, scenario: str) -> int:
+        """The last look that added to a scenario; ``KeyError`` for one that it does not have."""
+        return self.scenario(scenario).look or self.look
 
     def scenario(self, name: str) -> ScenarioResult:
         """Return the scenario of that name; ``KeyError`` names those there are."""

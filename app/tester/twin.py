@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from app.deltaq.error_spending import LOOKS
 from app.deltaq.warm_up import STILL_FELT
 from app.errors import TesterError
 from app.intent.models import Intent
-from app.inventory.models import Network, Station, TrafficFlow, TrafficScenario
+from app.inventory.models import Link, Network, Port, Station, TrafficFlow, TrafficScenario
 from app.plan.model import Efficiency, InterfacePlan, Plan
 from app.platforms.base import platform
 from app.tester.expectation import Expectation, expectations
@@ -24,6 +24,7 @@ from app.tester.policer_memory import PolicerMemory
 from app.tester.pooling import joined
 from app.tester.ports import framing_name, port
 from app.tester.replications import (
+    FILLING_ROUND_TRIPS,
     MOST_FELT,
     REPLICATIONS,
     WARM_UP_SECONDS,
@@ -84,7 +85,7 @@ class _Job:
             delay_bound_ps=expected.delay_bound_ps,
             samples=samples,
             sample_every=sample_every(flow, timing.seconds * REPLICATIONS[0]),
-            histogram=() if samples else tuple((edge, count) for edge, count in entry["histogram"]),
+            histogram=tuple((edge, count) for edge, count in entry["histogram"] or ()),
         )
 
 
@@ -97,29 +98,40 @@ class TwinTester:
     seed: int = 1
 
     def measure(
-        self, intent: Intent, when: When, *, look: int = 1, looks: int = LOOKS, earlier: Measurement | None = None
+        self,
+        intent: Intent,
+        when: When,
+        *,
+        look: int = 1,
+        looks: int = LOOKS,
+        earlier: Measurement | None = None,
+        goes_on: Collection[str] | None = None,
     ) -> Measurement:
         """Run every scenario that the intent verifies, ``when`` the plans stand, in independent replications.
 
         The second and third of up to three ``looks`` add to what was ``earlier`` measured at the one before, or
-        begin anew with longer replications where those still felt their start. With one look all is measured at
-        once.
+        begin anew with longer replications where those still felt their start. ``goes_on`` names the scenarios that
+        they add to, all unless told. With one look all is measured at once.
 
         Raises:
             TesterError: a verification has no traffic, or the twin refuses the scenario.
         """
         wanted, judged = self._wanted(intent)
         results = []
-        reference = ""
+        reference = earlier.delay_reference if earlier else ""
         for scenario, seconds in wanted.values():
             held = earlier.scenario(scenario.name) if earlier else None
+            if held and goes_on is not None and scenario.name not in goes_on:
+                results.append(held)
+                continue
             timing = _timing(held) if held else Timing.of(seconds)
             if held and most_felt(held.flows) >= STILL_FELT:
                 held, timing = None, timing.anew()
             numbers = range(held.replications if held else 0, REPLICATIONS[look - 1])
             job = self._job(intent, scenario, judged, timing)
             if not held:
-                timing = timing.settled(job.policers.settling)
+                filling = FILLING_ROUND_TRIPS * self._round_trip(scenario)
+                timing = timing.settled(max(job.policers.settling, filling))
             flows, answers = self._flow_results(job, timing, numbers)
             felt = 0.0 if held else most_felt(flows)
             if felt > MOST_FELT:
@@ -134,6 +146,7 @@ class TwinTester:
                     replications=REPLICATIONS[look - 1],
                     seconds=timing.seconds,
                     warm_up_seconds=timing.warm_up,
+                    look=look,
                     path_delays=self._path_delays(intent, job, every, answers, held),
                     flows=joined(every),
                 )
@@ -264,6 +277,18 @@ class TwinTester:
         hops = self.network.path(source.name, target.name)
         return [[source.name, STATION_PORT], *(list(hop) for hop in hops)]
 
+    def _round_trip(self, scenario: TrafficScenario) -> float:
+        """Seconds that the longest way of a flow takes there and back, on lines alone."""
+        one_way = (
+            sum(link.delay for hop in self.network.path(*ends) if (link := self._link_at(hop)))
+            for ends in {(flow.from_, flow.to) for flow in scenario.flows}
+        )
+        return 2 * max(one_way, default=0.0)
+
+    def _link_at(self, port: Port) -> Link | None:
+        end = self.network.neighbour(port)
+        return end[0] if end else None
+
     def _devices(self) -> list[Json]:
         nodes = []
         for device in self.network.devices:
@@ -337,6 +362,7 @@ class TwinTester:
                 },
                 "source": sending,
                 "samples": samples,
+                "histogram": not samples,
                 "hops": samples and replication is not None,
                 "sample_every": sample_every(flow, seconds * REPLICATIONS[0]),
             }

@@ -29,7 +29,7 @@ def test_the_exit_code_is_the_verdict_and_the_document_says_it(qosforge: Command
     (verdict,) = told["verdicts"]
     assert (verdict["traffic_class"], verdict["verdict"]["evidence"]) == ("robin", "predicted")
     short = qosforge("predict", root() / "policies" / "campus-collaboration.yaml", "--at-most", "1")
-    assert "layer-3: 16 s simulated of 120 s" in short.stdout
+    assert "layer-3: 24 s simulated of 120 s" in short.stdout
 
 
 def test_a_policy_that_verifies_nothing_is_wrong_input(qosforge: Command) -> None:

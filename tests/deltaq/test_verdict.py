@@ -387,6 +387,19 @@ def test_looks_share_the_error() -> None:
         judge(alone(loss=0.01), steady(4), evidence="emulated", look=4, looks=3)
 
 
+def test_verdicts_of_different_looks_spend_the_error_of_their_own() -> None:
+    """Half of it at the first look, a quarter at the second; two that are judged together share that."""
+    late = np.full(100, MS)
+    late[np.arange(11) * 9] = 10.0 * MS  # beyond a p95 of 5 ms: as many by chance in 1.1 % of cases
+    first, second = (
+        judge(Objective(delay={"p95": 0.005}), Sample.of_delays(late), evidence="measured", look=look, looks=3)
+        for look in (1, 2)
+    )
+    assert 0.00625 < first.bounds[0].chance <= 0.0125
+    assert [each.outcome for each in together([second, second])] == ["inconclusive", "inconclusive"]
+    assert [each.outcome for each in together([first, second])] == ["broken", "broken"]
+
+
 def test_kept_bounds_are_seldom_called_broken_however_many_are_judged_together() -> None:
     """Of twelve classes with three bounds, each just kept, 13 to 20 % of runs are broken if judged one by one."""
     generator = np.random.default_rng(74)

@@ -507,7 +507,7 @@ def test_what_is_better_but_not_met_is_kept_where_the_policy_says_so(site: Site)
     (stage,) = [stage for stage in told.stages if stage.name == "compare"]
     assert stage.summary == "bounds after against before: 1 better; nothing unmet is worse than before"
     (measuring,) = [stage for stage in told.stages if stage.name == "measure-after"]
-    assert re.fullmatch(r"8 simulations, \d+\.\d s of processor time", measuring.summary)
+    assert re.fullmatch(r"12 simulations, \d+\.\d s of processor time", measuring.summary)
 
 
 def test_what_would_take_too_long_to_look_at_again_stays_open_and_says_so(
@@ -520,7 +520,7 @@ def test_what_would_take_too_long_to_look_at_again_stays_open_and_says_so(
     assert (run.status, told.outcome_after()) == (RunStatus.ROLLED_BACK, "inconclusive")
     (stage,) = [stage for stage in told.stages if stage.name.startswith("measure-after")]
     assert re.fullmatch(
-        r"8 simulations of up to 32, \d+\.\d s of processor time, and more would take longer than the "
+        r"12 simulations of up to 48, \d+\.\d s of processor time, and more would take longer than the "
         r"3,600 s that a computation may",
         stage.summary,
     )
