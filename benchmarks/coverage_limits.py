@@ -53,7 +53,7 @@ def limits(pool: ProcessPoolExecutor, trials: int) -> Iterator[Row]:
     ]
     truths = list(pool.map(exact, [draw for _, _, draw, _ in draws]))
     for (promise, name, draw, least), (truth, mean) in zip(draws, truths, strict=True):
-        for n, replications in ((1_500, 1), (12_000, 1), (48_000, 1), (12_000, 8), (48_000, 32), (48_000, 8)):
+        for n, replications in ((1_500, 1), (12_000, 1), (48_000, 1), (12_000, 12), (48_000, 48), (48_000, 8)):
             begin = draw if replications > 1 else partial(warm, draw)
             case = (name, begin, least, truth, mean, n, replications)
             how = f"{n:,} packets" + (f" in {replications} replications" if replications > 1 else "")
