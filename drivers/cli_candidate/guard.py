@@ -43,6 +43,9 @@ class Carrier(Protocol):
     def said(self) -> str:
         """Its last words; empty where it said nothing."""
 
+    def heard(self) -> None:
+        """Called when something comes through it, and when it has closed."""
+
     def end(self) -> None:
         """End it."""
 
@@ -124,6 +127,29 @@ class SessionGuard:
         if failure is not None:
             raise failure()
 
+    def check_cut(self) -> None:
+        """As `check`, but of limits that were passed before now.
+
+        Raises:
+            LimitExceededError, SessionStoppedError: see `check`.
+        """
+        failure = self._failure
+        if failure is not None:
+            raise failure()
+
+    @contextlib.contextmanager
+    def apart(self) -> Iterator[None]:
+        """What happens inside, before there is a connection, takes none of the time of the steps under way."""
+        begun = time.monotonic()
+        try:
+            yield
+        finally:
+            with self._changed:
+                waited = time.monotonic() - begun
+                self._heard += waited
+                for running in self._steps:
+                    running.begun += waited
+
     def stop(self, reason: str) -> None:
         """Cut the session, now and for good, whatever it is at; ``reason`` is told to who waits for it."""
         with self._changed:
@@ -162,6 +188,7 @@ class SessionGuard:
         with self._changed:
             self._carriers.append(carrier)
         watched = _WatchedSocket(self, made.family, made.type, made.proto, made.detach())
+        watched.heard = carrier.heard
         self._watch_socket(watched)
         return watched
 
@@ -255,6 +282,8 @@ class _WatchedSocket(socket.socket):
     ) -> None:
         super().__init__(family, kind, protocol, descriptor)
         self._guard = guard
+        self.heard: Callable[[], None] | None = None
+        """Called once, when something comes or the peer has closed."""
         self._is_cut = False
 
     def establish(self, address: Any, seconds: float | None) -> None:
@@ -279,6 +308,9 @@ class _WatchedSocket(socket.socket):
         if self._is_cut:
             return b""
         data = super().recv(*arguments)
+        if self.heard is not None:
+            self.heard()
+            self.heard = None
         return data if self._guard.received(len(data)) else b""
 
     def cut(self) -> None:

@@ -7,11 +7,12 @@ import os
 import socket
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from cli_candidate.guard import SessionGuard
+from cli_candidate.turns import TURNS
 
 Transport = Literal["ssh", "ssh-legacy", "telnet"]
 """``ssh`` with the algorithms that count as safe; ``ssh-legacy`` with those of devices that know no other (key
@@ -34,7 +35,8 @@ class Way:
 
 
 def connect(guard: SessionGuard, jump: Sequence[str], host: str, port: int, seconds: float | None) -> socket.socket:
-    """A watched connection to the device; ``seconds`` bounds a TCP connection of one's own.
+    """A watched connection to the device; ``seconds`` bounds a TCP connection of one's own. Through a jump host it
+    waits for its turn to log in there, which is no time of the session.
 
     Raises:
         OSError: nothing accepts it, or there is no such command.
@@ -42,7 +44,14 @@ def connect(guard: SessionGuard, jump: Sequence[str], host: str, port: int, seco
     """
     if not jump:
         return guard.connect(host, port, seconds)
-    return guard.adopt(*_started(jump))
+    # The last word names the jump host, as `way_closed` does.
+    with guard.apart():
+        end_turn = TURNS.take(jump[-1], guard.check_cut)
+    try:
+        return guard.adopt(*_started(jump, end_turn))
+    except BaseException:
+        end_turn()
+        raise
 
 
 def known_hosts_name(host: str, port: int) -> str:
@@ -58,7 +67,9 @@ def way_closed(jump: Sequence[str], said: str) -> str:
 class JumpProcess:
     """The process that carries a session, and what it says when it fails."""
 
-    def __init__(self, command: Sequence[str], inside: socket.socket) -> None:
+    def __init__(self, command: Sequence[str], inside: socket.socket, end_turn: Callable[[], None]) -> None:
+        """``end_turn`` is called once it has logged in to the jump host, or ends."""
+        self._end_turn = end_turn
         self._words = tempfile.TemporaryFile()  # noqa: SIM115  (closed by `end`)
         # Of its own process group, so that a key pressed at the terminal does not end it before the session.
         self._process = subprocess.Popen(  # noqa: S603  (a list, from the administrator's own inventory)
@@ -74,19 +85,24 @@ class JumpProcess:
         lines = [line.strip() for line in tail.decode(errors="replace").splitlines() if line.strip()]
         return lines[-1] if lines else ""
 
+    def heard(self) -> None:
+        """Something came through it, or it closed."""
+        self._end_turn()
+
     def end(self) -> None:
         """End it, if it has not."""
+        self._end_turn()
         if self._process.poll() is None:
             self._process.kill()
         self._process.wait()
         self._words.close()
 
 
-def _started(command: Sequence[str]) -> tuple[socket.socket, JumpProcess]:
+def _started(command: Sequence[str], end_turn: Callable[[], None]) -> tuple[socket.socket, JumpProcess]:
     outside, inside = socket.socketpair()
     with inside:
         try:
-            return outside, JumpProcess(command, inside)
+            return outside, JumpProcess(command, inside, end_turn)
         except BaseException:
             outside.close()
             raise

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,8 @@ from typing import Any
 import asyncssh
 import pytest
 from cli_candidate.bounded_ios import BoundedIosDriver
+from cli_candidate.guard import SessionGuard
+from cli_candidate.way import connect
 from napalm import get_network_driver
 from napalm.base.exceptions import ConnectAuthError, ConnectionException
 
@@ -283,6 +287,37 @@ def test_what_a_jump_host_says_is_told(router: Doors, reach: Open, tmp_path: Pat
         reach(port, jump=through(tmp_path, jump, key, port), **known)
     assert router.logins == []
     assert not carriers(port)
+
+
+@pytest.mark.needs("ssh-server")
+def test_many_log_in_to_a_jump_host_that_refuses_more_than_ten_at_once(tmp_path: Path) -> None:
+    key = tmp_path / "id"
+    with (
+        sshd.server(tmp_path / "jump", [sshd.new_key(key)], None, "MaxStartups 10:100:10") as jump,
+        socket.create_server(("127.0.0.1", 0), backlog=50) as device,
+    ):
+        way = through(tmp_path, jump, key, device.getsockname()[1])
+        met = ExitStack()
+
+        def greet() -> None:
+            for _ in range(30):
+                made, _address = device.accept()
+                met.enter_context(made).sendall(b"greetings")
+
+        def heard(_number: int) -> bytes:
+            guard = SessionGuard()
+            try:
+                with guard.step("login"), connect(guard, way, "127.0.0.1", 22, None) as made:
+                    return made.recv(100)
+            finally:
+                guard.close()
+
+        device.settimeout(60)
+        with met, ThreadPoolExecutor(31) as pool:
+            greeting = pool.submit(greet)
+            assert list(pool.map(heard, range(30))) == [b"greetings"] * 30
+            greeting.result()
+        assert "MaxStartups" not in jump.log.read_text()
 
 
 def test_a_way_that_does_not_exist_is_named() -> None:
