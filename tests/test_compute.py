@@ -16,7 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from app.compute import Compute, ComputeDied, Limits, NotWanted, TooBusy, TookTooLong, TookTooMuch, _Process
+from app.compute import Compute, ComputeDied, NotWanted, TooBusy, TookTooLong, _Process
+from app.compute_process import Limits, TookTooMuch
 from app.errors import InputError, InputErrors, Place, StoreError
 from tests.stopwatch import Stopwatch
 

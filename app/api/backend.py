@@ -16,7 +16,8 @@ from app.api.background import Background
 from app.api.gauges import Gauges
 from app.api.previews import Previews
 from app.api.readiness import Readiness
-from app.compute import Compute, Limits
+from app.compute import Compute
+from app.compute_process import Limits
 from app.database.connections import Database
 from app.inventory.catalogue import Networks
 from app.runs.artifacts import Artifacts, open_artifacts

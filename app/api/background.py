@@ -11,7 +11,8 @@ from typing import Any, Literal
 
 import structlog
 
-from app.compute import Compute, Limits, TooBusy
+from app.compute import Compute, TooBusy
+from app.compute_process import Limits
 from app.errors import QosforgeError, ServiceError
 
 State = Literal["waiting", "computing", "done", "failed"]

@@ -25,7 +25,8 @@ from app.access.throttle import TooManyAttempts
 from app.access.tokens import TokenUnknown
 from app.access.users import LastAdmin, NameTaken, UserUnknown
 from app.api.sync_job import SyncMoved
-from app.compute import TooBusy, TookTooLong, TookTooMuch
+from app.compute import TooBusy, TookTooLong
+from app.compute_process import TookTooMuch
 from app.database.connections import DatabaseFailed
 from app.errors import (
     DeviceError,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from functools import partial
 
-from app.compute import Compute, Limits
+from app.compute import Compute
+from app.compute_process import Limits
 from app.database.connections import is_embedded
 from app.deploy.route import route_of_run
 from app.deploy.sessions import Sessions

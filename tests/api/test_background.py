@@ -10,7 +10,8 @@ import pytest
 
 from app.api import background
 from app.api.background import Background, Lane, Progress
-from app.compute import Limits, TooBusy, TookTooMuch
+from app.compute import TooBusy
+from app.compute_process import Limits, TookTooMuch
 from app.errors import InputError
 
 

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from app.compiler.compile import compile_intent
-from app.compute import Compute, Limits
+from app.compute import Compute
+from app.compute_process import Limits
 from app.errors import InputError
 from app.findings import Severity
 from app.intent.loader import parse_intent

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from app.compute import Compute, ComputeDied, Limits, TookTooLong, TookTooMuch
+from app.compute import Compute, ComputeDied, TookTooLong
+from app.compute_process import Limits, TookTooMuch
 from app.deploy.sessions import ProcessEnding
 from app.errors import StoreError
 from app.runs.computing import Computing, Stopped
