@@ -128,7 +128,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     with open_backend(settings) as backend, TestClient(create_app(backend)) as client:
         people = People(backend)
         intent = load_written(shipped("campus-collaboration").written())
-        orders = {name: Order(backend.networks.network(name), intent) for name in (OWN, OTHER)}
+        orders = {name: Order(backend.networks.network(name), intent, measure=False) for name in (OWN, OTHER)}
         runs = {name: backend.desk.place(order, "somebody")[0].id for name, order in orders.items()}
         document = client.get(f"{PREFIX}/openapi.json").json()
         routes = [

@@ -52,7 +52,7 @@ def test_a_prediction_is_what_this_release_predicts_itself(client: TestClient, v
     named = ours.model_copy(update={"findings": findings})
     assert PredictionDocument.model_validate_json(answer.content) == named
     told = answer.json()
-    assert told["simulated"] == [{"scenario": "one-way", "seconds": 16, "wanted": 10}]
+    assert told["simulated"] == [{"scenario": "one-way", "seconds": 24, "wanted": 10}]
     assert (told["measurement"]["when"], told["measurement"]["evidence"]) == ("predicted", "predicted")
 
 
