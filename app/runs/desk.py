@@ -109,9 +109,9 @@ class Desk:
         if order.stored is not None:
             require_runnable(order.stored, order.network.name)
         if order.measure:
+            require_checks(order.intent)
             if order.tester != "outside":  # it has traffic of its own
                 require_traffic(order.network)
-            require_checks(order.intent)
         elif order.tester == "outside":
             raise InputError("an outside tester measures, and this run should not", mend="ask for one of the two")
         problem = order.network.changes.ticket_problem(order.ticket)
