@@ -7,6 +7,7 @@
     └── ServiceError              something outside failed                           (exit 3)
         ├── NotInstalled          an optional part lacks packages of the system
         ├── DeviceError           a box: unreachable, refused a line, read back wrong
+        │   ├── HostKeyUnknown    nobody has confirmed the host key that it shows
         │   ├── LoginRefused      it does not take the credentials
         │   ├── EnableRefused     it took them, and does not take the enable secret
         │   ├── CommandRefused    it does not answer a show command
@@ -134,6 +135,11 @@ class NotInstalled(ServiceError):
 @dataclass(eq=False)
 class DeviceError(ServiceError):
     """A box could not be reached, refused a line or does not hold what it was given."""
+
+
+@dataclass(eq=False)
+class HostKeyUnknown(DeviceError):
+    """A device shows a host key, and no known_hosts has one of it."""
 
 
 @dataclass(eq=False)

@@ -22,7 +22,7 @@ from napalm.base.exceptions import (
 )
 from netmiko.exceptions import NetmikoAuthenticationException, NetmikoTimeoutException
 from paramiko.hostkeys import InvalidHostKey
-from paramiko.ssh_exception import BadHostKeyException, SSHException
+from paramiko.ssh_exception import BadHostKeyException, IncompatiblePeer, SSHException
 
 from app.deploy.sessions import setting_of
 from app.errors import (
@@ -31,6 +31,7 @@ from app.errors import (
     CommitPending,
     DeviceError,
     EnableRefused,
+    HostKeyUnknown,
     LoginRefused,
     Place,
     QosforgeError,
@@ -108,18 +109,25 @@ def _cause(caught: BaseException, kind: type[E]) -> E | None:
 def _unreached(caught: BaseException, place: Place) -> DeviceError:
     """Why a session did not come about; drivers wrap what really happened, and say less."""
     first: BaseException | None = caught
+    trust = f"qosforge device trust {place.device} --network FOLDER"
     while first is not None:
         if isinstance(first, BadHostKeyException):
             return DeviceError(
                 "it shows another host key than the one that is known of it",
                 place,
-                "somebody answers in its place, or it has a new key: then replace the known one",
+                f"somebody answers in its place, or it has a new key: then replace it: {trust} --replace",
             )
         if isinstance(first, SSHException) and str(first).endswith("not found in known_hosts"):
-            return DeviceError(
+            return HostKeyUnknown(
                 "its host key is not known",
                 place,
-                "compare it with the device's own, and record it: qosforge device trust",
+                f"compare it with the device's own, and record it: {trust}",
+            )
+        if isinstance(first, IncompatiblePeer):
+            return DeviceError(
+                f"cannot be reached: it knows no algorithm that counts as safe: {first}",
+                place,
+                "an old device needs the transport ssh-legacy",
             )
         if isinstance(first, InvalidHostKey):
             return DeviceError(

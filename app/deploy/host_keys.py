@@ -58,6 +58,8 @@ def shown_key(device: str, target: Target, files: Sequence[Path]) -> ShownKey:
         key = read_host_key(target.hostname, arguments["port"], way, CONNECT_SECONDS, [k.split()[0] for k in known])
     except OSError as error:
         mend = "is it up, and its address right?"
+        if way.transport == "ssh":
+            mend += " an old device needs the transport ssh-legacy, or telnet, which has no host keys"
         raise DeviceError(f"cannot be reached: {error}", Place(device=device), mend) from None
     return ShownKey(device, name, key, key.public in known, bool(known) and key.public not in known)
 

@@ -17,7 +17,7 @@ from app.deploy.route import InventoryRoute, Target
 from app.deploy.sessions import Sessions
 from app.discovery.facts import Neighbour
 from app.discovery.names import label
-from app.errors import DeviceError, InputError
+from app.errors import DeviceError, HostKeyUnknown, InputError
 from app.inventory.reach import Reach
 from app.platforms.device_text import DeviceText, DeviceWords
 
@@ -127,5 +127,14 @@ class SeedSessions:
         try:
             made.open(target.hostname, target.login.username, target.login.password, None, driver, extras)
         except Exception as error:  # noqa: BLE001  # a driver may raise anything
-            raise problem_of(error, words) from None
+            problem = problem_of(error, words)
+            if isinstance(problem, HostKeyUnknown):
+                problem.mend = f"compare it with the device's own, and record it: {self._trust(address)}"
+            raise problem from None
         return _Seed(platform, made, DeviceDriver(made.connection, words), words)
+
+    def _trust(self, address: str) -> str:
+        """The command that records the host key of an address that no inventory has yet."""
+        way = "" if self._common.transport == "ssh" else f" --transport {self._common.transport}"
+        jump = f" --jump {self._common.jump}" if self._common.jump else ""
+        return f"qosforge device trust --host {address}{way}{jump}"

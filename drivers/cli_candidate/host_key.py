@@ -31,7 +31,9 @@ def read_host_key(host: str, port: int, way: Way, seconds: float, types: Sequenc
     options = {"known_hosts": None, "config": [], "username": "nobody", "login_timeout": seconds}
     legacy = way.transport == "ssh-legacy"
     if legacy:
-        options |= {key: value for key, value in ALGORITHMS.items() if key != "server_host_key_algs"}
+        options |= {
+            key: value for key, value in ALGORITHMS.items() if key not in ("kex_algs", "server_host_key_algs")
+        }
     wanted = [
         name
         for kind in types
@@ -43,6 +45,8 @@ def read_host_key(host: str, port: int, way: Way, seconds: float, types: Sequenc
             host,
             port,
             proxy_command=list(way.jump) if way.jump else (),
+            # Both are arguments of their own: what the options have of them, AsyncSSH's defaults replace.
+            kex_algs=ALGORITHMS["kex_algs"] if legacy else (),
             server_host_key_algs=wanted or (ALGORITHMS["server_host_key_algs"] if legacy else ()),
             options=asyncssh.SSHClientConnectionOptions(**options),
             config=[],

@@ -14,7 +14,8 @@ import asyncssh
 import pytest
 from cli_candidate.bounded_ios import BoundedIosDriver
 from cli_candidate.guard import SessionGuard
-from cli_candidate.way import connect
+from cli_candidate.host_key import read_host_key
+from cli_candidate.way import Way, connect
 from napalm import get_network_driver
 from napalm.base.exceptions import ConnectAuthError, ConnectionException
 
@@ -164,10 +165,27 @@ def test_a_changed_or_unknown_host_key_is_refused_before_the_password(
             reach(port, **way, **strict(tmp_path, known))
         problem = problem_of(refused.value, DeviceWords("r1", "cisco_ios"))
         assert ("another host key" in problem.message) == (other in known)
-        assert ("device trust" in problem.mend) == (other not in known)
+        assert "qosforge device trust r1 --network FOLDER" in problem.mend
+        assert ("--replace" in problem.mend) == (other in known)
     assert router.logins == []
     reach(port, **way, **strict(tmp_path, f"[127.0.0.1]:{port} {public}\n"))
     assert router.logins == [(USERNAME, PASSWORD)]
+
+
+def test_the_key_of_a_device_with_old_algorithms_alone_is_shown(router: Doors) -> None:
+    port, public = router.ssh(asyncssh.generate_private_key("ssh-rsa", key_size=2048), **LEGACY)
+    assert read_host_key("127.0.0.1", port, Way("ssh-legacy"), 10).public == public
+    with pytest.raises(OSError, match=r"."):
+        read_host_key("127.0.0.1", port, Way("ssh"), 10)
+
+
+def test_a_device_with_old_algorithms_alone_is_told_from_one_that_is_down(
+    router: Doors, reach: Open, tmp_path: Path
+) -> None:
+    port, _ = router.ssh(asyncssh.generate_private_key("ssh-rsa", key_size=2048), **LEGACY)
+    with pytest.raises(ConnectionException) as refused:
+        reach(port, **strict(tmp_path, ""))
+    assert "ssh-legacy" in problem_of(refused.value, DeviceWords("r1", "cisco_ios")).mend
 
 
 @pytest.mark.parametrize("transport", ["ssh", "ssh-legacy"])
