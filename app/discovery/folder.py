@@ -13,7 +13,7 @@ from app.discovery.documents import NOTHING, documents
 from app.discovery.file_changes import WRITTEN_FILES, write_changes
 from app.discovery.hosts_text import by_hand
 from app.discovery.model import Discovery
-from app.errors import InputError, Place
+from app.errors import InputError, Place, ServiceError
 from app.importing.document import as_yaml
 from app.inventory.drafts import apart, beside, located
 from app.inventory.editing import EMPTY_FILES
@@ -27,11 +27,12 @@ def write_new(folder: Path, discovery: Discovery, data: Mapping[str, str] = NOTH
     ``data`` is what all devices have in common, for ``defaults.yaml``.
 
     Raises:
-        InputError: the folder exists or cannot be made, or nothing was found.
+        ServiceError: nothing was found.
+        InputError: the folder exists or cannot be made.
         InputErrors: what was found is no consistent network; nothing is left behind.
     """
     if not discovery.devices:
-        raise InputError("no device could be read", Place(file=str(folder)), "see the notes, and mend them first")
+        raise ServiceError("no device could be read", Place(file=str(folder)), "see the notes, and mend them first")
     if folder.exists():
         raise InputError("there is something already", Place(file=str(folder)), "name a folder that does not exist")
     with beside(folder) as made:

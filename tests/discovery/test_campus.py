@@ -14,7 +14,7 @@ from app.discovery.difference import Change
 from app.discovery.facts import Topic
 from app.discovery.folder import add, compare, write_new
 from app.discovery.model import Discovery
-from app.errors import InputError, InputErrors
+from app.errors import InputError, InputErrors, ServiceError
 from app.intent.loader import load_intent
 from app.inventory.loader import load_network
 from app.inventory.models import Network
@@ -242,7 +242,7 @@ def test_a_new_folder_loads_and_nothing_is_overwritten(from_r1: Discovery, tmp_p
 
 def test_nothing_is_left_behind_where_nothing_was_found(campus: Path, tmp_path: Path) -> None:
     found = discover(campus, "r1", hidden=["r1"])
-    with pytest.raises(InputError, match="no device could be read"):
+    with pytest.raises(ServiceError, match="no device could be read"):
         write_new(tmp_path / "found", found)
     assert list(tmp_path.iterdir()) == []
 

@@ -71,12 +71,12 @@ def test_a_device_that_is_not_believed_is_named_and_nothing_is_written(
     nobody.write_text("")
     words = (addresses["r1"], "--at-most", 3, "--into", tmp_path / "found")
     ended = discover(*words, QOSFORGE_KNOWN_HOSTS_FILE=str(nobody))
-    assert ended.code == 2, ended.text
+    assert ended.code == 3, ended.text
     assert "its host key is not known" in ended.stdout
-    assert "qosforge device trust" in ended.stdout
+    assert f"qosforge device trust --host {addresses['r1']}" in " ".join(ended.stdout.split())
     assert not (tmp_path / "found").exists()
     wrong = discover(*words, QOSFORGE_PASSWORD="hunter2")
-    assert wrong.code == 2, wrong.text
+    assert wrong.code == 3, wrong.text
     assert "hunter2" not in wrong.text
     assert not (tmp_path / "found").exists()
 
