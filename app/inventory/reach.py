@@ -38,7 +38,8 @@ _NAMED = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 
 
 def _hostname(value: str) -> str:
-    if _HOST.fullmatch(value) is None:
+    # One colon is no IPv6 address, which has two at least (RFC 4291, 2.2), but a host with its port.
+    if _HOST.fullmatch(value) is None or value.count(":") == 1:
         raise ValueError(f"{shortened(value)} is not a host: write a name or an address, the port beside it")
     return value
 

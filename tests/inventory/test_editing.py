@@ -105,6 +105,7 @@ def test_lines_without_an_end_and_windows_ends_are_kept(tmp_path: Path) -> None:
         ("r1", BODY, "has this device already"),
         ("a b", BODY, "cannot be a device's name"),
         ("r3", {**BODY, "hostname": "two words"}, "is not a host"),
+        ("r3", {**BODY, "hostname": "r3.example.net:2022"}, "the port beside it"),
         ("r3", {**BODY, "port": 0}, "0 is not possible here"),
         ("r3", {**BODY, "data": {**BODY["data"], "role": "roof"}}, "edge"),  # type: ignore[dict-item]
         ("r3", {**BODY, "data": {**BODY["data"], "interfaces": {"x\nreload": {"rate": "1 Mb/s"}}}}, "interface"),  # type: ignore[dict-item]
