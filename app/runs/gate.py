@@ -47,7 +47,9 @@ def waits(
     if rules.unreadable:
         return _scheduled(run, rules.unreadable, now + LOOK_AGAIN)
     if any(one.read_only(emulated=emulated) for one in rules.changes):
-        return _scheduled(run, f"network {run.network} to be writable", now + LOOK_AGAIN)
+        # A folder elsewhere may share the name, and be writable.
+        by = f" by {rules.file}" if rules.file else ""
+        return _scheduled(run, f"network {run.network} to be writable{by}", now + LOOK_AGAIN)
     approval = rules.approval
     if approval != "none" and not _approved(candidate, decisions, hands() if approval == "four_eyes" else ()):
         again = "the boxes changed since it was approved: " if any(d.approved for d in decisions) else ""

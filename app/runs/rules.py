@@ -13,11 +13,14 @@ _STRICTNESS: tuple[Approval, ...] = ("none", "any", "four_eyes")
 
 @dataclass(frozen=True)
 class Rules:
-    """What holds a change: every one of ``changes`` has to be open. ``unreadable`` says why they are not known."""
+    """What holds a change: every one of ``changes`` has to be open. ``unreadable`` says why they are not known, and
+    ``file`` where those that the network has by now stand, where it is one of the installation's.
+    """
 
     approval: Approval
     changes: tuple[ChangeRules, ...]
     unreadable: str = ""
+    file: str = ""
 
 
 class NetworkRules:
@@ -45,7 +48,8 @@ class NetworkRules:
             return Rules(approval, (changes,), f"the rules of {network} cannot be read now: {error.message}")
         if now is None:
             return Rules(approval, (changes,))
-        return Rules(max(approval, self.approval(now), key=_STRICTNESS.index), (changes, now))
+        stricter = max(approval, self.approval(now), key=_STRICTNESS.index)
+        return Rules(stricter, (changes, now), file=f"{self._folder.name}/{network}/changes.yaml")
 
     def _is_there(self) -> bool:
         try:

@@ -121,6 +121,13 @@ def test_a_read_only_network_holds_a_run(asked: Run, *, rules: tuple[ChangeRules
     assert "to be writable" in held_by(asked, *rules, emulated=emulated).waits_for
 
 
+def test_a_read_only_network_is_told_with_the_file_that_says_so(asked: Run) -> None:
+    rules = Rules("none", (ChangeRules(writable=True), ChangeRules()), file="inventories/campus/changes.yaml")
+    found = waits(asked, ASKED, rules=rules, emulated=False, decisions=[], hands=lambda: (), now=NOW)
+    assert found is not None
+    assert found.waits_for == "network campus to be writable by inventories/campus/changes.yaml"
+
+
 def test_every_rule_has_to_leave_it_open(asked: Run) -> None:
     early = ChangeRules(windows=(Window(from_="02:00", to="13:00"),))
     held = held_by(asked, early, NIGHT)

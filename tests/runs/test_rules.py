@@ -73,3 +73,10 @@ def test_a_network_of_elsewhere_has_the_rules_it_came_with(network: Path) -> Non
     assert rules(network).holding("campus", "any", asked).changes == (asked,)
     gone = rules(network / "no" / "folder").holding("infn-fnal", "any", asked)
     assert (gone.changes, gone.unreadable) == ((asked,), "")
+
+
+def test_rules_say_in_which_file_they_stand_now(network: Path) -> None:
+    """A folder elsewhere may have the name of a network of the installation, and other rules."""
+    now = rules(network)
+    assert now.holding("infn-fnal", "none", ChangeRules()).file == "inventories/infn-fnal/changes.yaml"
+    assert now.holding("elsewhere", "none", ChangeRules()).file == ""
