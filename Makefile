@@ -8,9 +8,11 @@ TESTS ?=
 PROCESSES ?= $(shell expr $$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN) + 2)
 # What `make faults` runs: faults and steps by name, and --alone; all of the matrix without it.
 FAULTS ?=
+# What `make crashes` runs: databases, rollouts and kinds of steps by name; all of the matrix without it.
+CRASHES ?=
 SOURCES_TWIN := twin/Cargo.toml twin/Cargo.lock twin/pyproject.toml $(shell find twin/src -name '*.rs')
 
-.PHONY: setup demo test hostile faults bare lint lint-python lint-rust messages bench coverage clean lock
+.PHONY: setup demo test hostile faults crashes bare lint lint-python lint-rust messages bench coverage clean lock
 .DELETE_ON_ERROR:
 
 setup: $(STAMP)/app
@@ -64,6 +66,10 @@ hostile: setup
 # Each fault of the lab's devices at each step of a push; it ends with the counts (FAULTS="hang commit": a part of it).
 faults: setup
 	@$(BIN)/python -m tests.system.fault_matrix $(FAULTS)
+
+# A rollout killed at each of its recorded steps, on both databases; it ends with the counts (CRASHES="sqlite journal").
+crashes: setup
+	@$(BIN)/python -m tests.system.crash_matrix $(CRASHES)
 
 lint: lint-python lint-rust
 

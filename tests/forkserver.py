@@ -15,5 +15,6 @@ FORKSERVER.set_forkserver_preload(
         "app.cli.worker",
         "app.cli.service",
         "tests.runs.executor_process",
+        "tests.system.crashes",
     ]
 )

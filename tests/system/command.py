@@ -14,7 +14,7 @@ from app.cli.main import main
 from tests.forkserver import FORKSERVER
 
 
-def _become(arguments: Sequence[str], environment: Mapping[str, str], folder: Path) -> None:
+def become(arguments: Sequence[str], environment: Mapping[str, str], folder: Path) -> None:
     """Turn this process into the command: its output goes to files, its exit code is the process's."""
     for number, name in ((1, "stdout"), (2, "stderr")):
         descriptor = os.open(folder / name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
@@ -47,11 +47,17 @@ class Ended:
 class Command:
     """A command on its way. It is a process of its own that may be killed."""
 
-    def __init__(self, arguments: Sequence[str], environment: Mapping[str, str], folder: Path) -> None:
+    def __init__(
+        self,
+        arguments: Sequence[str],
+        environment: Mapping[str, str],
+        folder: Path,
+        become: Callable[[Sequence[str], Mapping[str, str], Path], None] = become,
+    ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.arguments = tuple(arguments)
         self._folder = folder
-        self._process: ForkServerProcess = FORKSERVER.Process(target=_become, args=(arguments, environment, folder))
+        self._process: ForkServerProcess = FORKSERVER.Process(target=become, args=(arguments, environment, folder))
         self._process.start()
         self.pid = self._process.pid
 

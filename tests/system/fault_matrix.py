@@ -19,16 +19,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from app.compiler.candidate import make_candidate
-from app.compiler.compile import compile_intent
-from app.configtree import as_text
 from app.emulation import start_lab
 from app.errors import QosforgeError
-from app.intent.loader import LoadedIntent, parse_intent
-from app.inventory.loader import load_network
-from app.inventory.overlay import state_folder
 from app.lab import control
 from app.lab.faults import OF_THE_BOX
 from app.runs.desk import Order
@@ -36,7 +29,8 @@ from app.runs.service import Service, open_service
 from app.runs.tables import JournalAction, RunStatus
 from app.settings import DeviceLimits, Settings
 
-from .crowd import POLICY, write_inventory
+from .crowd import write_inventory
+from .two_states import AFTER, TwoStates, intent
 
 BOXES = ("r1", "r3", "s2950", "s2970", "ers5510", "e300")
 """One of every platform, and of ``cisco_ios`` one with an archive and one without."""
@@ -47,10 +41,6 @@ SILENCE = 4.0
 LIMITS = DeviceLimits.model_validate(
     {step: {"silence": SILENCE} for step in ("login", "read", "show", "batch", "save")}
 )
-BEFORE = ("voice=30", "web=60", "rest=40", "mark=af21")
-AFTER = ("voice=35", "web=55", "rest=45", "mark=cs2")
-"""Parameters of the policy that the boxes hold, and of the one that is pushed: all boxes have to change."""
-
 ELSEWHERE = "Elsewhere"
 LOGO = "##########\n# campus >\n##########"
 
@@ -201,21 +191,12 @@ class Ended:
     """Places were without a policy between two, as the candidate had announced."""
 
 
-@dataclass(frozen=True)
-class Held:
-    """What a box holds."""
-
-    running: str
-    startup: str
-
-
 @dataclass
-class Matrix:
+class Matrix(TwoStates):
     """A lab of the boxes, what they hold before and after the push, and the service that pushes."""
 
     folder: Path
     service: Service = field(init=False)
-    held: dict[str, dict[str, Held]] = field(default_factory=dict)
     _planned: dict[str, tuple[str, list[Planted]]] = field(default_factory=dict)
     _met: dict[str, Mapping[str, int]] = field(default_factory=dict)
     _waiting: set[str] = field(default_factory=set)
@@ -227,41 +208,8 @@ class Matrix:
         startup = inventory / "startup" / "ers5510.cfg"
         # As a 5510 is delivered: it saves by itself a while after every change.
         startup.write_text(startup.read_text().replace("no autosave enable\n", ""))
-        self.var = self.folder / "var"
-        self.network = load_network(inventory)
-        self.inventory = inventory
-        self.state = state_folder(self.var, self.network.name)
+        super().__init__(inventory, self.folder / "var")
         self.drivers = {device.name: device.driver for device in self.network.devices}
-
-    # -- what the boxes hold -----------------------------------------------------------------------------
-    def now(self, box: str) -> Held:
-        """Both configurations of a box, from the lab itself."""
-        running = str(control.request(self.state, {"op": "running", "box": box})["running"])
-        return Held(running, (self.state / box / "startup-config").read_text())
-
-    def reset(self) -> None:
-        """Every box as before the push, without faults."""
-        for box in BOXES:
-            control.plant(self.state, box, "clear")
-            self._boot(box, self.held[box]["before"].startup)
-
-    def _boot(self, box: str, startup: str) -> None:
-        (self.state / box / "startup-config").write_text(startup)
-        control.request(self.state, {"op": "reboot", "box": box})
-
-    def prepare(self) -> None:
-        """Let the boxes hold one policy, saved, and learn what they hold with the other."""
-        for name, parameters in (("before", BEFORE), ("after", AFTER)):
-            texts = {box: self.now(box).running for box in BOXES}
-            for device in compile_intent(_intent(parameters), self.network, texts).devices:
-                delta = make_candidate(device, texts[device.name]).delta
-                control.configure(self.state, device.name, as_text(delta).splitlines())
-            for box in BOXES:
-                running = self.now(box).running
-                self._boot(box, running)
-                assert self.now(box).running == running, f"{box} boots into something else than it held"
-                self.held.setdefault(box, {})[name] = Held(running, running)
-        self.reset()
 
     # -- a run with its cells ----------------------------------------------------------------------------
     def watch(self, stage: str, _text: str) -> None:
@@ -316,7 +264,7 @@ class Matrix:
         self._cancels = any(STEPS[cell.step].rolled_back or cell.fault in BEFORE_ROLLBACK for cell in cells)
         said = self._carry_out()
         run = self.service.store.get_run(self._run_id)
-        timers = self._timers()
+        timers = self.timers()
         self._planned = {}
         for box in BOXES:
             if box not in self._met:
@@ -325,7 +273,7 @@ class Matrix:
         if recovered:
             said += "; ".join(str(ended) for ended in self.service.recover())
             run = self.service.store.get_run(run.id)
-            timers = self._timers()
+            timers = self.timers()
         self._name_back()
         problems = self._problems(run.id, run.status, timers)
         entries = self.service.store.journal.entries(run.id)
@@ -352,18 +300,12 @@ class Matrix:
         return ended
 
     def _carry_out(self) -> str:
-        order = Order(self.network, _intent(AFTER), measure=False)
+        order = Order(self.network, intent(AFTER), measure=False)
         try:
             result = self.service.run(order, "matrix").result
         except QosforgeError as error:
             return f"{error.message}"
         return "; ".join(str(error.get("message")) for error in result["errors"])
-
-    def _timers(self) -> list[str]:
-        status = control.status(self.state)
-        assert status is not None
-        boxes: Mapping[str, Any] = status["boxes"]  # type: ignore[assignment]
-        return [box for box in BOXES if boxes[box]["timer_runs"]]
 
     def _name_back(self) -> None:
         """Whoever renamed a box gives it its name back, where it is saved as well."""
@@ -418,10 +360,6 @@ def _difference(due: str, now: str) -> str:
     gone = [line for line in due.splitlines() if line not in now.splitlines()]
     new = [line for line in now.splitlines() if line not in due.splitlines()]
     return f"-{gone[:3]} +{new[:3]}" if gone or new else "other order"
-
-
-def _intent(parameters: tuple[str, ...]) -> LoadedIntent:
-    return parse_intent(POLICY, "policy.yaml", parameters)
 
 
 @contextmanager
