@@ -25,10 +25,10 @@ with twelve five in ten do, and sixteen are hardly better, as each is simulated 
 LEAST_SECONDS = 2.0
 """What a replication measures at least."""
 WARM_UP_SECONDS = 1
-"""Left out of the figures, while queues fill. Longer where round trips are, or where MSER-5 feels the start."""
-FILLING_ROUND_TRIPS = 10
-"""Round trips in which a TCP window grows to a thousand segments: slow start doubles it in each (RFC 5681, section
-3.1)."""
+"""Left out of the figures, while queues fill. Longer where TCP sends, or where MSER-5 still feels the start."""
+BACKING_OFF_SECONDS = 15
+"""Left out where TCP sends: a connection that finds a full line waits 1, 2, 4 and 8 s before it is as silent as it
+stays (RFC 6298, section 5.5). Others feel that less and less all the time, which no test sees in a few seconds."""
 MOST_WARM_UP_SECONDS = 30
 CLOCK_PPM = 50
 """Clocks of senders lie within this many millionths of their rate, the accuracy that IEEE 802.3 asks of Ethernet's

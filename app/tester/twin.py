@@ -13,7 +13,7 @@ from app.deltaq.error_spending import LOOKS
 from app.deltaq.warm_up import STILL_FELT
 from app.errors import TesterError
 from app.intent.models import Intent
-from app.inventory.models import Link, Network, Port, Station, TrafficFlow, TrafficScenario
+from app.inventory.models import Network, Station, TrafficFlow, TrafficScenario
 from app.plan.model import Efficiency, InterfacePlan, Plan
 from app.platforms.base import platform
 from app.tester.expectation import Expectation, expectations
@@ -24,7 +24,7 @@ from app.tester.policer_memory import PolicerMemory
 from app.tester.pooling import joined
 from app.tester.ports import framing_name, port
 from app.tester.replications import (
-    FILLING_ROUND_TRIPS,
+    BACKING_OFF_SECONDS,
     MOST_FELT,
     REPLICATIONS,
     WARM_UP_SECONDS,
@@ -130,8 +130,8 @@ class TwinTester:
             numbers = range(held.replications if held else 0, REPLICATIONS[look - 1])
             job = self._job(intent, scenario, judged, timing)
             if not held:
-                filling = FILLING_ROUND_TRIPS * self._round_trip(scenario)
-                timing = timing.settled(max(job.policers.settling, filling))
+                backing_off = BACKING_OFF_SECONDS * any(flow.source.kind == "tcp" for flow in scenario.flows)
+                timing = timing.settled(max(job.policers.settling, backing_off))
             flows, answers = self._flow_results(job, timing, numbers)
             felt = 0.0 if held else most_felt(flows)
             if felt > MOST_FELT:
@@ -276,18 +276,6 @@ class TwinTester:
         """The egress ports from one station to another."""
         hops = self.network.path(source.name, target.name)
         return [[source.name, STATION_PORT], *(list(hop) for hop in hops)]
-
-    def _round_trip(self, scenario: TrafficScenario) -> float:
-        """Seconds that the longest way of a flow takes there and back, on lines alone."""
-        one_way = (
-            sum(link.delay for hop in self.network.path(*ends) if (link := self._link_at(hop)))
-            for ends in {(flow.from_, flow.to) for flow in scenario.flows}
-        )
-        return 2 * max(one_way, default=0.0)
-
-    def _link_at(self, port: Port) -> Link | None:
-        end = self.network.neighbour(port)
-        return end[0] if end else None
 
     def _devices(self) -> list[Json]:
         nodes = []
