@@ -72,9 +72,9 @@ HEAD = """\
 Written by `make coverage`: {trials} trials a row, {seeds} seeds of a policy, against known truth (closed forms,
 or four million packets). A limit at 95 % may miss in 5 % of all trials, and two standard errors more for luck;
 means, a load of 0.95 and heavy tails in 8 %. Of so many rows one in forty would miss by luck alone: one that does
-is measured again with other draws, {again} times as many, and those are what stands here. *wrong*: upper limits
-below the truth / lower limits above it, or false verdicts; *open*: no upper limit, or inconclusive. Replications
-begin empty; single realisations are stationary.
+is measured again with other draws (a policy with other seeds), {again} times as many, and those stand here.
+*wrong*: upper limits below the truth / lower limits above it, or false verdicts; *open*: no upper limit, or
+inconclusive. Replications begin empty; single realisations are stationary.
 
 | drawn | what | wrong % | open % | trials | |
 |---|---|---|---|---|---|
