@@ -104,7 +104,6 @@ class Doors(AbstractContextManager["Doors"]):
         self._thread = threading.Thread(target=self._loop.run_forever, name="doors", daemon=True)
         self._tasks: set[asyncio.Task[None]] = set()
         self._closing: list[Callable[[], Any]] = []
-        self._streams: list[asyncio.StreamWriter] = []
 
     def __enter__(self) -> Doors:
         self._thread.start()
@@ -261,7 +260,7 @@ class Doors(AbstractContextManager["Doors"]):
             task = asyncio.current_task()
             assert task is not None
             self._tasks.add(task)
-            self._streams.append(writer)
+            self._closing.append(writer.transport.abort)
             with contextlib.suppress(OSError, asyncio.CancelledError):
                 await serve(reader, writer)
             self._tasks.discard(task)
@@ -278,14 +277,16 @@ class Doors(AbstractContextManager["Doors"]):
         self.box.boot()
 
     async def _close(self) -> None:
-        for close in self._closing:
-            close()
         self.box.power_off()
         for task in tuple(self._tasks):
             task.cancel()
-        for writer in self._streams:
-            writer.transport.abort()
-        await asyncio.sleep(0.05)  # for what was aborted to be told of it
+        closed = 0
+        while closed < len(self._closing):
+            # Who came at the last moment is accepted only after the doors are shut, and stands at the end.
+            shutting, closed = self._closing[closed:], len(self._closing)
+            for close in shutting:
+                close()
+            await asyncio.sleep(0.05)  # for what was aborted to be told of it
 
     def _do(self, work: Coroutine[Any, Any, T]) -> T:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(20)
