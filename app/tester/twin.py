@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import qosforge_twin
@@ -257,7 +258,7 @@ class TwinTester:
             "warmup_ps": warm_up * PS,
             # As long as the warm-up: the last packets measured are to meet what the first ones did.
             "cool_down_ps": 0 if replication is None else warm_up * PS,
-            **self.topology(),
+            **self._topology,
             "flows": flows,
         }
 
@@ -271,6 +272,11 @@ class TwinTester:
             "nodes": [*self._devices(), *self._stations()],
             "links": [*self._links(), *self._access_links()],
         }
+
+    @cached_property
+    def _topology(self) -> Json:
+        """The same for all replications; nobody changes it."""
+        return self.topology()
 
     def path(self, source: Station, target: Station) -> list[list[str]]:
         """The egress ports from one station to another."""
