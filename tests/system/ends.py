@@ -303,7 +303,7 @@ class Ends:
         told = self.told
         with told.faults("recovered") as plant:
             for box in ("r1", "s2970", "ers5510", "e300"):
-                plant(box, "refuse", pattern=READING, text=told.quoted(box), times=1)
+                plant(box, "refuse", pattern=READING, text=told.quoted(box), times=9)
             told.recovering.append(told.installation.command("recover").wait(_PATIENCE))
         told.recovering.append(told.installation.command("recover").wait(_PATIENCE))
         told.processes = [told.installation.command(*process.arguments) for process in told.processes]
