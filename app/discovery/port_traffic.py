@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -84,9 +85,14 @@ def measure_stations(fleet: Fleet, seconds: float, wait: Callable[[float], None]
     A device or port that cannot be measured is a problem in the result, never an abort.
 
     Raises:
-        InputError: the interval is too short, or the network has fewer than two stations.
+        InputError: the interval is too short or none, or the network has fewer than two stations.
     """
     network = fleet.network
+    if not math.isfinite(seconds):
+        hint = "give --seconds a number, such as 300"
+        raise InputError(
+            f"{seconds:g} seconds between two readings are no time to wait", Place(path="--seconds"), hint
+        )
     if seconds < SHORTEST_SECONDS:
         hint = f"give --seconds {SHORTEST_SECONDS} or more; a minute or longer says more of a network"
         raise InputError(f"{seconds:g} seconds between two readings are too short", Place(path="--seconds"), hint)

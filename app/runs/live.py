@@ -144,7 +144,7 @@ def measure(
     look: int = 1,
     earlier: Measurement | None = None,
 ) -> Judged:
-    """Run the tester on configurations that boxes gave, and judge; a later ``look`` adds to those scenarios that
+    """Run the tester on configurations that devices gave, and judge; a later ``look`` adds to those scenarios that
     what was ``earlier`` seen leaves open.
 
     Raises:

@@ -180,6 +180,8 @@ def test_counters_that_went_backwards_and_a_device_that_is_away_are_named(
     ("words", "told"),
     [
         (("--seconds", 2), "2 seconds between two readings are too short"),
+        (("--seconds", "nan"), "nan seconds between two readings are no time to wait"),
+        (("--seconds", "inf"), "inf seconds between two readings are no time to wait"),
         (("--scenario", "a b"), "'a b' cannot be a scenario's name"),
         ((), "campus has 0 stations, and traffic goes between two"),
     ],
