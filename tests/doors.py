@@ -261,9 +261,12 @@ class Doors(AbstractContextManager["Doors"]):
             assert task is not None
             self._tasks.add(task)
             self._closing.append(writer.transport.abort)
-            with contextlib.suppress(OSError, asyncio.CancelledError):
-                await serve(reader, writer)
-            self._tasks.discard(task)
+            try:
+                with contextlib.suppress(OSError, asyncio.CancelledError):
+                    await serve(reader, writer)
+            finally:
+                writer.close()  # a client that vanished in the midst leaves it open
+                self._tasks.discard(task)
 
         async def start() -> int:
             server = await asyncio.start_server(kept, "127.0.0.1", 0)
