@@ -16,14 +16,9 @@ from app.discovery.facts import Note, Topic
 from app.errors import DeviceError, InputError, Place, QosforgeError
 from app.inventory.models import Device, Network, Station
 from app.plan.model import Plan
-from app.platforms.base import QueueCount
+from app.platforms.base import QueueCount, platform
 from app.platforms.held import held_plan
-from app.platforms.port_counters import (
-    FRAME_OVERHEAD_BYTES,
-    PortCounters,
-    port_counter_commands,
-    read_port_counters,
-)
+from app.platforms.port_counters import FRAME_OVERHEAD_BYTES, PortCounterForm, PortCounters
 from app.tester.counters import read as read_classes
 
 SHORTEST_SECONDS = 10
@@ -102,14 +97,15 @@ def measure_stations(fleet: Fleet, seconds: float, wait: Callable[[float], None]
         raise InputError(message, Place(path="stations"), hint)
     names = list(dict.fromkeys(station.attach[0] for station in network.stations))
     problems: list[QosforgeError] = []
-    known = [name for name in names if port_counter_commands(network.device(name).platform)]
+    forms = {name: platform(network.device(name).platform, name).port_counters for name in names}
+    known = {name: form for name, form in forms.items() if form is not None}
     notes = tuple(_not_counted(network.device(name)) for name in names if name not in known)
     began = datetime.now(UTC)
     first = _read_all(fleet, known, problems)
     fleet.close()  # no session sits idle meanwhile: devices end those
     if first:
         wait(seconds)
-    second = _read_all(fleet, list(first), problems)
+    second = _read_all(fleet, {name: known[name] for name in first}, problems)
     found: list[StationTraffic] = []
     for name, after in second.items():
         try:
@@ -132,11 +128,13 @@ def _not_counted(device: Device) -> Note:
     return Note(Topic.LEFT_OUT, device.name, device.platform, message, hint)
 
 
-def _read_all(fleet: Fleet, names: Sequence[str], problems: list[QosforgeError]) -> dict[str, _Reading]:
+def _read_all(
+    fleet: Fleet, forms: Mapping[str, PortCounterForm], problems: list[QosforgeError]
+) -> dict[str, _Reading]:
     network: Network = fleet.network
-    outcomes = fleet.run(names, lambda name, driver: _read(driver, network.device(name)))
+    outcomes = fleet.run(forms, lambda name, driver: _read(driver, network.device(name), forms[name]))
     found = {}
-    for name in names:
+    for name in forms:
         outcome = outcomes[name]
         if outcome.value is not None:
             found[name] = outcome.value
@@ -145,13 +143,13 @@ def _read_all(fleet: Fleet, names: Sequence[str], problems: list[QosforgeError])
     return found
 
 
-def _read(driver: DeviceDriver, device: Device) -> _Reading:
+def _read(driver: DeviceDriver, device: Device, form: PortCounterForm) -> _Reading:
     plan = held_plan(device.platform, running(driver), device.name, device.image)
     began = time.monotonic()
-    answers = driver.cli(port_counter_commands(device.platform))
+    answer = driver.cli([form.command])[form.command]
     ended = time.monotonic()
     try:
-        ports = read_port_counters(device.platform, {command: text.unblotted for command, text in answers.items()})
+        ports = form.read(answer.unblotted)
     except ValueError as error:
         hint = "is it the platform and image that the inventory names?"
         raise DeviceError(f"its counters cannot be read: {error}", Place(device=device.name), hint) from None

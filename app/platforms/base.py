@@ -15,6 +15,7 @@ from app.inventory.models import Role
 from app.plan.model import Plan
 from app.plan.request import ClassRequest, DeviceRequest, Feature
 from app.platforms.inspection import Inspection
+from app.platforms.port_counters import PortCounterForm
 from app.platforms.profile import DeviceProfile
 from app.platforms.secret_forms import SecretForms
 
@@ -113,6 +114,8 @@ class Platform(Protocol):
     """Which words of its lines are secrets."""
     counts: frozenset[Direction]
     """On which sides of its interfaces the box counts by class or queue."""
+    port_counters: PortCounterForm | None
+    """How it shows the counters of whole ports; ``None`` where no record of its answer is known."""
     features: frozenset[Feature]
     """What of the language beyond its core `lower` knows; it is never asked for more."""
     most_conditions: int

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from app.discovery.measured_scenario import pairs_of
 from app.discovery.port_traffic import Sending, StationTraffic
 from app.inventory.models import Device, Interface, Network, Role, Station
-from app.platforms.port_counters import PortCounters, read_port_counters
+from app.platforms.base import platform
+from app.platforms.port_counters import PortCounterForm, PortCounters
 
 # From the records of ntc-templates (cisco_ios_show_interfaces.raw), shortened to the lines around counters.
 CISCO = """\
@@ -39,17 +40,24 @@ Output Statistics:
 """
 
 
+def form(platform_id: str) -> PortCounterForm:
+    found = platform(platform_id).port_counters
+    assert found is not None
+    assert found.command == "show interfaces"
+    return found
+
+
 def test_counters_of_recorded_answers() -> None:
-    cisco = read_port_counters("catalyst_2970", {"show interfaces": CISCO})
+    cisco = form("catalyst_2970").read(CISCO)
     assert cisco == {"GigabitEthernet0/2": PortCounters(8677, 1698461, 420798, 29058795)}
-    ftos = read_port_counters("force10_e300", {"show interfaces": FTOS})
+    ftos = form("force10_e300").read(FTOS)
     assert ftos == {"TenGigabitEthernet 0/1": PortCounters(1744615501, 4113562169497, 366, 47000)}
 
 
 @pytest.mark.parametrize("platform_id", ["cisco_ios", "force10_e300"])
 def test_an_answer_without_counters_is_an_error(platform_id: str) -> None:
     with pytest.raises(ValueError, match="shows no packets and bytes"):
-        read_port_counters(platform_id, {"show interfaces": "Vlan1 is up, line protocol is up\n"})
+        form(platform_id).read("Vlan1 is up, line protocol is up\n")
 
 
 rates = st.lists(

@@ -19,7 +19,9 @@ from app.platforms.catalyst_2950.parse import parse
 from app.platforms.catalyst_2950.recognise import count_entries
 from app.platforms.inspection import Inspection
 from app.platforms.ios_inspection import inspect, inspection_commands
+from app.platforms.ios_port_counters import IOS_PORT_COUNTERS
 from app.platforms.ios_secrets import IOS_FORMS
+from app.platforms.port_counters import PortCounterForm
 from app.platforms.profile import DeviceProfile, platform_profile
 from app.platforms.recognition import count_class
 from app.platforms.secret_forms import SecretForms
@@ -55,6 +57,7 @@ class Catalyst2950:
     secrets: SecretForms = IOS_FORMS
     profile: DeviceProfile = platform_profile("catalyst_2950")
     counts: frozenset[Direction] = frozenset()
+    port_counters: PortCounterForm | None = IOS_PORT_COUNTERS
     features: frozenset[Feature] = FEATURES
 
     most_conditions: int = capabilities()["access_list_entries"]["value"]

@@ -18,7 +18,9 @@ from app.platforms.cisco_ios.matching import count_conditions
 from app.platforms.cisco_ios.parse import parse
 from app.platforms.inspection import Inspection
 from app.platforms.ios_inspection import inspect, inspection_commands
+from app.platforms.ios_port_counters import IOS_PORT_COUNTERS
 from app.platforms.ios_secrets import IOS_FORMS
+from app.platforms.port_counters import PortCounterForm
 from app.platforms.profile import DeviceProfile, platform_profile
 from app.platforms.secret_forms import SecretForms
 
@@ -76,6 +78,7 @@ class CiscoIos:
     secrets: SecretForms = IOS_FORMS
     profile: DeviceProfile = platform_profile("cisco_ios")
     counts: frozenset[Direction] = frozenset({"input", "output"})
+    port_counters: PortCounterForm | None = IOS_PORT_COUNTERS
     features: frozenset[Feature] = FEATURES
 
     most_conditions: int = capabilities()["access_list_entries"]["value"]

@@ -18,8 +18,10 @@ from app.platforms.force10_e300.inspection import COMMANDS, inspect
 from app.platforms.force10_e300.lower import lower
 from app.platforms.force10_e300.matching import count_conditions
 from app.platforms.force10_e300.parse import parse
+from app.platforms.force10_e300.port_counters import PORT_COUNTERS
 from app.platforms.inspection import Inspection
 from app.platforms.ios_secrets import IOS_FORMS
+from app.platforms.port_counters import PortCounterForm
 from app.platforms.profile import DeviceProfile, platform_profile
 from app.platforms.recognition import count_class
 from app.platforms.secret_forms import SecretForms
@@ -44,6 +46,7 @@ class Force10E300:
     secrets: SecretForms = IOS_FORMS
     profile: DeviceProfile = platform_profile("force10_e300")
     counts: frozenset[Direction] = frozenset({"input", "output"})
+    port_counters: PortCounterForm | None = PORT_COUNTERS
     features: frozenset[Feature] = frozenset(
         {
             Feature.MATCH_PRECEDENCE,

@@ -20,6 +20,7 @@ from app.platforms.nortel_5510.lower import lower
 from app.platforms.nortel_5510.parse import parse
 from app.platforms.nortel_5510.recognise import count_filters
 from app.platforms.nortel_5510.secrets import FORMS
+from app.platforms.port_counters import PortCounterForm
 from app.platforms.profile import DeviceProfile, platform_profile
 from app.platforms.recognition import count_class
 from app.platforms.secret_forms import SecretForms
@@ -41,6 +42,7 @@ class Nortel5510:
     secrets: SecretForms = FORMS
     profile: DeviceProfile = platform_profile("nortel_5510")
     counts: frozenset[Direction] = frozenset({"input"})
+    port_counters: PortCounterForm | None = None  # of its answer no record is known
     features: frozenset[Feature] = frozenset(
         {
             Feature.MATCH_PRECEDENCE,
