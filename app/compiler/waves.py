@@ -90,6 +90,13 @@ def plan_waves(
     return tuple(waves)
 
 
+def without_canary(rollout: Rollout, waves: Sequence[Wave]) -> str:
+    """That a rule has a canary and none of it changes, in words; else empty."""
+    if rollout.canary is None or not waves or waves[0].name == CANARY:
+        return ""
+    return f"no canary, as nothing changes on {rollout.canary.text}"
+
+
 def _selections(rollout: Rollout) -> Iterator[tuple[str, Selection]]:
     if rollout.canary is not None:
         yield CANARY, rollout.canary

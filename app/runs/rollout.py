@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from app.compiler.waves import Pair, Wave, joined_ends, plan_waves, stranded
+from app.compiler.waves import Pair, Wave, joined_ends, plan_waves, stranded, without_canary
 from app.deploy.commit_confirm import Lengths, revert_seconds, too_short, too_wide
 from app.inventory.models import Network
 from app.plan.model import Plan
@@ -69,7 +69,8 @@ def plan(context: Context, held: Mapping[str, str], prepared: Mapping[str, Json]
             }
             for wave, needed in zip(waves, seconds, strict=True)
         ]
-        text = in_words(told)
+        missed = without_canary(rule, waves) if undone is None else ""
+        text = "; ".join(filter(None, [missed, in_words(told)]))
         context.observe(STAGE, text)
         found = {"waves": told, "may_fail": may_fail, "left_out": left_out, "errors": errors}
         summary |= {**found, "text": text}

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from app.compiler.waves import Wave, joined_ends, plan_waves, stranded
+from app.compiler.waves import Wave, joined_ends, plan_waves, stranded, without_canary
 from app.inventory.loader import load_network
 from app.inventory.models import Network
 from app.inventory.rollout import Rollout, Selection
@@ -45,6 +45,15 @@ def waves(
 def test_without_a_rule_all_devices_change_in_one_wave() -> None:
     (wave,) = plan_waves(CAMPUS, Rollout(), NAMES)
     assert wave == Wave("all devices", tuple((name,) for name in NAMES))
+
+
+def test_a_canary_that_does_not_change_is_told() -> None:
+    rule = Rollout.model_validate({"canary": {"tag": "pilot"}})
+    with_it = plan_waves(sited(), rule, NAMES)
+    without = plan_waves(sited(), rule, ("r1", "r3"))
+    assert without_canary(rule, with_it) == ""
+    assert without_canary(rule, without) == "no canary, as nothing changes on tag pilot"
+    assert without_canary(Rollout(), without) == ""
 
 
 def test_waves_are_chosen_by_site_role_tag_count_and_percentage() -> None:
