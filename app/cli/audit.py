@@ -14,19 +14,19 @@ from app.audit import Audit, audit
 from app.audit.marks import Way
 from app.audit.table import HEADINGS, rows
 from app.cli.options import AsJson, NetworkFolder, Strict, network_folder
-from app.cli.output import findings_json, out, print_findings, print_json, progress
+from app.cli.output import findings_json, out, print_findings, print_json, print_problems, progress
 from app.deploy.fleet import Fleet
 from app.deploy.route import route_to
 from app.deploy.sessions import Sessions
 from app.deploy.traits import traits
 from app.dscp import dscp_name
-from app.errors import InputError, Place
+from app.errors import DeviceErrors, InputError, Place, QosforgeError
 from app.findings import has_errors
 from app.inventory.loader import load_network
 from app.inventory.models import Network
 from app.platforms.base import platform
 from app.platforms.device_text import Configuration
-from app.runs.live import read_running
+from app.runs.live import read_each
 from app.settings import load_settings
 
 LARGEST = 16 * 1024 * 1024
@@ -49,6 +49,7 @@ def audit_(
     net = load_network(network_folder(network))
     for device in net.devices:
         platform(device.platform, device.name)
+    errors: list[dict[str, Any]] = []
     if files is None:
         for device in net.devices:
             traits(device.driver, device.name)
@@ -56,17 +57,22 @@ def audit_(
         route = route_to(settings, net)
         with Fleet(net, route, Sessions(settings.device_limits, settings.device_sessions)) as fleet:
             progress("read", f"{len(net.devices)} devices: {route.told}")
-            texts: Mapping[str, Configuration] = read_running(fleet)
+            read, unread = read_each(fleet)
+        if not read:
+            raise DeviceErrors("no device can be read", errors=list(unread.values()))
+        texts: Mapping[str, Configuration] = read
+        errors = [problem.document() for error in unread.values() for problem in error.problems()]
         names: dict[str, str] = {}
     else:
         texts = _from_files(net, files)
         names = {name: str(files / f"{name}.cfg") for name in texts}
     result = audit(net, texts, names)
     if as_json:
-        print_json(_document(result))
+        print_json(_document(result) | {"errors": errors})
     else:
         _print(result)
-    sys.exit(int(has_errors(result.findings, strict=strict)))
+    print_problems(errors)
+    sys.exit(QosforgeError.exit_code if errors else int(has_errors(result.findings, strict=strict)))
 
 
 def _from_files(network: Network, folder: Path) -> dict[str, str]:
