@@ -72,7 +72,7 @@ def test_a_network_without_traffic_compiles(qosforge: Command, tmp_path: Path) -
     assert qosforge("validate", POLICY, "-n", network, "--strict").code == 1
     begun = qosforge("run", POLICY, "-n", network)
     assert begun.code == 2
-    assert "compile, validate, diff, and push" in begun.stderr
+    assert "compile, validate, diff and push" in begun.stderr
     assert "qosforge network traffic" in begun.stderr
 
 
