@@ -18,14 +18,14 @@ def shared_policies(plan: Plan, held: Plan) -> Iterator[Finding]:
     for side, direction in _SIDES:
         if all(getattr(there, side).policy is None for there in held.interfaces):
             continue
-        before = {i.name: _content(getattr(i, side)) for i in held.interfaces}
-        after = {i.name: _content(getattr(i, side)) for i in plan.interfaces}
-        changed = {name for name, content in after.items() if name not in before or before[name] != content}
-        made = {getattr(i, side).policy: after[i.name] for i in plan.interfaces if i.name in changed}
+        before = {i.name: getattr(i, side) for i in held.interfaces}
+        after = {i.name: getattr(i, side) for i in plan.interfaces}
+        changed = {name for name, made in after.items() if name not in before or not _alike(before[name], made)}
+        coming = {getattr(i, side).policy: after[i.name] for i in plan.interfaces if i.name in changed}
         for there in held.interfaces:
             policy: str | None = getattr(there, side).policy
             left = there.name not in changed
-            if policy is not None and left and policy in made and made[policy] != before[there.name]:
+            if policy is not None and left and policy in coming and not _alike(coming[policy], before[there.name]):
                 yield Finding(
                     code="policy-shared",
                     severity=Severity.ERROR,
@@ -39,7 +39,13 @@ def shared_policies(plan: Plan, held: Plan) -> Iterator[Finding]:
                 )
 
 
+def _alike(one: Ingress | Egress, other: Ingress | Egress) -> bool:
+    """Whether two sides have the same policy: its name, its rules and the queues behind them."""
+    if one.policy != other.policy:
+        return False
+    # Most are equal as they are, and orders are then nobody's concern.
+    return _content(one) == _content(other) or _content(canonical(one)) == _content(canonical(other))
+
+
 def _content(side: Ingress | Egress) -> object:
-    """What a policy is: its name, its rules and the queues behind them."""
-    alike = canonical(side)
-    return alike.policy, alike.rules, alike.scheduler if isinstance(alike, Egress) else alike.trust
+    return side.rules, side.scheduler if isinstance(side, Egress) else side.trust

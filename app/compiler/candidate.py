@@ -82,7 +82,10 @@ def differences(plan: Plan, held: Plan) -> tuple[str, ...]:
             found.append(f"{wanted.name}: the box has no such interface")
             continue
         for field in InterfacePlan.model_fields:
-            meant, there = (_comparable(getattr(side, field)) for side in (wanted, got))
+            meant, there = getattr(wanted, field), getattr(got, field)
+            if meant == there:
+                continue
+            meant, there = _comparable(meant), _comparable(there)
             found.extend(_leaves(f"{wanted.name} {field}", meant, there))
     for field in System.model_fields:
         meant = getattr(plan.system, field)

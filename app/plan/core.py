@@ -16,12 +16,14 @@ _COMMON = tuple(name for name in DeviceRequest.model_fields if name != "interfac
 _KIND = ("recognise", "trust", "schedule", "by_mark", "tagged", "trust_in", "usable")
 
 
+@shared  # asked for at every port
 def core(request: DeviceRequest) -> DeviceRequest:
     """The request with one nameless port for every kind of its ports, the very same object for devices alike.
 
     Kinds differ in what is done at a port, and in their usable rates only where the classes depend on those (see
     `depends_on_rate`). What is made of a core says nothing of single ports.
     """
+    rated = depends_on_rate(request.classes)
     kinds = dict.fromkeys(
         (
             i.recognise,
@@ -30,7 +32,7 @@ def core(request: DeviceRequest) -> DeviceRequest:
             i.by_mark,
             i.tagged,
             i.trust_in,
-            rate_in(request.classes, i.usable),
+            i.usable if rated else NOMINAL,
         )
         for i in request.interfaces
     )

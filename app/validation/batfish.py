@@ -21,10 +21,10 @@ from app.compiler.compile import Compilation, CompiledDevice
 from app.findings import Finding, Severity
 from app.lifeline import die_with
 from app.platforms.base import platform
-from app.platforms.device_text import Configuration, unblotted
+from app.platforms.device_text import Configuration
 from app.validation.analysis_copy import analysis_copy
 from app.validation.batfish_rows import Answers, new_rows
-from app.validation.rendering import merged_tree
+from app.validation.rendering import merged_tree, running_tree
 from app.validation.tree_text import tree_text
 
 DEFAULT_PORT = 9996
@@ -99,8 +99,9 @@ def make_snapshots(compilation: Compilation, running: Mapping[str, Configuration
         if box.batfish_format is None:
             continue
         file, text = f"{device.name}.cfg", running.get(device.name)
-        held = tree_text(box.grammar.parse(unblotted(text or "")), box.grammar)
-        coming = tree_text(merged_tree(device, text), box.grammar)
+        current = None if text is None else running_tree(device, text)
+        held = tree_text(current or (), box.grammar)
+        coming = tree_text(merged_tree(device, current), box.grammar)
         before[file] = analysis_copy(held, box.batfish_format)
         after[file] = analysis_copy(coming, box.batfish_format)
     return Snapshots(before, after)

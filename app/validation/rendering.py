@@ -12,6 +12,7 @@ from app.findings import Finding, Severity
 from app.plan.model import InterfacePlan, Plan
 from app.platforms.base import Block, platform
 from app.platforms.device_text import Configuration, unblotted
+from app.platforms.held import held_plan
 from app.validation.known import Known
 from app.validation.tree_text import tree_text
 
@@ -20,22 +21,36 @@ def check_rendering(known: Known) -> Iterator[Finding]:
     """``round-trip`` and ``dangling-reference`` of every compiled device."""
     for device in known.compilation.devices:
         running = known.running.get(device.name)
-        tree = merged_tree(device, running)
-        yield from _round_trip(device, tree, alone=running is None)
+        current = None if running is None else running_tree(device, running)
+        tree = merged_tree(device, current)
+        # What stays as it is was read when it was compiled.
+        held = _read(device, tree) if running is None or tree != current else _held(device, running)
+        yield from _round_trip(device, held, alone=running is None)
         yield from _references(device, tree)
 
 
-def merged_tree(device: CompiledDevice, running: Configuration | None) -> Tree:
-    """The configuration tree a box comes to hold; the rendered blocks alone where ``running`` is unknown."""
+def running_tree(device: CompiledDevice, running: Configuration) -> Tree:
+    """The configuration tree of what a device runs."""
+    return platform(device.request.platform, device.name).grammar.parse(unblotted(running))
+
+
+def merged_tree(device: CompiledDevice, current: Tree | None) -> Tree:
+    """The configuration tree a device comes to hold; the rendered blocks alone where ``current`` is unknown."""
     grammar = platform(device.request.platform, device.name).grammar
     desired = grammar.parse("\n".join(block.text for block in device.blocks))
-    return desired if running is None else merge(grammar.parse(unblotted(running)), desired, grammar)
+    return desired if current is None else merge(current, desired, grammar)
 
 
-def _round_trip(device: CompiledDevice, tree: Tree, *, alone: bool) -> Iterator[Finding]:
+def _read(device: CompiledDevice, tree: Tree) -> Plan:
     box = platform(device.request.platform, device.name)
-    text = tree_text(tree, box.grammar)
-    held = box.parse(text, device.name, device.request.image)
+    return box.parse(tree_text(tree, box.grammar), device.name, device.request.image)
+
+
+def _held(device: CompiledDevice, running: Configuration) -> Plan:
+    return held_plan(device.request.platform, running, device.name, device.request.image)
+
+
+def _round_trip(device: CompiledDevice, held: Plan, *, alone: bool) -> Iterator[Finding]:
     meant = _comparable(device.plan, held, alone=alone)
     if found := differences(meant, held):
         more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""

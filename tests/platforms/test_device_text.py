@@ -37,7 +37,6 @@ MAY_OPEN = {
     # Parse it:
     "app/platforms/held.py": "into a plan",
     "app/compiler/candidate.py": "into lines to enter, and lines to put back",
-    "app/validation/batfish.py": "into the copy that Batfish analyses",
     "app/validation/rendering.py": "into the tree that lines are merged into",
     "app/deploy/inspection.py": "into what a device is, all of which is shown through its door",
     "app/tester/counters.py": "into counters",

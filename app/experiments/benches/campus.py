@@ -25,7 +25,7 @@ from app.platforms.base import platform
 from app.resources import path_of, read_text
 from app.tester.sources import PHASE_SECONDS
 from app.tester.twin import PS, TwinTester
-from app.validation.rendering import merged_tree
+from app.validation.rendering import merged_tree, running_tree
 from app.validation.tree_text import tree_text
 
 PUBLISHED = "published"
@@ -102,7 +102,8 @@ class _Network:
             box = platform(device.platform, device.name)
             text = texts[device.name]
             if device.name in configured and device.name not in unconfigured:
-                text = tree_text(merged_tree(configured[device.name], text), box.grammar)
+                made = configured[device.name]
+                text = tree_text(merged_tree(made, running_tree(made, text)), box.grammar)
             plans[device.name] = box.parse(text, device.name, device.image)
         return plans
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from app.configtree import Line
 from app.plan.model import Egress, Ingress, InterfacePlan, Plan, Rule, System, Trust
 from app.platforms.catalyst_2970.grammar import GRAMMAR
-from app.platforms.catalyst_2970.levels import depths
+from app.platforms.catalyst_2970.levels import Depth, depths
 from app.platforms.catalyst_2970.read_queues import SwitchQueues
 from app.platforms.catalyst_2970.scheduling import (
     best_effort,
@@ -41,7 +42,8 @@ def parse(text: str, device: str, platform: str = "catalyst_2970") -> Plan:
     for line in queues.unheld():
         reading.miss(line)
     ports = [(line, match[1]) for line in reading.tree if (match := PORT.fullmatch(line.text))]
-    interfaces = tuple(_interface(reading, queues, line, name, switched_on=switched_on) for line, name in ports)
+    held = {number: depths(queues.queue_set(number), queues.maps) for number in (1, 2)}
+    interfaces = tuple(_interface(reading, held, line, name, switched_on=switched_on) for line, name in ports)
     maps = queues.maps
     system = System(
         cos_to_dscp=tuple(reading.cos_to_dscp),
@@ -69,8 +71,9 @@ def _weights(words: list[str], low: int, high: int) -> tuple[int, ...] | None:
 
 
 def _interface(
-    reading: Reading, queues: SwitchQueues, port: Line, name: str, *, switched_on: bool
+    reading: Reading, held: Mapping[int, tuple[Depth, ...]], port: Line, name: str, *, switched_on: bool
 ) -> InterfacePlan:
+    """``held`` are the depths of the queues in each queue set."""
     expedite, limit, queue_set = False, None, 1
     share, shape = default_share(), default_shape()
     rest = []
@@ -95,8 +98,7 @@ def _interface(
         # What else the port holds waits for QoS to be switched on; only the marks are left alone until then.
         waiting = Ingress(policy=ingress.policy, trust=Trust.KEEP, port_cos=ingress.port_cos)
         return InterfacePlan(name=name, ingress=waiting, egress=Egress(scheduler=best_effort(limit)))
-    held = depths(queues.queue_set(queue_set), queues.maps)
-    scheduler = shaped_round_robin(share, shape, expedite=expedite, limit=limit, depths=held)
+    scheduler = shaped_round_robin(share, shape, expedite=expedite, limit=limit, depths=held[queue_set])
     return InterfacePlan(name=name, ingress=ingress, egress=Egress(scheduler=scheduler))
 
 

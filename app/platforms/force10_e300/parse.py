@@ -73,6 +73,9 @@ class _Reader:
         self.profiles = dict(predefined_wred())
         self.strict: int | None = None
         self.switched: list[str] = []
+        # A policy stands on many ports, and is read once.
+        self._inputs: dict[str, Ingress] = {}
+        self._outputs: dict[tuple[str, str], Egress] = {}
 
     def plan(self, device: str, platform: str) -> Plan:
         for line in self.tree:
@@ -108,9 +111,9 @@ class _Reader:
         """Keep what is not understood of objects that no interface refers to, and of lines at the top."""
         for (kind, name), body in self.objects.items():
             if kind == "input-map":
-                self._ingress(body, name)
+                self._input(name)
             elif kind == "output-map":
-                self._egress(body, name, "GigabitEthernet")
+                self._output(name, "GigabitEthernet")
             elif kind == "input-policy":
                 self._actions(name)
             elif kind == "output-policy":
@@ -143,9 +146,9 @@ class _Reader:
                     "input-map",
                     policy,
                 ) in self.objects and layer in ([], ["layer2"]):
-                    ingress = self._ingress(self.objects["input-map", policy], policy)
+                    ingress = self._input(policy)
                 case ["service-policy", "output", policy] if ("output-map", policy) in self.objects:
-                    egress = self._egress(self.objects["output-map", policy], policy, name.partition(" ")[0])
+                    egress = self._output(policy, name.partition(" ")[0])
                 case ["dot1p-priority", value] if is_number(value, 0, 7):
                     queue = dot1p_to_queue()[int(value)]
                     own = Rule(name="dot1p-priority", any_of=(Term(),), set_cos=int(value), queue=queue)
@@ -163,6 +166,11 @@ class _Reader:
         return InterfacePlan(name=name, ingress=ingress, egress=egress)
 
     # -- input ---------------------------------------------------------------------------------------
+    def _input(self, name: str) -> Ingress:
+        if name not in self._inputs:
+            self._inputs[name] = self._ingress(self.objects["input-map", name], name)
+        return self._inputs[name]
+
     def _ingress(self, policy: Line, name: str) -> Ingress:
         trust, fallback = Trust.KEEP, False
         services: dict[int, tuple[Line, str, str]] = {}
@@ -269,6 +277,11 @@ class _Reader:
         return found.pop() if len(found) == 1 else NO_ORDER
 
     # -- output --------------------------------------------------------------------------------------
+    def _output(self, name: str, family: str) -> Egress:
+        if (name, family) not in self._outputs:
+            self._outputs[name, family] = self._egress(self.objects["output-map", name], name, family)
+        return self._outputs[name, family]
+
     def _egress(self, policy: Line, name: str, family: str) -> Egress:
         chosen: dict[int, str] = {}
         for line in policy.children:

@@ -36,6 +36,7 @@ class Reading:
         self._aggregates: dict[str, Line] = {}
         self._class_maps: dict[str, Line] = {}
         self._policies: dict[str, Line] = {}
+        self._rules: dict[str, tuple[Rule, ...]] = {}
         for line in tree:
             match line.text.split():
                 case ["ip", "access-list", "extended", name]:
@@ -116,11 +117,16 @@ class Reading:
             self._terms(name)
 
     def rules(self, attach: Line, policy: str, port: str) -> tuple[Rule, ...]:
-        """Rules of the policy that a line attaches; the CoS follows from the DSCP by the map read so far."""
+        """Rules of the policy that a line attaches; the maps are read before, as the CoS follows from the DSCP."""
         body = self._policies.get(policy)
         if body is None:
             self.miss(attach, port)
             return ()
+        if policy not in self._rules:  # it stands on many ports, and is read once
+            self._rules[policy] = self._rules_of(body)
+        return self._rules[policy]
+
+    def _rules_of(self, body: Line) -> tuple[Rule, ...]:
         result = []
         shared = [line.text for entry in body.children for line in entry.children]
         for entry in body.children:
