@@ -191,9 +191,13 @@ class Compute:
         """The ids of the processes that have begun."""
         return tuple(pid for seat in self._seats if (pid := seat.pid) is not None)
 
-    def start(self) -> None:
-        """Begin every process now, so that the first calls need not wait for it."""
-        for seat in self._seats:
+    def start(self, most: int | None = None) -> None:
+        """Begin so many processes now, or every one: the first calls need not wait for it.
+
+        Raises:
+            ComputeDied: one could not begin.
+        """
+        for seat in self._seats[::-1][:most]:  # the last one is the first to be given out
             seat.process()
 
     def call(  # type: ignore[valid-type]

@@ -78,11 +78,12 @@ def serve(pipe: Connection, parent: int, preload: tuple[str, ...], limits: Limit
     # Signals of a terminal or a supervisor go to the whole group; the parent decides when a child ends.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    # Nearly all that a call, or an import, makes lives until its end: to look for garbage often finds none, and
+    # takes long.
+    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     for module in preload:
         import_module(module)
-    # Nearly all that a call makes lives until its end: to look for garbage often finds none, and takes long.
     gc.freeze()
-    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     idle = _bound_memory(limits)
     while True:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -37,6 +38,11 @@ class Computing:
     seconds: float
     finishing: Compute = field(default_factory=lambda: Compute(1))
     _ending: Event = field(default_factory=Event, init=False, repr=False, compare=False)
+
+    def expect(self) -> None:
+        """Let a process begin that will soon be asked, beside what comes before."""
+        with contextlib.suppress(ComputeDied):  # whoever asks is told
+            self.compute.start(most=1)
 
     def close(self) -> None:
         """Stop every computation, whatever it is at, and let no other begin: the process ends."""

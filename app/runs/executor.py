@@ -34,14 +34,14 @@ Of the ten seconds in which it is to be gone: the rest is for what is cut to com
 _UNWIND_SECONDS = 2.0
 
 COMPUTED = (
-    "app.prediction.predict",
     "app.reports.figures",
     "app.reports.run_report",
+    "app.runs.candidates",
     "app.runs.drift_work",
     "app.runs.live",
     "app.runs.preparing",
+    "app.runs.predicting",
     "app.runs.sweep_work",
-    "app.validation",
 )
 """Where the functions are that runs compute. What these modules take is no part of what a computation may take."""
 FINISHING = ("app.runs.live", "app.runs.preparing")

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Mapping
 from typing import Any
 
 import structlog
 
-from app.compiler.compile import Compilation
 from app.errors import QosforgeError
-from app.platforms.device_text import DeviceText
+from app.packed import Packed
 from app.prediction.holding import would_hold
 from app.prediction.predict import MOST_SECONDS, Prediction, predict
+from app.runs.candidates import Compiled
 from app.runs.computing import Stopped
 from app.runs.context import Context
 from app.runs.tables import StageOutcome
@@ -31,23 +30,23 @@ _LOG = structlog.get_logger(__name__)
 _RESULT = ("measurement", "verdicts", "outcome")
 
 
-def predicted(context: Context, compilation: Compilation, running: Mapping[str, DeviceText]) -> None:
+def predicted(context: Context, compiled: Packed[Compiled]) -> None:
     """Predict what is to be pushed, for who approves it and to hold against what is measured.
 
     A prediction that fails stops nothing: the stage says why, and the measurements judge. An attempt that would
     push the same plans as an earlier one, as after an approval, takes over what that one predicted.
     """
     with context.store.stage(context.run_id, STAGE) as summary:
-        subject = summary["of"] = _subject(compilation, running)
-        earlier = _earlier(context, subject)
-        if earlier is not None:
-            context.observe(STAGE, "the same as in an earlier attempt")
-            summary.update(earlier, text="the same as in an earlier attempt")
-            return
-        context.observe(STAGE, "twin of what is to be pushed")
-        begun = time.monotonic()
         try:
-            prediction = context.compute(predict, compilation, running, seed=context.documents.seed)
+            subject = summary["of"] = context.compute(_subject, compiled)
+            earlier = _earlier(context, subject)
+            if earlier is not None:
+                context.observe(STAGE, "the same as in an earlier attempt")
+                summary.update(earlier, text="the same as in an earlier attempt")
+                return
+            context.observe(STAGE, "twin of what is to be pushed")
+            begun = time.monotonic()
+            prediction = context.compute(predict_on, compiled, context.documents.seed)
         except Stopped:
             raise
         except QosforgeError as error:
@@ -88,8 +87,14 @@ def _earlier(context: Context, subject: str) -> Json | None:
     return None
 
 
-def _subject(compilation: Compilation, running: Mapping[str, DeviceText]) -> str:
+def predict_on(compiled: Packed[Compiled], seed: int) -> Prediction:
+    """What is to be expected of what was compiled, in the computing process that has it."""
+    return predict(compiled.value().compilation, compiled.value().running, seed=seed)
+
+
+def _subject(compiled: Packed[Compiled]) -> str:
     """What a prediction depends on, as a hash; intent, network and seed are the run's own and stay."""
+    compilation, running = compiled.value().compilation, compiled.value().running
     found = hashlib.sha256(f"{MOST_SECONDS}".encode())
     devices = measured_devices(compilation.intent.intent, compilation.network)
     for plan in would_hold(compilation, running, devices).values():

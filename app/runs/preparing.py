@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from app.compiler.candidate import Candidate, make_candidate
 from app.compiler.compile import Compilation, compile_intent
 from app.configtree import Gap
 from app.deploy import transaction
@@ -15,17 +14,15 @@ from app.deploy.not_saved import not_saved
 from app.deploy.unsaved import read_in_the_way
 from app.errors import StoreError
 from app.findings import Finding, has_errors
-from app.intent.loader import LoadedIntent
-from app.inventory.models import Network
 from app.platforms.device_text import DeviceText
 from app.runs import undo
+from app.runs.candidates import check, compile_on
 from app.runs.context import Context
 from app.runs.predicting import STAGE as PREDICT
 from app.runs.predicting import predicted
 from app.runs.readings import TAKEN_OVER
 from app.runs.tables import StageOutcome
 from app.runs.waiting import scope
-from app.validation import validate
 
 Json = dict[str, Any]
 
@@ -53,6 +50,7 @@ def read(context: Context, names: list[str]) -> Json:
     """
     with context.store.stage(context.run_id, "read") as summary:
         context.observe("read", f"{len(names)} of {context.fleet.told}")
+        context.computing.expect()
 
         def text(name: str, driver: DeviceDriver) -> DeviceText:
             held = transaction.running(driver)
@@ -105,15 +103,6 @@ def recompiled(context: Context, held: Mapping[str, str], *, touched: bool) -> C
     return context.compiled[1]
 
 
-def compile_part(intent: LoadedIntent, network: Network, texts: Mapping[str, DeviceText]) -> Compilation:
-    """What an intent becomes on a whole network, handed back with the devices that are known."""
-    return compile_intent(intent, network, texts).narrowed(texts)
-
-
-def _candidates(compilation: Compilation, texts: Mapping[str, DeviceText]) -> dict[str, Candidate]:
-    return {d.name: make_candidate(d, texts[d.name]) for d in compilation.devices if d.name in texts}
-
-
 def _not_saved(context: Context, names: list[str], texts: Mapping[str, DeviceText]) -> tuple[Finding, ...]:
     """Which devices hold something unsaved that a push would stop at: told before one is touched.
 
@@ -139,40 +128,33 @@ def prepare(context: Context, held: Mapping[str, str]) -> Json:
     texts = running_texts(context, held)
     with context.store.stage(context.run_id, "compile") as summary:
         context.observe("compile", f"{context.intent.intent.intent} for {context.network.name}")
-        compilation = context.compute(compile_part, context.intent, context.network, texts)
-        summary["devices"] = [device.name for device in compilation.devices]
+        names, compiled = context.compute(compile_on, context.intent, context.network, texts)
+        summary["devices"] = list(names)
     with context.store.stage(context.run_id, "validate") as summary:
         context.observe("validate", "own checks and Batfish")
         documents = context.documents
-        findings = (
-            *compilation.findings,
-            *context.compute(
-                validate,
-                compilation,
-                texts,
-                batfish_host=documents.batfish_host,
-                batfish_port=documents.batfish_port,
-                require_batfish=documents.require_batfish,
-            ),
+        checked = context.compute(
+            check,
+            compiled,
+            strict=documents.strict,
+            batfish_host=documents.batfish_host,
+            batfish_port=documents.batfish_port,
+            require_batfish=documents.require_batfish,
         )
-        made_of: Mapping[str, Candidate] = {}
-        if not has_errors(findings, strict=documents.strict):
-            made_of = context.compute(_candidates, compilation, texts)
-            findings += _not_saved(context, [name for name, made in made_of.items() if not made.empty], texts)
+        changed = [name for name, (_, candidate) in checked.devices.items() if not candidate.empty]
+        findings = (*checked.findings, *_not_saved(context, changed, texts))
         artifact = context.artifacts.put_json([_shown(context, finding) for finding in findings])
         refused = has_errors(findings, strict=documents.strict)
         summary |= {"findings": artifact, "refused": refused}
     devices: dict[str, Json] = {}
     with context.store.stage(context.run_id, "prepare") as summary:
-        for device in () if refused else compilation.devices:
-            if device.name not in made_of or (documents.only and device.name not in documents.only):
-                continue
-            made = made_of[device.name]
-            devices[device.name] = entry(context, device.text, made.text, made.inverse, made.gaps)
+        for name, (text, made) in {} if refused else checked.devices.items():
+            if not documents.only or name in documents.only:
+                devices[name] = entry(context, text, made.text, made.inverse, made.gaps)
         candidate = listed(context, devices)
         summary |= {"devices": devices, "candidate": candidate}
     if documents.measure and not all(entry["empty"] for entry in devices.values()):
-        predicted(context, compilation, texts)
+        predicted(context, compiled)
     refusal = [_told(f) for f in findings if has_errors((f,), strict=documents.strict)]
     told = {"findings": artifact, "refused": refused, "refusal": refusal}
     return {**told, "devices": devices, "candidate": candidate}

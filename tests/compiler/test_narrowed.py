@@ -7,7 +7,7 @@ from pathlib import Path
 
 from app.compiler.compile import compile_intent
 from app.inventory.loader import load_network
-from app.runs.preparing import compile_part
+from app.runs.candidates import compile_on
 from benchmarks.campus import bare_configuration, change, write_campus
 
 
@@ -18,8 +18,10 @@ def test_what_a_run_hands_on_is_as_large_as_its_change(tmp_path: Path) -> None:
         network = load_network(tmp_path / str(count))
         texts = {device.name: bare_configuration(device) for device in network.devices[:4]}
         whole = compile_intent(change(), network, texts)
-        part = compile_part(change(), network, texts)
+        names, packed = compile_on(change(), network, texts)
+        part = packed.value().compilation
 
+        assert names == tuple(device.name for device in whole.devices)
         assert [d.name for d in part.network.devices] == ["d0", "d1", "d2", "d3"]
         assert (part.devices, part.findings) == (whole.devices, whole.findings)
         assert part.network.links == network.links

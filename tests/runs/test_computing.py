@@ -120,12 +120,12 @@ def test_a_death_in_a_process_that_goes_on_is_told(compute: Compute) -> None:
 
 def room_for_what_runs_compute() -> float:
     """Megabytes that a computation may still take, once all that runs compute with is imported."""
-    from app.prediction.predict import predict  # noqa: PLC0415 - in the computing process
-    from app.reports.run_report import render_run_report  # noqa: PLC0415 - as above
+    from app.reports.run_report import render_run_report  # noqa: PLC0415 - in the computing process
+    from app.runs.candidates import check, compile_on  # noqa: PLC0415 - as above
     from app.runs.live import measure  # noqa: PLC0415 - as above
-    from app.runs.preparing import compile_part, validate  # noqa: PLC0415 - as above
+    from app.runs.predicting import predict_on  # noqa: PLC0415 - as above
 
-    assert all((predict, render_run_report, measure, compile_part, validate))
+    assert all((predict_on, render_run_report, measure, compile_on, check))
     most, _ = resource.getrlimit(resource.RLIMIT_AS)
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
     return (most - pages * resource.getpagesize()) / (1 << 20)

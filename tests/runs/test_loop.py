@@ -207,7 +207,7 @@ def faulty(*_: object, **__: object) -> None:
 def test_a_prediction_that_fails_stops_no_run(
     site: Site, monkeypatch: pytest.MonkeyPatch, fails: Callable[..., None], text: str
 ) -> None:
-    monkeypatch.setattr(predicting, "predict", fails)
+    monkeypatch.setattr(predicting, "predict_on", fails)
     run = site.go(site.place(measure=True))
     assert (run.status, run.verdict) == (RunStatus.KEPT, "met")
     told = site.desk.detail(run.id)
@@ -463,7 +463,7 @@ def greedy(*_: object, **__: object) -> None:
 
 
 def test_a_cancel_reaches_a_run_that_computes(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(preparing, "compile_part", for_ever)
+    monkeypatch.setattr(preparing, "compile_on", for_ever)
     run = site.place()
     with site.beside(run):
         at_it = lambda: "compile" in {stage.name for stage in site.store.stages(run.id)}  # noqa: E731
@@ -475,7 +475,7 @@ def test_a_cancel_reaches_a_run_that_computes(site: Site, monkeypatch: pytest.Mo
 def test_a_compile_that_takes_too_much_fails_the_run_with_the_reason(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(preparing, "compile_part", greedy)
+    monkeypatch.setattr(preparing, "compile_on", greedy)
     before = site.running()
     run = site.place()
     with pytest.raises(errors.ServiceError, match="more than 2,048 MB of memory"):
