@@ -60,17 +60,17 @@ def carry_out(asked: Asked, reports: Reports, as_json: bool) -> None:
             rule = service.desk.keep_rule(order.network, order.intent.intent.keep)
             progress("keep rule", f"{rule}: {in_words(rule)}")
         finished = service.run(order, account())
-        report = run_report(service.store, service.artifacts, finished.run_id)
+    report = finished.report
     reports.run(report)
     errors = finished.result["errors"]
     waits_for = finished.result.get("waits_for", "")
-    path = finished.report if isinstance(finished.report, Path) else None
+    path = finished.page if isinstance(finished.page, Path) else None
     if as_json:
         print_json(run_json(report, errors, str(path) if path else None) | {"waits_for": waits_for})
     else:
         print_report(report)
         print_problems(errors)
-        print_end(report, shown_path(path) if path else f"not written: {finished.report}")
+        print_end(report, shown_path(path) if path else f"not written: {finished.page}")
     if waits_for:
         approve = f"qosforge approve {finished.run_id}" if report.status == RunStatus.NEEDS_APPROVAL else ""
         progress("waits", f"for {waits_for}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from datetime import datetime
 from typing import Any
 
@@ -202,12 +203,18 @@ def _devices(
     held = last.get("read", {}).get("running", {})
     prepared = last.get("prepare", {}).get("devices", {})
     pushed = last.get("read-back", {}).get("running", {})
+    actions: dict[str, list[str]] = defaultdict(list)
+    for row in store.journal.entries(run_id):
+        if row.at >= since:
+            actions[row.device].append(row.action.value)
+    found: dict[str | None, list[Finding]] = defaultdict(list)
+    for finding in findings:
+        found[finding.device].append(finding)
     reports = []
     for device in network.devices:
         entry = prepared.get(device.name)
         if entry is None:
             continue
-        actions = [row.action.value for row in store.journal.entries(run_id, device.name) if row.at >= since]
         words = DeviceWords(device.name, device.platform)
         original = artifacts.get_configuration(held[device.name], words)
         after = artifacts.get_configuration(pushed[device.name], words) if device.name in pushed else None
@@ -217,12 +224,12 @@ def _devices(
             DeviceReport(
                 name=device.name,
                 platform=device.platform,
-                outcome=_outcome(actions, entry["empty"]),
+                outcome=_outcome(actions[device.name], entry["empty"]),
                 candidate=shown(artifacts.get_text(entry["delta"])),
                 inverse=shown(artifacts.get_text(entry["inverse"])),
                 diff=shown(difference),
                 configuration=shown(artifacts.get_text(entry["configuration"])),
-                findings=tuple(f for f in findings if f.device == device.name),
+                findings=tuple(found[device.name]),
             )
         )
     return tuple(reports)

@@ -15,6 +15,7 @@ from typing import Any
 
 from app.database.connections import is_embedded
 from app.errors import QosforgeError, ServiceError
+from app.reports.model import RunReport
 from app.reports.run_report import render_run_report
 from app.runs.context import Observer
 from app.runs.desk import Desk, Order
@@ -35,11 +36,12 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Finished:
-    """How a run ended."""
+    """How a run ended; ``page`` is where its report was written, or why it was not."""
 
     run_id: str
     result: Json
-    report: Path | ServiceError
+    report: RunReport
+    page: Path | ServiceError
 
     @property
     def good(self) -> bool:
@@ -77,7 +79,8 @@ class Service:
             if self.store.journal.open_touches(run_id):
                 error.mend = f"run {run_id} left boxes between two states: finish it with qosforge recover"
             raise
-        return Finished(run_id, result, self.write_report(run_id))
+        report, page = self.write_report(run_id)
+        return Finished(run_id, result, report, page)
 
     def recover(self) -> list[Json]:
         """Finish every run that may go on, and undo what ended runs left open; how each of them ended.
@@ -145,8 +148,8 @@ class Service:
                 ended.append({"run": run.id, "status": done["status"], "errors": done["errors"]})
         return ended
 
-    def write_report(self, run_id: str) -> Path | ServiceError:
-        """Write the HTML report of a run into ``var/reports``; where it is, or why there is none.
+    def write_report(self, run_id: str) -> tuple[RunReport, Path | ServiceError]:
+        """Write the HTML report of a run into ``var/reports``; the report, and where it is or why it is not there.
 
         A run is not worse for a report that takes too much.
         """
@@ -157,9 +160,9 @@ class Service:
         try:
             page = self.executor.computing.done(run_id, lambda: None, render_run_report, report)
         except ServiceError as error:
-            return error
+            return report, error
         path.write_text(page, encoding="utf-8")
-        return path
+        return report, path
 
 
 @contextmanager
