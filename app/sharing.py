@@ -15,7 +15,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 MOST = 256
-"""How many results of one function are kept; the oldest goes first."""
+"""How many results of one function are kept, unless told otherwise; the oldest goes first."""
 _PLAIN = frozenset({bool, int, float, str, type(None), frozenset})
 _lock = Lock()
 _kept: list[dict[Hashable, tuple[object, object]]] = []
@@ -28,25 +28,36 @@ def shared(function: Callable[P, R]) -> Callable[P, R]:
     Numbers, texts, frozen sets and tuples of them are the same where they are equal, all others where they are one
     object.
     """
-    results: dict[Hashable, tuple[object, R]] = {}
-    _kept.append(results)  # type: ignore[arg-type]
+    return keeping(MOST)(function)
 
-    @wraps(function)
-    def sharing(*args: P.args, **kwargs: P.kwargs) -> R:
-        if kwargs:
-            raise TypeError(f"{function.__name__} takes its arguments by position")
-        key = _identity(args)
-        found = results.get(key)
-        if found is None:
-            # The arguments are kept too: as long as they are, no other object has their identity.
-            found = args, function(*args, **kwargs)
-            with _lock:
-                if len(results) >= MOST:
-                    del results[next(iter(results))]
-                results[key] = found
-        return found[1]
 
-    return sharing
+def keeping(most: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """As `shared`, with so many results kept: who goes through more things than that in one order, and then again,
+    finds none of them.
+    """
+
+    def decorator(function: Callable[P, R]) -> Callable[P, R]:
+        results: dict[Hashable, tuple[object, R]] = {}
+        _kept.append(results)  # type: ignore[arg-type]
+
+        @wraps(function)
+        def sharing(*args: P.args, **kwargs: P.kwargs) -> R:
+            if kwargs:
+                raise TypeError(f"{function.__name__} takes its arguments by position")
+            key = _identity(args)
+            found = results.get(key)
+            if found is None:
+                # The arguments are kept too: as long as they are, no other object has their identity.
+                found = args, function(*args, **kwargs)
+                with _lock:
+                    if len(results) >= most:
+                        del results[next(iter(results))]
+                    results[key] = found
+            return found[1]
+
+        return sharing
+
+    return decorator
 
 
 def _identity(value: object) -> Hashable:

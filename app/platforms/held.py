@@ -5,7 +5,10 @@ from __future__ import annotations
 from app.plan.model import Plan
 from app.platforms.base import platform
 from app.platforms.device_text import Configuration, unblotted
-from app.sharing import shared
+from app.sharing import keeping
+
+_DEVICES = 1024
+"""What a large network comes to: its devices are gone through again and again, all in one order."""
 
 
 def held_plan(platform_id: str, text: Configuration, device: str, image: str) -> Plan:
@@ -17,6 +20,6 @@ def held_plan(platform_id: str, text: Configuration, device: str, image: str) ->
     return _parsed(platform_id, unblotted(text), device, image)
 
 
-@shared
+@keeping(_DEVICES)
 def _parsed(platform_id: str, text: str, device: str, image: str) -> Plan:
     return platform(platform_id, device).parse(text, device, image)
