@@ -135,4 +135,4 @@ def _compute_here() -> None:
         return function(*args, **{name: value for name, value in more.items() if name not in _OF_THE_CALL})
 
     Compute.call = call  # type: ignore[method-assign]
-    Compute.start = lambda _self: None  # type: ignore[method-assign]
+    Compute.start = lambda _self, most=None: None  # type: ignore[method-assign]
