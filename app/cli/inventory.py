@@ -10,11 +10,11 @@ from pydantic import ValidationError
 from rich.table import Table
 
 from app.cli.options import AsJson, NetworkFolder, network_folder
-from app.cli.output import done, out, print_json
+from app.cli.output import done, out, print_json, progress
 from app.deploy.new_device import NewDevice
 from app.deploy.route import Route, route_to
 from app.errors import InputError, Place
-from app.inventory.catalogue import device_of
+from app.inventory.catalogue import device_of, has_namesake
 from app.inventory.editing import add_device, add_network, remove_device
 from app.inventory.loader import load_network
 from app.inventory.models import Device, Network
@@ -41,7 +41,16 @@ def add_network_(
     if Path(name).name != name:
         raise InputError(f"{name!r} is no name", Place(path="NAME"), "name the folder above it with --in")
     add_network(folder)
+    tell_namesake(folder)
     done("added", str(folder), as_json=as_json)
+
+
+def tell_namesake(folder: Path) -> None:
+    """Say that a network that was just made has the name of another one of this installation, if it has."""
+    if has_namesake(load_settings().inventories_dir, folder):
+        name = folder.resolve().name
+        progress("note", f"another network of this installation is called {name} too, and records go by that name:")
+        progress("", "give this folder another name before you run anything on it")
 
 
 def add(

@@ -10,7 +10,7 @@ import typer
 
 from app.cli.checking import check_devices
 from app.cli.deriving import stations, traffic
-from app.cli.inventory import add_network_
+from app.cli.inventory import add_network_, tell_namesake
 from app.cli.notes import notes_json, print_notes
 from app.cli.options import AsJson
 from app.cli.output import out, print_json, progress
@@ -75,6 +75,7 @@ def discover(
         print_notes(found.notes)  # before the folder, which is not written where all that was found is notes
     if not known:
         write_new(into, found, words)
+        tell_namesake(into)
         changes = []
     else:
         changes = [str(change) for change in (add if write else compare)(into, found)]

@@ -14,6 +14,12 @@ from app.inventory.models import Device, Network, is_name
 from app.units import listed
 
 
+def has_namesake(inventories: Path, folder: Path) -> bool:
+    """Whether another network of an installation, whose folder ``inventories`` is, is called as this one."""
+    other = inventories / folder.resolve().name
+    return (other / "hosts.yaml").is_file() and other.resolve() != folder.resolve()
+
+
 @dataclass(eq=False)
 class NetworkUnknown(InputError):
     """No network of this installation has the name."""

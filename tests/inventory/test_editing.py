@@ -174,6 +174,12 @@ def test_the_commands(tmp_path: Path) -> None:
 
     own = tmp_path / "own"
     assert command("network", "add", "own").code == 0
+    beside = command("network", "add", "own", "--in", tmp_path / "elsewhere")
+    assert beside.code == 2  # the folder above it is not there
+    (tmp_path / "elsewhere").mkdir()
+    beside = command("network", "add", "own", "--in", tmp_path / "elsewhere")
+    assert (beside.code, "is called own too" in beside.stderr) == (0, True)
+    assert "is called" not in command("network", "add", "other", "--in", tmp_path / "elsewhere").stderr
     twice = command("network", "add", "own")
     assert (twice.code, "there is something already" in twice.stderr) == (2, True)
     on = ("--network", own)
