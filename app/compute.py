@@ -192,12 +192,14 @@ class Compute:
         return tuple(pid for seat in self._seats if (pid := seat.pid) is not None)
 
     def start(self, most: int | None = None) -> None:
-        """Begin so many processes now, or every one: the first calls need not wait for it.
+        """Begin so many of the free processes now, or all of them: the next calls need not wait for that.
 
         Raises:
             ComputeDied: one could not begin.
         """
-        for seat in self._seats[::-1][:most]:  # the last one is the first to be given out
+        with self._turn:
+            next_ones = self._free[::-1][:most]  # the last one is the first to be given out
+        for seat in next_ones:
             seat.process()
 
     def call(  # type: ignore[valid-type]

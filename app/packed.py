@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from multiprocessing.reduction import ForkingPickler
-from typing import Generic, TypeVar
+from typing import Any, Generic, NoReturn, TypeVar
 
 T = TypeVar("T")
 
@@ -26,7 +26,23 @@ class Packed(Generic[T]):
         value: T = _kept[self._blob]  # type: ignore[assignment]
         return value
 
+    def _sent(self) -> tuple[Any, ...]:
+        return _received, (self._blob,)
+
+    def __reduce_ex__(self, _protocol: object) -> NoReturn:
+        raise TypeError("what is packed may hold configurations of devices: it goes to computing processes alone")
+
+
+def _received(blob: bytes) -> Packed[Any]:
+    packed: Packed[Any] = Packed.__new__(Packed)
+    packed._blob = blob
+    return packed
+
 
 def _keep(blob: bytes, value: object) -> None:
     _kept.clear()
     _kept[blob] = value
+
+
+# Through a pipe to a computing process of this one (`app.compute`), which is no place where anything stays.
+ForkingPickler.register(Packed, Packed._sent)

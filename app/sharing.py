@@ -32,8 +32,9 @@ def shared(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def keeping(most: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """As `shared`, with so many results kept: who goes through more things than that in one order, and then again,
-    finds none of them.
+    """As `shared`, with so many results kept.
+
+    Where more things than that are gone through again and again in one order, no result is ever found.
     """
 
     def decorator(function: Callable[P, R]) -> Callable[P, R]:

@@ -23,7 +23,7 @@ _START_SECONDS = 60
 
 def command(*arguments: str) -> list[str]:
     """The command line of this very application."""
-    return [sys.executable, "-c", "from app.cli.main import main; main()", *arguments]
+    return [sys.executable, "-c", "from app.cli.entry import main; main()", *arguments]
 
 
 def environment(settings: Settings) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from app.audit.consistency import check_consistency
@@ -26,10 +26,16 @@ class Audit:
     findings: tuple[Finding, ...]
 
 
-def audit(network: Network, texts: Mapping[str, Configuration], files: Mapping[str, str] | None = None) -> Audit:
+def audit(
+    network: Network,
+    texts: Mapping[str, Configuration],
+    files: Mapping[str, str] | None = None,
+    failed: Collection[str] = (),
+) -> Audit:
     """Read configurations (by device) and hold them against each other; pure.
 
-    ``files`` names where a text came from, for findings about its lines. Devices without a text are told.
+    ``files`` names where a text came from, for findings about its lines. Devices without a text are told;
+    ``failed`` are those of which an error says why.
 
     Raises:
         InputError: a device has a platform that is not installed.
@@ -41,7 +47,7 @@ def audit(network: Network, texts: Mapping[str, Configuration], files: Mapping[s
     }
     held = Held(network, plans)
     findings = (
-        *_unread(network, plans),
+        *_unread(network, plans, failed),
         *check_consistency(held),
         *check_marks(held),
         *_not_understood(plans, files or {}),
@@ -50,7 +56,7 @@ def audit(network: Network, texts: Mapping[str, Configuration], files: Mapping[s
     return Audit(network, plans, ways(held), shown_findings(findings, texts, platforms))
 
 
-def _unread(network: Network, plans: Mapping[str, Plan]) -> Iterator[Finding]:
+def _unread(network: Network, plans: Mapping[str, Plan], failed: Collection[str]) -> Iterator[Finding]:
     for device in network.devices:
         if device.name not in plans:
             yield Finding(
@@ -58,7 +64,7 @@ def _unread(network: Network, plans: Mapping[str, Plan]) -> Iterator[Finding]:
                 severity=Severity.WARNING,
                 message="there is no configuration of this device: what it does to marks is not known",
                 device=device.name,
-                mend=f"add a file {device.name}.cfg",
+                mend="see its error" if device.name in failed else f"add a file {device.name}.cfg",
             )
 
 

@@ -58,7 +58,7 @@ def audit_(
         with Fleet(net, route, Sessions(settings.device_limits, settings.device_sessions)) as fleet:
             progress("read", f"{len(net.devices)} devices: {route.told}")
             read, unread = read_each(fleet)
-        if not read:
+        if unread and not read:
             raise DeviceErrors("no device can be read", errors=list(unread.values()))
         texts: Mapping[str, Configuration] = read
         errors = [problem.document() for error in unread.values() for problem in error.problems()]
@@ -66,7 +66,7 @@ def audit_(
     else:
         texts = _from_files(net, files)
         names = {name: str(files / f"{name}.cfg") for name in texts}
-    result = audit(net, texts, names)
+    result = audit(net, texts, names, {error["device"] for error in errors})
     if as_json:
         print_json(_document(result) | {"errors": errors})
     else:

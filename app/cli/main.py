@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 import tempfile
@@ -21,8 +20,6 @@ from app.cli.explain import print_explanation
 from app.cli.output import print_error
 from app.cli.server import choose
 from app.errors import InputError, Interrupted, QosforgeError, ServiceError
-
-_OBJECTS_BETWEEN_COLLECTIONS = 50_000
 
 COMMANDS = {
     "app.cli.policies": ("lint", "compile", "validate", "diff"),
@@ -52,8 +49,6 @@ COMMANDS = {
 """Which module has which commands. Only the one that is called is loaded: the drivers, the engine and the plots
 take seconds to import.
 """
-
-_OBJECTS_BETWEEN_COLLECTIONS = 50_000
 
 
 def application(words: Sequence[str]) -> typer.Typer:
@@ -112,9 +107,6 @@ def _top(
 
 def main() -> None:
     """Run the command line; every error of the tree is told with its place and mend, never as a traceback."""
-    # What is imported stays: looking for garbage among it at the interpreter's own 700 new objects is a fifth of
-    # the time that a large command takes to begin.
-    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     try:
         code = get_command(application(sys.argv[1:]))(prog_name="qosforge", standalone_mode=False)
         if code == Interrupted.exit_code:  # what typer makes of an interrupt
@@ -133,8 +125,6 @@ def main() -> None:
         sys.exit(ServiceError.exit_code)
     except Exception as error:  # noqa: BLE001  # nobody reads a traceback but who mends it
         _fail(_unexpected(error))
-    finally:
-        gc.freeze()  # all of it goes with the process: the interpreter need not go through it once more
     sys.exit(code)
 
 

@@ -18,6 +18,7 @@ import uvicorn
 from app.api.application import PREFIX
 from app.api.backend import Backend, open_backend
 from app.api.slow_callers import TimedProtocol
+from app.cli.entry import look_as_usual
 from app.cli.signals import ending
 from app.errors import ServiceError
 from app.operations.revision import release
@@ -53,6 +54,7 @@ def serve_at(listening: socket.socket, settings: Settings) -> None:
         if backend.database.is_embedded:
             opened.enter_context(_executing(settings))
         backend.compute.start()
+        look_as_usual()
         config = uvicorn.Config(
             create_site(backend),
             http=TimedProtocol,

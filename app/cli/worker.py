@@ -8,6 +8,7 @@ from typing import Annotated
 import structlog
 import typer
 
+from app.cli.entry import look_as_usual
 from app.cli.signals import Ending
 from app.database.connections import is_embedded
 from app.errors import InputError, Place, ServiceError
@@ -47,6 +48,7 @@ def worker(
         end_traces = start_traces(settings.otlp_endpoint, release())
         executor = Executor(settings, lambda stage, line: _LOG.info(line, stage=stage))
         executor.start()
+        look_as_usual()
         try:
             _LOG.info("working", executor=executor.engine.executor, at_once=settings.run_concurrency)
             ending.wait()

@@ -6,6 +6,7 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from app.errors import InputError, Place
 from app.inventory.models import Device, Network
 from app.inventory.rollout import Rollout, Selection
 from app.plan.model import Plan
@@ -90,11 +91,32 @@ def plan_waves(
     return tuple(waves)
 
 
+def require_canary(network: Network) -> None:
+    """Make sure that a canary by a word is of devices: one of none would let a change into all devices at once.
+
+    Raises:
+        InputError: no device of the network has the site, role or tag.
+    """
+    canary = network.changes.rollout.canary
+    words = {} if canary is None else {"site": canary.site, "role": canary.role, "tag": canary.tag}
+    for kind, word in words.items():
+        if word is not None and not any(_has(device, kind, word) for device in network.devices):
+            place = Place(file="changes.yaml", path=f"rollout.canary.{kind}")
+            hint = f"correct it, or give a device this {kind} in hosts.yaml"
+            raise InputError(
+                f"no device of {network.name} has the {kind} {word!r}, so there is no canary", place, hint
+            )
+
+
+def _has(device: Device, kind: str, word: str) -> bool:
+    return word in {"site": {device.site}, "role": {device.role.value}, "tag": device.tags}[kind]
+
+
 def without_canary(rollout: Rollout, waves: Sequence[Wave]) -> str:
-    """That a rule has a canary and none of it changes, in words; else empty."""
+    """That a rule has a canary and none of it is changed, in words; else empty."""
     if rollout.canary is None or not waves or waves[0].name == CANARY:
         return ""
-    return f"no canary, as nothing changes on {rollout.canary.text}"
+    return f"no canary: none of {rollout.canary.text} is among what is changed"
 
 
 def _selections(rollout: Rollout) -> Iterator[tuple[str, Selection]]:
@@ -109,12 +131,9 @@ def _chosen(selection: Selection, left: Collection[Device], all_of_them: int) ->
         most = selection.count or math.ceil(all_of_them * (selection.percent or 0) / 100)
         yield from [device.name for device in left][:most]
         return
+    words = (("site", selection.site), ("role", selection.role), ("tag", selection.tag))
     for device in left:
-        if (
-            (selection.site is not None and device.site == selection.site)
-            or (selection.role is not None and device.role.value == selection.role)
-            or (selection.tag is not None and selection.tag in device.tags)
-        ):
+        if any(word is not None and _has(device, kind, word) for kind, word in words):
             yield device.name
 
 

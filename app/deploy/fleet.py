@@ -92,16 +92,22 @@ class Fleet:
         self.close()
 
     def close(self) -> None:
-        """Close every connection, as many at once as are opened: each waits for its device's last word."""
+        """Close every connection, many at once: each waits for its device's last word."""
         if self._nornir is None:
             return
-        with ThreadPoolExecutor(self._pace.most, "fleet-close") as closing:
-            list(closing.map(self._part_from, self._nornir.inventory.hosts.values()))
-        self._nornir = None
+        hosts = list(self._nornir.inventory.hosts.values())
+        try:
+            with ThreadPoolExecutor(min(self._pace.most, self._sessions.open.most), "fleet-close") as closing:
+                list(closing.map(self._part_from, hosts))
+        except RuntimeError:  # no thread can begin where the interpreter ends
+            for host in hosts:
+                self._part_from(host)
+        finally:
+            self._nornir = None
 
     def _part_from(self, host: Host) -> None:
-        self._sessions.open.forget(self, host.name)
         self._drop(host)
+        self._sessions.open.forget(self, host.name)  # its place is free only now
 
     def run(
         self,

@@ -10,7 +10,6 @@ from app.errors import InputError
 from app.intent.applications import load_catalogue
 from app.intent.yaml_source import Document, Path_
 from app.inventory.models import Interface, Link, Network, Port, TrafficFlow, TrafficScenario
-from app.inventory.rollout import Selection
 from app.units import listed
 
 _Interfaces = Mapping[str, Mapping[str, Interface]]
@@ -19,16 +18,12 @@ _TCP_HEADERS = 40
 """Bytes of a segment before its data (RFC 791, RFC 9293)."""
 
 
-def inconsistencies(
-    network: Network, links: Document, traffic: Document | None, changes: Document | None
-) -> Iterator[InputError]:
+def inconsistencies(network: Network, links: Document, traffic: Document | None) -> Iterator[InputError]:
     """Every problem between the parts of a network; the documents say where the parts stand."""
     devices = {device.name: {i.name: i for i in device.interfaces} for device in network.devices}
     yield from _ports(network, devices, links)
     for position, link in enumerate(network.links):
         yield from _ends(devices, link, links, position)
-    if changes is not None:
-        yield from _rollout(network, changes)
     names = [s.name for s in network.stations]
     yield from _twice(names, "station", links, "stations")
     if traffic is None:
@@ -76,30 +71,6 @@ def _ends(devices: _Interfaces, link: Link, document: Document, position: int) -
                 yield InputError(
                     message, document.place(("links", position, key)), "make hosts.yaml and links.yaml agree"
                 )
-
-
-def _rollout(network: Network, document: Document) -> Iterator[InputError]:
-    """Words of a rollout that no device has: a canary of none would let the change into all of them at once."""
-    rollout = network.changes.rollout
-    known = {
-        "site": list(dict.fromkeys(device.site for device in network.devices if device.site)),
-        "role": list(dict.fromkeys(device.role.value for device in network.devices)),
-        "tag": list(dict.fromkeys(tag for device in network.devices for tag in device.tags)),
-    }
-    selections: list[tuple[Path_, Selection | None]] = [(("canary",), rollout.canary)]
-    selections += [(("waves", position), wave) for position, wave in enumerate(rollout.waves)]
-    for path, selection in selections:
-        for kind, words in known.items():
-            word = getattr(selection, kind, None)
-            if word is not None and word not in words:
-                place = document.place(("rollout", *path, kind))
-                hint = _nearest(word, words) if words else f"give it to a device in hosts.yaml, as its {kind}"
-                yield InputError(f"no device has the {kind} {word!r}", place, hint)
-    platforms = list(dict.fromkeys(device.platform for device in network.devices))
-    for name in rollout.limits.platform:
-        if name not in platforms:
-            place = document.place(("rollout", "limits", "platform", name))
-            yield InputError(f"no device is a {name!r}", place, _nearest(name, platforms))
 
 
 def _scenario(

@@ -7,8 +7,10 @@ from app.platforms.base import platform
 from app.platforms.device_text import Configuration, unblotted
 from app.sharing import keeping
 
-_DEVICES = 1024
-"""What a large network comes to: its devices are gone through again and again, all in one order."""
+_DEVICES = 512
+"""What a large network comes to: its devices are gone through again and again, all in one order. A plan takes up to
+600 kB (a router with 48 ports).
+"""
 
 
 def held_plan(platform_id: str, text: Configuration, device: str, image: str) -> Plan:

@@ -30,7 +30,6 @@ class Checked:
     """
 
     findings: tuple[Finding, ...]
-    refused: bool
     devices: Mapping[str, tuple[str, Candidate]]
 
 
@@ -63,7 +62,10 @@ def check(
         require_batfish=require_batfish,
     )
     findings = (*compilation.findings, *found)
-    refused = has_errors(findings, strict=strict)
-    made = () if refused else [device for device in compilation.devices if device.name in running]
+    made = (
+        ()
+        if has_errors(findings, strict=strict)
+        else [device for device in compilation.devices if device.name in running]
+    )
     devices = {device.name: (device.text, make_candidate(device, running[device.name])) for device in made}
-    return Checked(findings, refused, devices)
+    return Checked(findings, devices)

@@ -41,7 +41,7 @@ class Computing:
 
     def expect(self) -> None:
         """Let a process begin that will soon be asked, beside what comes before."""
-        with contextlib.suppress(ComputeDied):  # whoever asks is told
+        with contextlib.suppress(ComputeDied, OSError, RuntimeError):  # whoever asks then is told
             self.compute.start(most=1)
 
     def close(self) -> None:

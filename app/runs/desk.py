@@ -11,6 +11,7 @@ from typing import Any, Literal
 import sqlalchemy as sa
 
 from app.access.roles import NotAllowed
+from app.compiler.waves import require_canary
 from app.deploy.route import lab_of
 from app.errors import InputError, Place
 from app.intent.loader import LoadedIntent
@@ -106,6 +107,7 @@ class Desk:
             KeyReused: the key stands for another order.
         """
         self._require_writable(order.network)
+        require_canary(order.network)
         if order.stored is not None:
             require_runnable(order.stored, order.network.name)
         if order.measure:

@@ -73,8 +73,8 @@ def require_traffic(network: Network) -> None:
         raise InputError(
             f"{network.name} has {lacking}, and a verdict takes both",
             Place(file="links.yaml" if not network.stations else "traffic.yaml"),
-            "without it you can compile, validate, diff and push, which reads back and looks at the counters by "
-            f"class; for a verdict {', then '.join(derive)}, or describe them by hand (docs/devices.md)",
+            "without them you can compile, validate, diff and push (which reads back and looks at the counters by "
+            f"class); for a verdict: {', then '.join(derive)}, or describe them by hand (docs/devices.md)",
         )
 
 

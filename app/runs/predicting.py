@@ -88,7 +88,7 @@ def _earlier(context: Context, subject: str) -> Json | None:
 
 
 def predict_on(compiled: Packed[Compiled], seed: int) -> Prediction:
-    """What is to be expected of what was compiled, in the computing process that has it."""
+    """What is to be expected of what was compiled."""
     return predict(compiled.value().compilation, compiled.value().running, seed=seed)
 
 

@@ -142,7 +142,7 @@ def prepare(context: Context, held: Mapping[str, str]) -> Json:
             require_batfish=documents.require_batfish,
         )
         changed = [name for name, (_, candidate) in checked.devices.items() if not candidate.empty]
-        findings = (*checked.findings, *_not_saved(context, changed, texts))
+        findings = (*checked.findings, *(_not_saved(context, changed, texts) if changed else ()))
         artifact = context.artifacts.put_json([_shown(context, finding) for finding in findings])
         refused = has_errors(findings, strict=documents.strict)
         summary |= {"findings": artifact, "refused": refused}

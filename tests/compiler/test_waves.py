@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from app.compiler.waves import Wave, joined_ends, plan_waves, stranded, without_canary
+from app.compiler.waves import Wave, joined_ends, plan_waves, require_canary, stranded, without_canary
+from app.errors import InputError
+from app.inventory.changes import ChangeRules
 from app.inventory.loader import load_network
 from app.inventory.models import Network
 from app.inventory.rollout import Rollout, Selection
@@ -47,12 +49,30 @@ def test_without_a_rule_all_devices_change_in_one_wave() -> None:
     assert wave == Wave("all devices", tuple((name,) for name in NAMES))
 
 
+@pytest.mark.parametrize("canary", [{"tag": "pilto"}, {"site": "lugo"}])
+def test_a_canary_of_no_device_is_refused(canary: dict[str, str]) -> None:
+    def ruled(canary: dict[str, Any]) -> Network:
+        rules = ChangeRules.model_validate({"rollout": {"canary": canary, "waves": [{"tag": "none"}]}})
+        return sited().model_copy(update={"changes": rules})
+
+    ((kind, word),) = canary.items()
+    with pytest.raises(
+        InputError, match=f"no device of campus has the {kind} '{word}', so there is no canary"
+    ) as told:
+        require_canary(ruled(canary))
+    assert (told.value.where.file, told.value.where.path) == ("changes.yaml", f"rollout.canary.{kind}")
+    assert told.value.mend
+    for good in ({"tag": "pilot"}, {"site": "vigo"}, {"role": "core"}, {"count": 1}):
+        require_canary(ruled(good))
+    require_canary(sited())
+
+
 def test_a_canary_that_does_not_change_is_told() -> None:
     rule = Rollout.model_validate({"canary": {"tag": "pilot"}})
     with_it = plan_waves(sited(), rule, NAMES)
     without = plan_waves(sited(), rule, ("r1", "r3"))
     assert without_canary(rule, with_it) == ""
-    assert without_canary(rule, without) == "no canary, as nothing changes on tag pilot"
+    assert without_canary(rule, without) == "no canary: none of tag pilot is among what is changed"
     assert without_canary(Rollout(), without) == ""
 
 

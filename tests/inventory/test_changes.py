@@ -194,27 +194,6 @@ def test_a_mistake_is_told_with_its_line(tmp_path: Path, old: str, new: str, lin
     assert problem.mend
 
 
-@pytest.mark.parametrize(
-    ("rollout", "says", "hint"),
-    [
-        ("canary: {tag: pilto}", "no device has the tag 'pilto'", "give it to a device in hosts.yaml, as its tag"),
-        ("canary: {site: vigo}", "no device has the site 'vigo'", "give it to a device in hosts.yaml, as its site"),
-        (
-            "waves: [{count: 1}, {tag: pilot}]",
-            "no device has the tag 'pilot'",
-            "give it to a device in hosts.yaml, as its tag",
-        ),
-        ("limits: {platform: {force10: {at_once: 1}}}", "no device is a 'force10'", "did you mean 'force10_e300'?"),
-    ],
-)
-def test_a_rollout_by_what_no_device_has_is_told(tmp_path: Path, rollout: str, says: str, hint: str) -> None:
-    with pytest.raises(InputError) as caught:
-        written(tmp_path, f"approval: any\nrollout:\n  {rollout}\n")
-    (problem,) = caught.value.problems()
-    assert (problem.message, problem.mend) == (says, hint)
-    assert (Path(str(problem.where.file)).name, problem.where.line) == ("changes.yaml", 3)
-
-
 @pytest.mark.parametrize("text", ["- a\n", "just text\n", "windows: 3\n", "freezes: {a: 1}\n"])
 def test_a_file_of_another_shape_is_told(tmp_path: Path, text: str) -> None:
     with pytest.raises(InputError) as caught:
