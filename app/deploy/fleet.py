@@ -106,8 +106,9 @@ class Fleet:
             self._nornir = None
 
     def _part_from(self, host: Host) -> None:
+        self._sessions.open.keep(self, host.name)
         self._drop(host)
-        self._sessions.open.forget(self, host.name)  # its place is free only now
+        self._sessions.open.release(self, host.name, None)
 
     def run(
         self,

@@ -70,10 +70,12 @@ class OpenSessions:
                 self._idle[key] = take
         return had_place
 
-    def forget(self, owner: object, device: str) -> None:
-        """Give up the place of an idle session, which its owner closes."""
+    def keep(self, owner: object, device: str) -> None:
+        """Let nobody else have the place of an idle session while its owner closes it; `release` gives it up then."""
+        key = (owner, device)
         with self._lock:
-            self._idle.pop((owner, device), None)
+            if self._idle.pop(key, None) is not None:
+                self._busy.add(key)
 
     def withdraw(self, owner: object) -> None:
         """Wait for no place any more."""

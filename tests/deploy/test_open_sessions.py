@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 from app.compiler.waves import Wave
 from app.deploy.commit_confirm import too_wide
+from app.deploy.connection import DeviceConnection
 from app.deploy.device_driver import DeviceDriver
 from app.deploy.fleet import Fleet
 from app.deploy.open_sessions import Close, OpenSessions
@@ -150,6 +152,31 @@ def test_two_fleets_share_the_places_of_a_process(lab: tuple[Network, Path]) -> 
             fleet.close()
     assert found == [True] * 40
     assert peak.sessions <= MOST
+
+
+def test_a_place_is_free_once_its_session_is_closed(
+    lab: tuple[Network, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    network, state = lab
+    sessions = Sessions(most=MOST)
+    names = _names(lab)
+    close = DeviceConnection.close
+
+    def slowly(connection: DeviceConnection) -> None:
+        time.sleep(0.3)
+        close(connection)
+
+    monkeypatch.setattr(DeviceConnection, "close", slowly)
+    with Peak() as peak, Fleet(network, lab_route(state), sessions) as second:
+        first = Fleet(network, lab_route(state), sessions)
+        read = [*first.run(names[:MOST], lambda _, driver: running(driver)).values()]
+        parting = threading.Thread(target=first.close)
+        parting.start()
+        time.sleep(0.1)
+        read += second.run(names[MOST : 2 * MOST], lambda _, driver: running(driver)).values()
+        parting.join()
+    assert [outcome.error for outcome in read] == [None] * 2 * MOST
+    assert peak.sessions == MOST
 
 
 # -- who gets a place ----------------------------------------------------------------------------------------
