@@ -71,7 +71,7 @@ class OpenSessions:
         return had_place
 
     def keep(self, owner: object, device: str) -> None:
-        """Let nobody else have the place of an idle session while its owner closes it; `release` gives it up then."""
+        """Keep the place of an idle session while its owner closes it; `release` gives it up then."""
         key = (owner, device)
         with self._lock:
             if self._idle.pop(key, None) is not None:
