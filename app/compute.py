@@ -81,7 +81,7 @@ class _Process:
         try:
             _STARTER.submit(_begin, self._process).result()
         except OSError as error:
-            raise ComputeDied(f"no computing process could begin: {error.strerror}", mend="come again") from error
+            raise ComputeDied(f"no computing process could begin: {error.strerror}", hint="come again") from error
         finally:
             theirs.close()
         self.pid = self._process.pid
@@ -124,7 +124,7 @@ class _Seat:
     def process(self) -> _Process:
         with self._lock:
             if self._closed:
-                raise ComputeDied("the service is being stopped", mend="come again")
+                raise ComputeDied("the service is being stopped", hint="come again")
             if self._process is None:
                 self._process = _Process(self._preload, self._limits)
             return self._process
@@ -227,7 +227,7 @@ class Compute:
         with self._turn:
             full = self._inside.total() >= len(self._seats) + self._most_waiting
             if full or self._inside[caller] >= len(self._seats) + self._most_waiting // 2:
-                raise TooBusy(f"{self._inside[caller]} calls of this caller wait already", mend="come again")
+                raise TooBusy(f"{self._inside[caller]} calls of this caller wait already", hint="come again")
             self._inside[caller] += 1
             # Who comes is behind all that wait: else those who come and go would always pass one who stays.
             self._turns.setdefault(caller, self._turns_given)
@@ -279,7 +279,7 @@ class Compute:
                     if mine.seat is not None:
                         return mine.seat
                 if time.monotonic() >= deadline:
-                    raise TooBusy(f"no process was free within {timeout:g} s", mend="come again")
+                    raise TooBusy(f"no process was free within {timeout:g} s", hint="come again")
                 if unwanted is not None and unwanted():
                     raise NotWanted
         except BaseException:
@@ -337,13 +337,13 @@ def _ask(
     try:
         while not process.pipe.poll(max(0.0, min(_LOOK_SECONDS, deadline - time.monotonic()))):
             if time.monotonic() >= deadline:
-                raise TookTooLong("the computation took too long", mend="ask for less at once")
+                raise TookTooLong("the computation took too long", hint="ask for less at once")
             if unwanted is not None and unwanted():
                 raise NotWanted
         blob = process.pipe.recv_bytes()
     except (OSError, EOFError) as error:
         if not taken:
-            raise _NotTaken("the computing process died before its call", mend="come again") from error
+            raise _NotTaken("the computing process died before its call", hint="come again") from error
         raise _death(process, limits) from error
     answer: tuple[bool, Any, bool] = ForkingPickler.loads(blob)
     return answer
@@ -355,8 +355,8 @@ def _death(process: _Process, limits: Limits) -> ServiceError:
     if ended_by == signal.SIGXCPU:
         return TookTooMuch(
             f"the computation took more than {limits.cpu_seconds:,} s of processor time",
-            mend="ask for less at once",
+            hint="ask for less at once",
         )
     if ended_by == signal.SIGABRT:  # what no Python error tells: memory that a library could not get
         return too_large(limits)
-    return ComputeDied("the computing process died", mend="come again")
+    return ComputeDied("the computing process died", hint="come again")

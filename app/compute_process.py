@@ -37,7 +37,7 @@ class Limits:
 def too_large(limits: Limits) -> TookTooMuch:
     """The error of a computation that needed more memory than it may."""
     return TookTooMuch(
-        f"the computation needed more than {limits.megabytes:,} MB of memory", mend="ask for less at once"
+        f"the computation needed more than {limits.megabytes:,} MB of memory", hint="ask for less at once"
     )
 
 

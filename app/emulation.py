@@ -1,4 +1,4 @@
-"""An inventory as a lab: one emulated box for every device, with credentials of its own, and traffic through it."""
+"""An inventory as a lab: an emulated device for each, with credentials of its own, and traffic through it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PROTOCOLS = {"tcp": 6, "udp": 17}
 
 
 def start_lab(network: Network, folder: Path, state: Path, clock_scale: float = 1.0) -> control.Overlay:
-    """Start the lab of a network and wait until every box listens; a running one is left as it is.
+    """Start the lab of a network and wait until every device listens; a running one is left as it is.
 
     ``folder`` is the inventory's, which holds the startup configurations.
 
@@ -37,7 +37,7 @@ def start_lab(network: Network, folder: Path, state: Path, clock_scale: float = 
         path = (folder / device.startup).resolve() if device.startup else None
         if path is None or not path.is_file():
             raise InputError(
-                "no startup configuration for its emulated box",
+                "no startup configuration for its emulated device",
                 Place(device=device.name),
                 "give 'startup' in hosts.yaml a file below the inventory",
             )
@@ -59,7 +59,7 @@ def start_lab(network: Network, folder: Path, state: Path, clock_scale: float = 
     try:
         return control.start(spec, state)
     except LabError as error:
-        raise ServiceError(str(error), mend=f"see {state / 'lab.log'}") from None
+        raise ServiceError(str(error), hint=f"see {state / 'lab.log'}") from None
 
 
 def _credentials(state: Path) -> dict[str, str]:
@@ -79,13 +79,13 @@ def _credentials(state: Path) -> dict[str, str]:
     except OSError as error:
         raise InputError(f"cannot be used: {error.strerror}", Place(file=str(path))) from None
     except (ValueError, KeyError, TypeError):
-        mend = "forget the lab and start it anew: qosforge lab clean, qosforge lab up"
-        raise InputError("does not hold the lab's credentials", Place(file=str(path)), mend) from None
+        hint = "forget the lab and start it anew: qosforge lab clean, qosforge lab up"
+        raise InputError("does not hold the lab's credentials", Place(file=str(path)), hint) from None
     return made
 
 
 def is_emulated(network: Network, state: Path) -> bool:
-    """Whether every device of the network is a box of the lab that runs in ``state``."""
+    """Whether every device of the network is a device of the lab that runs in ``state``."""
     try:
         answer = control.status(state)
     except LabError:
@@ -97,14 +97,14 @@ def is_emulated(network: Network, state: Path) -> bool:
 def offer_traffic(network: Network, state: Path, packets: int = OFFERED_PACKETS) -> tuple[Offer, ...]:
     """Carry ``packets`` of every described flow hop by hop through the running lab of the network.
 
-    Each box classifies, marks and counts by its own running configuration; the marks that leave one go into the
+    Each device classifies, marks and counts by its own running configuration; the marks that leave one go into the
     next, the CoS over tagged links only.
 
     Returns:
-        Every offer made, in order: what each box was given.
+        Every offer made, in order: what each device was given.
 
     Raises:
-        ServiceError: the lab does not answer, or a box has no such interface.
+        ServiceError: the lab does not answer, or a device has no such interface.
     """
     offers: list[Offer] = []
     for scenario in network.traffic:

@@ -1,12 +1,12 @@
 """The error tree.
 
-    QosforgeError                 anything a user can be told, with where it stands and how to mend it
+    QosforgeError                 anything a user can be told, with where it stands and how to correct it
     ├── InputError                wrong intent, inventory, file or option            (exit 2)
     ├── RefusedError              the compiler or a validator has error findings     (exit 1)
     ├── Interrupted               the user stopped the command                       (exit 130)
     └── ServiceError              something outside failed                           (exit 3)
         ├── NotInstalled          an optional part lacks packages of the system
-        ├── DeviceError           a box: unreachable, refused a line, read back wrong
+        ├── DeviceError           a device: unreachable, refused a line, read back wrong
         │   ├── HostKeyUnknown    nobody has confirmed the host key that it shows
         │   ├── LoginRefused      it does not take the credentials
         │   ├── EnableRefused     it took them, and does not take the enable secret
@@ -61,29 +61,29 @@ class Place:
 
 @dataclass(eq=False)
 class QosforgeError(Exception):
-    """An error that a user can act on: what is wrong, where, and the mend."""
+    """An error that a user can act on: what is wrong, where, and the hint."""
 
     message: str
     where: Place = field(default_factory=Place)
-    mend: str = ""
+    hint: str = ""
 
     exit_code = 3
 
     def __str__(self) -> str:
         where = str(self.where)
         text = f"{where}: {self.message}" if where else self.message
-        return f"{text} ({self.mend})" if self.mend else text
+        return f"{text} ({self.hint})" if self.hint else text
 
     def problems(self) -> list[QosforgeError]:
         """Every single problem this error carries (itself, unless it is a collection)."""
         return [self]
 
     def document(self) -> dict[str, Any]:
-        """This problem as plain JSON: ``device`` (empty where none), ``message``, ``mend``, and what else is known
+        """This problem as plain JSON: ``device`` (empty where none), ``message``, ``hint``, and what else is known
         of its place.
         """
         place = {name: value for name, value in asdict(self.where).items() if value is not None}
-        return {**place, "device": self.where.device or "", "message": self.message, "mend": self.mend}
+        return {**place, "device": self.where.device or "", "message": self.message, "hint": self.hint}
 
 
 @dataclass(eq=False)
@@ -129,12 +129,12 @@ class ServiceError(QosforgeError):
 
 @dataclass(eq=False)
 class NotInstalled(ServiceError):
-    """An optional part of qosforge lacks packages of the operating system; ``mend`` says how they are installed."""
+    """An optional part of qosforge lacks packages of the operating system; ``hint`` says how they are installed."""
 
 
 @dataclass(eq=False)
 class DeviceError(ServiceError):
-    """A box could not be reached, refused a line or does not hold what it was given."""
+    """A device could not be reached, refused a line or does not hold what it was given."""
 
 
 @dataclass(eq=False)
@@ -169,7 +169,7 @@ class CommitPending(DeviceError):
 
 @dataclass(eq=False)
 class DeviceErrors(ServiceError):
-    """Several boxes failed, each in its own way."""
+    """Several devices failed, each in its own way."""
 
     errors: list[QosforgeError] = field(default_factory=list)
 

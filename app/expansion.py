@@ -32,6 +32,6 @@ def combine(*lists: Collection[Any]) -> Iterator[tuple[Any, ...]]:
         lengths = " × ".join(f"{len(entries):,}" for entries in lists)
         raise InputError(
             f"lists of {lengths} entries come to {count:,} combinations",
-            mend=f"ask for at most {MOST_COMBINATIONS:,}: write ranges or prefixes instead of single values",
+            hint=f"ask for at most {MOST_COMBINATIONS:,}: write ranges or prefixes instead of single values",
         )
     return itertools.product(*lists)

@@ -27,12 +27,12 @@ class _Part(BaseModel):
 
 
 class Explanation(_Part):
-    """What a code means: its severities (the usual one first), why it happens, the mend, and an example."""
+    """What a code means: its severities (the usual one first), why it happens, the hint, and an example."""
 
     severity: Annotated[tuple[Severity, ...], Field(min_length=1)]
     meaning: _Text
     why: _Text
-    mend: _Text
+    hint: _Text
     example: _Text
 
 
@@ -71,8 +71,8 @@ def explain(code: str) -> Explanation:
     known = load_codes().codes
     if code not in known:
         near = get_close_matches(code, known, n=1)
-        mend = f"did you mean {near[0]!r}?" if near else "docs/findings.md lists the codes"
-        raise InputError(f"no finding has the code {code!r}", mend=mend)
+        hint = f"did you mean {near[0]!r}?" if near else "docs/findings.md lists the codes"
+        raise InputError(f"no finding has the code {code!r}", hint=hint)
     return known[code]
 
 
@@ -84,10 +84,10 @@ def page() -> str:
         lines += [f"## {section.title}", ""]
         if section.text:
             lines += [section.text.strip(), ""]
-        lines += ["| code | severity | meaning | mend |", "|---|---|---|---|"]
+        lines += ["| code | severity | meaning | hint |", "|---|---|---|---|"]
         for code, entry in section.codes.items():
             severity = ", ".join(entry.severity)
-            lines.append(f"| `{code}` | {severity} | {entry.meaning} | {entry.mend} |")
+            lines.append(f"| `{code}` | {severity} | {entry.meaning} | {entry.hint} |")
         lines.append("")
     return "\n".join(lines[:-1]) + "\n"
 

@@ -24,7 +24,7 @@ class Fidelity(StrEnum):
 
 
 class Finding(BaseModel):
-    """One diagnostic: a stable code, where it stands, what was asked, what will be and the mend."""
+    """One diagnostic: a stable code, where it stands, what was requested, what is applied and a hint."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -37,9 +37,9 @@ class Finding(BaseModel):
     traffic_class: str | None = None
     file: str | None = None
     line: int | None = None
-    asked: str | None = None
-    will_be: str | None = None
-    mend: str | None = None
+    requested: str | None = None
+    applied: str | None = None
+    hint: str | None = None
 
     def document(self) -> dict[str, Any]:
         """This finding as plain JSON: every field, ``null`` where nothing is to be said; the class as ``class``."""

@@ -15,7 +15,7 @@ def root() -> Path:
     for candidate in (Path(__file__).resolve().parent.parent, Path(sys.prefix) / "share" / "qosforge"):
         if (candidate / "templates").is_dir():
             return candidate
-    raise ServiceError("the data files of qosforge are missing", mend="install it again")
+    raise ServiceError("the data files of qosforge are missing", hint="install it again")
 
 
 def path_of(name: str) -> Path:

@@ -34,7 +34,7 @@ Ask = Callable[[str, str, bytes, str], bytes]
 
 
 def measure() -> Iterator[Percentiles | Ratio | Size]:
-    """The preview of nine boxes against what they held, each time of another text, by one client."""
+    """The preview of nine devices against what they held, each time of another text, by one client."""
     with tempfile.TemporaryDirectory() as scratch:
         settings = Settings(var_dir=Path(scratch) / "var")
         settings.make_var_dir()
@@ -61,7 +61,7 @@ def measure() -> Iterator[Percentiles | Ratio | Size]:
 
 
 def _read_once(settings: Settings) -> None:
-    """Let the boxes have been read as they start."""
+    """Let the devices have been read as they start."""
     folder = root() / "inventories" / NETWORK
     network = load_network(folder)
     texts = {d.name: (folder / "startup" / f"{d.name}.cfg").read_text(encoding="utf-8") for d in network.devices}

@@ -88,7 +88,7 @@ def _measured(name: str, settings: Settings, beside: list[str]) -> Iterator[Shar
 
 
 def _milliseconds_to_begin(settings: Settings) -> float:
-    """The median over some runs, one after the other; there is no box to answer them, so that each ends soon."""
+    """The median over some runs, one after the other; there is no device to answer them, so that each ends soon."""
     taken = []
     order = Order(
         load_network(settings.inventories_dir / "campus"),

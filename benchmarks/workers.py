@@ -1,4 +1,4 @@
-"""A batch of independent runs on boxes that answer slowly, by one worker and by two; each does as many at once."""
+"""A batch of independent runs on devices that answer slowly, by one worker and by two; each does equally many."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ RUNS = 8
 AT_ONCE = 2
 """Runs of one worker."""
 SECONDS_PER_LINE = 0.1
-"""How long a box takes to answer a line."""
+"""How long a device takes to answer a line."""
 AT_LEAST = 1.7
 _LONGEST = 300.0
 

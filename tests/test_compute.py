@@ -37,7 +37,7 @@ def die() -> None:
 
 def wrong() -> None:
     raise InputErrors(
-        "two", errors=[InputError("one", Place(file="a.yaml", line=3), mend="mend it"), InputError("2")]
+        "two", errors=[InputError("one", Place(file="a.yaml", line=3), hint="mend it"), InputError("2")]
     )
 
 
@@ -66,7 +66,7 @@ def test_errors_come_back_whole(compute: Compute) -> None:
     with pytest.raises(InputErrors) as caught:
         compute.call(wrong, timeout=60)
     first = caught.value.problems()[0]
-    assert (first.where.file, first.where.line, first.mend) == ("a.yaml", 3, "mend it")
+    assert (first.where.file, first.where.line, first.hint) == ("a.yaml", 3, "mend it")
     with pytest.raises(RuntimeError, match="ZeroDivisionError: deep inside"):
         compute.call(broken, timeout=60)
 

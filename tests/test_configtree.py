@@ -1,4 +1,4 @@
-"""The transition between two configurations, played against a model of a box that refuses what IOS refuses."""
+"""The transition between two configurations, played against a model of a device that refuses what IOS refuses."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ UNMANAGED = "hostname R1\n!\nip cef\n!\nrouter ospf 1\n network 10.0.0.0 0.0.0.2
 
 
 class Refused(AssertionError):
-    """The box does not take a line."""
+    """The device does not take a line."""
 
 
 @dataclass

@@ -14,7 +14,7 @@ from app.errors import (
 )
 
 
-def test_an_error_tells_place_message_and_mend() -> None:
+def test_an_error_tells_place_message_and_hint() -> None:
     error = InputError("is wrong", Place(file="a.yaml", line=3, column=7, path="classes[0]"), "mend it")
 
     assert str(error) == "a.yaml:3:7, classes[0]: is wrong (mend it)"
@@ -35,7 +35,7 @@ def test_places(place: Place, text: str) -> None:
 
 
 def test_a_collection_tells_every_problem() -> None:
-    errors = [InputError("one"), InputError("two", mend="do")]
+    errors = [InputError("one"), InputError("two", hint="do")]
 
     collection = InputErrors("several", errors=errors)
 

@@ -20,4 +20,4 @@ def test_too_many_are_told_and_not_made() -> None:
     assert watch.seconds < 0.5
     assert "1,000,000 × 1,000,000 × 1,000,000 entries" in raised.value.message
     assert "1,000,000,000,000,000,000 combinations" in raised.value.message
-    assert f"{MOST_COMBINATIONS:,}" in raised.value.mend
+    assert f"{MOST_COMBINATIONS:,}" in raised.value.hint

@@ -210,7 +210,7 @@ def test_an_entry_says_more_than_its_table_row(code: str) -> None:
     assert len(set(entry.severity)) == len(entry.severity)
     assert entry.why.endswith(".")
     assert entry.why != entry.meaning
-    assert "|" not in entry.meaning + entry.mend, "a table cell ends there"
+    assert "|" not in entry.meaning + entry.hint, "a table cell ends there"
 
 
 def test_an_unknown_code_is_told_with_the_nearest() -> None:
@@ -218,7 +218,7 @@ def test_an_unknown_code_is_told_with_the_nearest() -> None:
         explain("mark-losst")
 
     assert "'mark-losst'" in caught.value.message
-    assert caught.value.mend == "did you mean 'mark-lost'?"
+    assert caught.value.hint == "did you mean 'mark-lost'?"
 
 
 def test_the_page_is_current() -> None:

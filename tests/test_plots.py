@@ -186,13 +186,13 @@ def test_the_table_has_every_figure_beside_its_bound() -> None:
         "variation p99.9 (ms)",
         "loss (%)",
     )
-    before, after, asked = table.rows
-    assert (before.name, after.name, asked.name) == ("before", "after", "asked")
-    assert [cell.text for cell in asked.cells] == ["", "≤ 40", "≤ 60", "", "≤ 30", "≤ 0.1"]
+    before, after, requested = table.rows
+    assert (before.name, after.name, requested.name) == ("before", "after", "requested")
+    assert [cell.text for cell in requested.cells] == ["", "≤ 40", "≤ 60", "", "≤ 30", "≤ 0.1"]
     assert [cell.above for cell in before.cells] == [False, True, True, False, True, True]
     assert before.cells[1].text == "∞"
     assert table.note.startswith("∞")
-    assert not any(cell.above for cell in asked.cells)
+    assert not any(cell.above for cell in requested.cells)
     assert after.cells[-1].text == "0"
 
 

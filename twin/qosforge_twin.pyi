@@ -3,7 +3,7 @@ class ScenarioError(ValueError):
 
     path: str
     problem: str
-    mend: str
+    hint: str
     case: int | None
     """Which of many, counted from 0; None from `run`."""
 
@@ -15,7 +15,7 @@ def run(scenario: str, seed: int) -> str:
     while it runs; Ctrl-C ends it with KeyboardInterrupt.
 
     Raises:
-        ScenarioError: the scenario is wrong; its text names the JSON path and the mend.
+        ScenarioError: the scenario is wrong; its text names the JSON path and the hint.
         OverflowError: the seed does not fit 64 bits.
     """
 

@@ -30,7 +30,7 @@ from app.settings import Settings
 
 _ABANDONED = timedelta(minutes=1)
 """Beyond twice the longest time of a request: so long an open call may be at work somewhere."""
-_MEND = "make one with `qosforge token create`, and send it as `Authorization: Bearer qf_…`"
+_HINT = "make one with `qosforge token create`, and send it as `Authorization: Bearer qf_…`"
 
 
 class Access:
@@ -55,7 +55,7 @@ class Access:
         """
         known = token_id(token)
         if known is None:
-            raise NotAuthenticated("this is no token of qosforge", mend=_MEND)
+            raise NotAuthenticated("this is no token of qosforge", hint=_HINT)
         query = (
             sa.select(
                 TOKENS, USERS.c.name.label("user"), USERS.c.disabled, GRANTS.c.network, GRANTS.c.role.label("held")
@@ -67,12 +67,12 @@ class Access:
         with self.database.read() as connection:
             rows = connection.execute(query).mappings().all()
         if not rows or not matches(token, rows[0]["hash"]):
-            raise NotAuthenticated("the token is not known", mend=_MEND)
+            raise NotAuthenticated("the token is not known", hint=_HINT)
         first = rows[0]
         if first["revoked"] is not None or first["disabled"]:
-            raise NotAuthenticated("the token was revoked", mend=_MEND)
+            raise NotAuthenticated("the token was revoked", hint=_HINT)
         if first["expires"] <= self.now():
-            raise NotAuthenticated(f"the token expired on {first['expires']:%Y-%m-%d %H:%M} UTC", mend=_MEND)
+            raise NotAuthenticated(f"the token expired on {first['expires']:%Y-%m-%d %H:%M} UTC", hint=_HINT)
         held = roles_of((row["network"], row["held"]) for row in rows)
         return Principal(
             user_id=first["user_id"],
@@ -110,7 +110,7 @@ class Access:
         with self._throttle.attempt(name, address, self.now(), known):
             user_id = check_password(self.database, name, password)
             if user_id is None:
-                raise NotAuthenticated("name or password is wrong", mend="ask an admin for another password")
+                raise NotAuthenticated("name or password is wrong", hint="ask an admin for another password")
 
         def begin(connection: sa.Connection) -> tuple[str, str | None]:
             cookie = open_session(connection, user_id, self.now())
@@ -127,7 +127,7 @@ class Access:
         """
         with self._throttle.attempt(caller.name, address, self.now(), caller.credential):
             if check_password(self.database, caller.name, password) != caller.user_id:
-                raise NotAllowed("the current password is wrong", mend="give the one that you log in with")
+                raise NotAllowed("the current password is wrong", hint="give the one that you log in with")
 
     def log_in_by_provider(self, issuer: str, subject: str) -> tuple[str, str]:
         """Begin a web session of the user whom a provider knows; returns the user's name and the cookie.
@@ -141,7 +141,7 @@ class Access:
         if row is None or row.disabled:
             raise NotAuthenticated(
                 f"subject {subject!r} of the provider is no user here",
-                mend=f"an admin can make one: qosforge user add NAME --subject {shlex.quote(subject)}",
+                hint=f"an admin can make one: qosforge user add NAME --subject {shlex.quote(subject)}",
             )
         cookie = self.database.transact(lambda connection: open_session(connection, row.id, self.now()))
         return row.name, cookie

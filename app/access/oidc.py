@@ -95,12 +95,12 @@ class Provider:
             ServiceError: the provider cannot be asked, or is not what it should be.
         """
         if not hmac.compare_digest(answer.get("state", "").encode(), derived(secret, "state").encode()):
-            raise NotAuthenticated("this login was not begun by this browser", mend=_AGAIN)
+            raise NotAuthenticated("this login was not begun by this browser", hint=_AGAIN)
         # RFC 9207: a provider that names itself in its answer must be this one.
         if answer.get("iss", self.issuer) != self.issuer:
-            raise NotAuthenticated("the answer is another provider's", mend=_AGAIN)
+            raise NotAuthenticated("the answer is another provider's", hint=_AGAIN)
         if "code" not in answer:
-            raise NotAuthenticated("the provider refused the login", mend=_AGAIN)
+            raise NotAuthenticated("the provider refused the login", hint=_AGAIN)
         token = self._token(answer["code"], derived(secret, "pkce"))
         return self._subject(token, derived(secret, "nonce"))
 
@@ -112,7 +112,7 @@ class Provider:
                     endpoint, grant_type="authorization_code", code=code, code_verifier=verifier
                 )
         except OAuthError as error:
-            raise NotAuthenticated(f"the provider does not take the code: {error.error}", mend=_AGAIN) from error
+            raise NotAuthenticated(f"the provider does not take the code: {error.error}", hint=_AGAIN) from error
         except (httpx2.HTTPError, ValueError) as error:
             raise self._trouble("the token endpoint does not answer as it should") from error
         return token
@@ -129,10 +129,10 @@ class Provider:
             claims.validate(now=int(self._now().timestamp()), leeway=_LEEWAY)
         except (JoseError, ValueError, TypeError) as error:
             reason = error.description if isinstance(error, JoseError) else "it cannot be read"
-            raise NotAuthenticated(f"the provider's ID token does not hold: {reason}", mend=_AGAIN) from error
+            raise NotAuthenticated(f"the provider's ID token does not hold: {reason}", hint=_AGAIN) from error
         subject = claims["sub"]
         if not isinstance(subject, str) or not 0 < len(subject) <= 255:  # its length by Core 1.0, section 2
-            raise NotAuthenticated("the provider's ID token names no subject", mend=_AGAIN)
+            raise NotAuthenticated("the provider's ID token names no subject", hint=_AGAIN)
         return subject
 
     def _decoded(self, id_token: str) -> jwt.Token:
@@ -151,7 +151,7 @@ class Provider:
             try:
                 self._known, self._away = self._discover(), None
             except ServiceError as error:
-                self._away = (error.message, error.where, error.mend), self._now()
+                self._away = (error.message, error.where, error.hint), self._now()
                 raise
             return self._known
 

@@ -74,7 +74,7 @@ class Principal:
         """
         if not self.may(needed, network):
             where = "every network" if network == EVERY_NETWORK else f"network {network}"
-            raise NotAllowed(f"{self.name} is no {needed} of {where}", mend="ask an admin for the role")
+            raise NotAllowed(f"{self.name} is no {needed} of {where}", hint="ask an admin for the role")
 
     def networks(self, known: Iterable[str], needed: Role = Role.VIEWER) -> tuple[str, ...]:
         """Those of the ``known`` networks on which ``needed`` is covered."""

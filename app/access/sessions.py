@@ -26,7 +26,7 @@ LONGEST = timedelta(hours=12)
 CSRF_HEADER = "X-CSRF-Token"
 
 _PUT_OFF_AFTER = timedelta(minutes=1)  # so that not every call writes
-_LOGIN_MEND = "log in again"
+_LOGIN_HINT = "log in again"
 _ID_DIGITS = 16
 
 
@@ -84,11 +84,11 @@ def read_session(database: Database, cookie: str, at: datetime) -> Principal:
     with database.read() as connection:
         rows = connection.execute(query).mappings().all()
     if not rows or rows[0]["ended"] is not None or rows[0]["disabled"]:
-        raise NotAuthenticated("there is no such session", mend=_LOGIN_MEND)
+        raise NotAuthenticated("there is no such session", hint=_LOGIN_HINT)
     first = rows[0]
     last = first["created"] + LONGEST
     if at >= min(first["expires"], last):
-        raise NotAuthenticated("the session has expired", mend=_LOGIN_MEND)
+        raise NotAuthenticated("the session has expired", hint=_LOGIN_HINT)
     if at + IDLE - first["expires"] > _PUT_OFF_AFTER:
         with database.write() as connection:
             connection.execute(SESSIONS.update().where(SESSIONS.c.hash == first["hash"]).values(expires=at + IDLE))
@@ -158,7 +158,7 @@ def check_csrf(cookie: str, token: str | None) -> None:
     if token is None or not matches(token, stored(csrf_token(cookie))):
         raise NotAllowed(
             "the call does not carry its session's token",
-            mend=f"send the token that the login and `/me` give in the header {CSRF_HEADER}",
+            hint=f"send the token that the login and `/me` give in the header {CSRF_HEADER}",
         )
 
 

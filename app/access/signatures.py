@@ -32,7 +32,7 @@ OLDEST = timedelta(minutes=5)
 AHEAD = timedelta(minutes=1)
 """How far a tester's clock may be from ours: a signature lives as long as it takes to send it."""
 
-_MEND = "sign as docs/rest-runs.md says"
+_HINT = "sign as docs/rest-runs.md says"
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Signer:
         if self.networks is not None and network not in self.networks:
             raise NotAllowed(
                 f"tester {self.name} is not registered for network {network}",
-                mend="ask an admin to register it for this network",
+                hint="ask an admin to register it for this network",
             )
 
 
@@ -94,14 +94,14 @@ class Signatures:
                 or too old.
         """
         if len(parts := signature.split(".")) != 3 or parts[1]:
-            raise NotAuthenticated("this is not a detached signature: header..signature", mend=_MEND)
+            raise NotAuthenticated("this is not a detached signature: header..signature", hint=_HINT)
         try:
             found = jws.extract_compact(signature.encode("ascii"), body, _REGISTRY)
             header = found.headers()
             _REGISTRY.check_header(header)
         except (JoseError, ValueError, TypeError) as error:
             # Other than a `JoseError`: not ASCII, or the header is no JSON object.
-            raise NotAuthenticated(f"this is no measurement's signature: {_told(error)}", mend=_MEND) from error
+            raise NotAuthenticated(f"this is no measurement's signature: {_told(error)}", hint=_HINT) from error
         tester = self._tester(header["kid"])
         self._check_bytes(found, tester.public_key)
         self._check_purpose(header, run_id, side)
@@ -111,33 +111,33 @@ class Signatures:
         with self._database.read() as connection:
             row = connection.execute(sa.select(TESTERS).where(TESTERS.c.name == name)).one_or_none()
         if row is None:
-            raise NotAuthenticated("no tester has this name", mend="ask an admin to register its key")
+            raise NotAuthenticated("no tester has this name", hint="ask an admin to register its key")
         if row.revoked is not None:
-            raise NotAuthenticated(f"the key of tester {name} was revoked", mend="ask an admin to register another")
+            raise NotAuthenticated(f"the key of tester {name} was revoked", hint="ask an admin to register another")
         return row
 
     def _check_bytes(self, found: jws.CompactSignature, public_key: str) -> None:
         try:
             good = jws.validate_compact(found, OKPKey.import_key(public_key), registry=_REGISTRY)
         except (JoseError, ValueError) as error:
-            raise NotAuthenticated(f"the signature cannot be checked: {_told(error)}", mend=_MEND) from error
+            raise NotAuthenticated(f"the signature cannot be checked: {_told(error)}", hint=_HINT) from error
         if not good:
             raise NotAuthenticated(
                 "the signature is not this tester's over this body",
-                mend="sign the bytes that are sent, with the key whose public half is registered",
+                hint="sign the bytes that are sent, with the key whose public half is registered",
             )
 
     def _check_purpose(self, header: dict[str, Any], run_id: str, side: str) -> None:
         if header["typ"] != TYPE:
-            raise NotAuthenticated(f"the signature is for something else: its type is not {TYPE}", mend=_MEND)
+            raise NotAuthenticated(f"the signature is for something else: its type is not {TYPE}", hint=_HINT)
         if header["run"] != run_id:
-            raise NotAuthenticated("the signature is for another run", mend="sign for this one")
+            raise NotAuthenticated("the signature is for another run", hint="sign for this one")
         if header["side"] != side:
-            raise NotAuthenticated("the signature is for the other side of the push", mend="sign for this one")
+            raise NotAuthenticated("the signature is for the other side of the push", hint="sign for this one")
         now, signed = self._now().timestamp(), header["iat"]
         if not now - OLDEST.total_seconds() <= signed <= now + AHEAD.total_seconds():
             when = "too long ago" if signed < now else "in the future"
-            raise NotAuthenticated(f"the signature was made {when}", mend="sign anew, and set the tester's clock")
+            raise NotAuthenticated(f"the signature was made {when}", hint="sign anew, and set the tester's clock")
 
 
 def _told(error: Exception) -> str:

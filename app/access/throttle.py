@@ -57,7 +57,7 @@ class Throttle:
         with self._lock:
             waits = [self._wait(key, limit, at) for key, limit in limits.items()]
             if longest := max(waits):
-                raise TooManyAttempts("too many logins failed", mend=f"try again in {longest} s", seconds=longest)
+                raise TooManyAttempts("too many logins failed", hint=f"try again in {longest} s", seconds=longest)
             for key in limits:
                 self._attempts.setdefault(key, []).append(at)
                 self._attempts.move_to_end(key)

@@ -144,12 +144,12 @@ def require_revocable(connection: sa.Connection, caller: Principal, token_id: st
         find_token(connection, token_id)
         return
     if find_token(connection, token_id).user != caller.name:
-        raise TokenUnknown("there is no such token", mend="list your own")
+        raise TokenUnknown("there is no such token", hint="list your own")
     kind, _, own = caller.credential.partition(":")
     above: str | None = token_id
     while kind == "token" and above != own:
         if above is None:
-            raise NotAllowed("a token revokes itself and those that it made", mend="log in to revoke another one")
+            raise NotAllowed("a token revokes itself and those that it made", hint="log in to revoke another one")
         above = connection.scalar(sa.select(TOKENS.c.parent).where(TOKENS.c.id == above))
 
 
@@ -171,7 +171,7 @@ def _require(maker: Principal, user: User, role: Role, networks: Collection[str]
         for network in networks:
             maker.require(role, network)
     elif not any(held.covers(role) for held in maker.roles.values()):
-        raise NotAllowed(f"{maker.name} is no {role} of any network", mend="ask for a lower role")
+        raise NotAllowed(f"{maker.name} is no {role} of any network", hint="ask for a lower role")
 
 
 _SELECT = sa.select(TOKENS, USERS.c.name.label("user")).join_from(TOKENS, USERS)

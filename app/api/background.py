@@ -139,7 +139,7 @@ class Background:
                     chosen.drop(stale.key)
                     del self._progress[stale.key]
             if len(chosen.of(person)) >= MOST_WAITING:
-                raise TooBusy(f"{MOST_WAITING} computations of yours wait already", mend="come again")
+                raise TooBusy(f"{MOST_WAITING} computations of yours wait already", hint="come again")
             self._ended.pop(key, None)
             begun = self._progress[key] = Progress("waiting")
             chosen.add(_Job(key, person, topic, function, arguments))

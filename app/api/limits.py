@@ -68,7 +68,7 @@ class BoundSizes:
             message = await receive()
             seen += len(message.get("body", b""))
             if seen > self._body_bytes:
-                raise TooLarge(too_large, mend="send less at once")
+                raise TooLarge(too_large, hint="send less at once")
             return message
 
         await self._app(scope, counted, send)

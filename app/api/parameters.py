@@ -24,7 +24,7 @@ def require_known_parameters(request: Request) -> None:
     fields = get_flat_params(route.dependant)
     known = sorted(field.alias for field in fields if isinstance(field.field_info, Query))
     problems = [
-        InputError(f"there is no parameter {name!r}", Place(path=f"query.{name}"), _mend(name, known))
+        InputError(f"there is no parameter {name!r}", Place(path=f"query.{name}"), _hint(name, known))
         for name in dict.fromkeys(request.query_params)
         if name not in known
     ]
@@ -32,7 +32,7 @@ def require_known_parameters(request: Request) -> None:
         raise InputErrors("the query has parameters that are not known here", errors=problems)
 
 
-def _mend(name: str, known: list[str]) -> str:
+def _hint(name: str, known: list[str]) -> str:
     near = get_close_matches(name, known, n=1)
     if near:
         return f"did you mean {near[0]!r}?"

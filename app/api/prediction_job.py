@@ -11,7 +11,7 @@ from app.reports.prediction import PredictionDocument, prediction_document
 
 
 def predicted(written: Written, network: Network, seed: int, at_most_seconds: int) -> PredictionDocument:
-    """The document of a prediction on boxes that are not read.
+    """The document of a prediction on devices that are not read.
 
     Raises:
         InputError: the policy is no valid intent, or verifies nothing.

@@ -34,15 +34,16 @@ KEPT_BYTES = 64 << 20
 """Bytes of previews that are kept; of those that were asked for last."""
 
 PATIENCE_SECONDS = 5.0
-"""How long a call waits for its turn at the boxes."""
+"""How long a call waits for its turn at the devices."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What a preview is asked for; ``devices``: of these alone; ``live``: against what the boxes hold now, by this
-    call, which is in the log of calls.
+    """What a preview is asked for; ``devices``: of these alone; ``live``: against what the devices hold now, by
+    this call, which is in the log of calls.
 
-    ``caller``: who waits for it. ``known``: against these configurations by device, which is pure: no box is read.
+    ``caller``: who waits for it. ``known``: against these configurations by device, which is pure: no device is
+    read.
     """
 
     kind: Kind
@@ -106,7 +107,7 @@ class Previews:
 
         Raises:
             InputError, InputErrors: the policy is no valid intent, or there is no such network or device.
-            DeviceErrors: boxes that should be read cannot be.
+            DeviceErrors: devices that should be read cannot be.
             TooBusy, TookTooLong: the computing processes have too much to do.
         """
         job = self._job(asked)
@@ -152,11 +153,11 @@ class Previews:
         )
 
     def running(self, call: CallNote, network: Network, devices: tuple[str, ...] = ()) -> dict[str, DeviceText]:
-        """What boxes hold now. ``call`` is the one that reads them: see `recorded_call`.
+        """What devices hold now. ``call`` is the one that reads them: see `recorded_call`.
 
         Raises:
             DeviceErrors: some cannot be read.
-            TooBusy: another call reads boxes of this network.
+            TooBusy: another call reads devices of this network.
         """
         with self._fleet(call, network) as fleet:
             return read_running(fleet, devices)
@@ -168,11 +169,11 @@ class Previews:
     def answers(
         self, call: CallNote, network: Network, devices: tuple[str, ...] = ()
     ) -> tuple[dict[str, DeviceText], dict[str, QosforgeError]]:
-        """What the boxes hold now that can be read, and the errors of those that cannot, by device: of all unless
+        """What the devices hold now that can be read, and the errors of those that cannot, by device: of all unless
         ``devices`` are named.
 
         Raises:
-            TooBusy: another call reads boxes of this network.
+            TooBusy: another call reads devices of this network.
         """
         with self._fleet(call, network) as fleet:
             return read_each(fleet, devices)
@@ -181,7 +182,7 @@ class Previews:
         """Whether devices are reached, are what the inventory says, and can be changed; see `inspect_devices`.
 
         Raises:
-            TooBusy: another call reads boxes of this network.
+            TooBusy: another call reads devices of this network.
         """
         with self._fleet(call, network) as fleet:
             return inspect_devices(fleet, devices)
@@ -205,9 +206,10 @@ class Previews:
 
     @contextmanager
     def alone(self, network: str) -> Iterator[None]:
-        """Let one call of this process at a time open sessions to the boxes of a network.
+        """Let one call of this process at a time open sessions to the devices of a network.
 
-        An old box has five lines for sessions: callers who only look must leave some to who changes or mends it.
+        An old device has five lines for sessions: callers who only look must leave some to who changes or corrects
+        it.
 
         Raises:
             TooBusy: another call is at it for longer than `PATIENCE_SECONDS`.
@@ -215,7 +217,7 @@ class Previews:
         with self._lock:
             turn = self._turns.setdefault(network, threading.Lock())
         if not turn.acquire(timeout=PATIENCE_SECONDS):
-            raise TooBusy(f"other calls read the boxes of network {network}", mend="come again")
+            raise TooBusy(f"other calls read the devices of network {network}", hint="come again")
         try:
             yield
         finally:

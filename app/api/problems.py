@@ -62,12 +62,12 @@ _TYPE = "urn:qosforge:problem:"
 
 
 class Mistake(BaseModel):
-    """One of the errors behind a problem: what is wrong, where, and the mend; the place as far as it is known."""
+    """One of the errors behind a problem: what is wrong, where, and the hint; the place as far as it is known."""
 
     model_config = ConfigDict(extra="allow")
 
     message: str
-    mend: str = ""
+    hint: str = ""
     device: str = ""
     file: str | None = None
     line: int | None = None
@@ -91,7 +91,7 @@ class Problem(BaseModel):
                     "detail": "there is no network 'campsu'",
                     "instance": "urn:qosforge:request:0f8fad5bd9cb469fa16570867728950e",
                     "errors": [
-                        {"message": "there is no network 'campsu'", "mend": "list the networks", "device": ""}
+                        {"message": "there is no network 'campsu'", "hint": "list the networks", "device": ""}
                     ],
                     "findings": [],
                 }
@@ -113,12 +113,12 @@ class Problem(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of problem: the last part of its type, title, status, and the mend where no error has its own."""
+    """A kind of problem: the last part of its type, title, status, and the hint where no error has its own."""
 
     name: str
     title: str
     status: int
-    mend: str = ""
+    hint: str = ""
 
 
 MALFORMED = Kind("malformed", "Malformed request", 400, "send the JSON that /api/v1/docs shows")
@@ -207,14 +207,14 @@ def problem_response(
     findings: Sequence[Mapping[str, Any]] = (),
     headers: Mapping[str, str] | None = None,
 ) -> JSONResponse:
-    """The answer that tells one problem; without ``errors`` the detail and the kind's mend are the one error."""
+    """The answer that tells one problem; without ``errors`` the detail and the kind's hint are the one error."""
     problem = {
         "type": _TYPE + kind.name,
         "title": kind.title,
         "status": kind.status,
         "detail": detail,
         "instance": f"urn:qosforge:request:{request_id}",
-        "errors": list(errors) or [InputError(detail, mend=kind.mend).document()],
+        "errors": list(errors) or [InputError(detail, hint=kind.hint).document()],
         "findings": list(findings),
     }
     more = dict(headers or {})
@@ -240,10 +240,10 @@ def error_response(request_id: str, error: QosforgeError) -> JSONResponse:
 def _shown(error: QosforgeError) -> QosforgeError:
     """An error as callers may read it: where the store is, and what its driver says of it, is for the log alone."""
     if isinstance(error, DatabaseFailed):
-        mend = "come again; the service's log has the cause under the id in instance"
-        return StoreError("the run store cannot be read or written now", mend=mend)
+        hint = "come again; the service's log has the cause under the id in instance"
+        return StoreError("the run store cannot be read or written now", hint=hint)
     if isinstance(error, StoreError):
-        return StoreError(error.message, Place(device=error.where.device), error.mend)
+        return StoreError(error.message, Place(device=error.where.device), error.hint)
     return error
 
 
@@ -300,14 +300,14 @@ def _documents(fault: Mapping[str, Any]) -> list[dict[str, str]]:
     known = fault.get("ctx", {}).get("error")
     if isinstance(known, FaultyMeasurement):
         return [
-            {"device": "", "path": f"{place}.{each.path}", "message": each.message, "mend": each.mend}
+            {"device": "", "path": f"{place}.{each.path}", "message": each.message, "hint": each.hint}
             for each in known.faults
         ]
     message = str(fault["msg"]).removeprefix("Value error, ")
-    return [{"device": "", "path": place, "message": message, "mend": _mend(fault)}]
+    return [{"device": "", "path": place, "message": message, "hint": _hint(fault)}]
 
 
-def _mend(fault: Mapping[str, Any]) -> str:
+def _hint(fault: Mapping[str, Any]) -> str:
     match fault["type"]:
         case "missing":
             return "add it"

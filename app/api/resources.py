@@ -1,4 +1,4 @@
-"""What of the inventory, of boxes and of policies the routes give, as documents."""
+"""What of the inventory, of devices and of policies the routes give, as documents."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class DeviceList(BaseModel):
 
 
 class RunningQos(BaseModel):
-    """The QoS that a box holds now, as a plan, and the lines of it that were not understood.
+    """The QoS that a device holds now, as a plan, and the lines of it that were not understood.
 
     The plan has what differs from its defaults. No other line of the running configuration is told: it has secrets.
     """
@@ -102,7 +102,7 @@ class RunningQos(BaseModel):
 
     @classmethod
     def of(cls, plan: Plan, text: DeviceText) -> Self:
-        """What a box's configuration, ``text``, amounts to."""
+        """What a device's configuration, ``text``, amounts to."""
         held = plan.model_dump(mode="json", exclude_defaults=True, exclude={"unknown"})
         return cls(
             device=plan.device,
@@ -113,10 +113,10 @@ class RunningQos(BaseModel):
 
 
 class DriftDocument(BaseModel):
-    """Whether a box still holds what the last run left on it, and where not, in words.
+    """Whether a device still holds what the last run left on it, and where not, in words.
 
-    ``run`` is the last one that was kept on the box, or found that it held the plan; ``drifted`` is ``null`` where
-    there is none.
+    ``run`` is the last one that was kept on the device, or found that it held the plan; ``drifted`` is ``null``
+    where there is none.
     """
 
     device: str

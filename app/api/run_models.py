@@ -82,9 +82,9 @@ class RunOrder(BaseModel):
     """What a run is asked for: a policy for a network, and how it is to be tried.
 
     ``measure``: judge it by measurement and keep it only if its objectives are met; without, it is kept when every
-    box holds it. ``strict``: warnings stand against it, too. ``tester``: the twin of what the boxes hold, or an
-    outside one that gives its measurements, signed. ``not_before``: push no earlier. ``timeout_seconds``: give up,
-    and undo, after so long.
+    device holds it. ``strict``: warnings stand against it, too. ``tester``: the twin of what the devices hold, or
+    an outside one that gives its measurements, signed. ``not_before``: push no earlier. ``timeout_seconds``: give
+    up, and undo, after so long.
     """
 
     model_config = _REQUEST
@@ -111,7 +111,7 @@ class RunPage(BaseModel):
 
 
 class RunDevice(BaseModel):
-    """What a run did to a box: ``delta`` are the lines it enters, ``inverse`` those that take them back."""
+    """What a run did to a device: ``delta`` are the lines it enters, ``inverse`` those that take them back."""
 
     name: str
     platform: str
@@ -142,7 +142,7 @@ class RunLinks(BaseModel):
 class RunDetail(RunSummary):
     """A run with what is known of it so far.
 
-    ``candidate`` names what an approval is about: the list of every box's delta, as it was last prepared.
+    ``candidate`` names what an approval is about: the list of every device's delta, as it was last prepared.
     """
 
     candidate: str | None
@@ -209,7 +209,7 @@ class EventPage(BaseModel):
 
 
 class ArtifactEntry(BaseModel):
-    """An artifact of a run. ``restricted``: it may hold secrets of a box, and takes an operator to read."""
+    """An artifact of a run. ``restricted``: it may hold secrets of a device, and takes an operator to read."""
 
     name: str = Field(examples=["running/vigo1"])
     kind: Kind
@@ -284,7 +284,7 @@ def report_document(report: RunReport) -> ReportDocument:
 
 
 def without_secrets(report: RunReport) -> RunReport:
-    """The report with no line of a box that the run did not change: running configurations carry secrets."""
+    """The report with no line of a device that the run did not change: running configurations carry secrets."""
     bare = [device.model_copy(update={"diff": _changes(device.diff)}) for device in report.devices]
     return report.model_copy(update={"devices": tuple(bare)})
 

@@ -36,8 +36,8 @@ def read_cursor(text: str) -> str:
     try:
         return str(uuid.UUID(bytes=base64.b64decode(text + "==", altchars=b"-_", validate=True)))
     except (ValueError, binascii.Error) as error:
-        mend = "take the link `next` of a page, or begin without a cursor"
-        raise InputError("the cursor cannot be read", Place(path="cursor"), mend) from error
+        hint = "take the link `next` of a page, or begin without a cursor"
+        raise InputError("the cursor cannot be read", Place(path="cursor"), hint) from error
 
 
 def next_page(request: Request, last_run: str) -> str:

@@ -61,7 +61,7 @@ class Needs:
             note.network = network
             caller.require(self.role, network)
         elif not any(role.covers(self.role) for role in caller.roles.values()):
-            raise NotAllowed(f"{caller.name} is no {self.role} of any network", mend="ask an admin for the role")
+            raise NotAllowed(f"{caller.name} is no {self.role} of any network", hint="ask an admin for the role")
 
 
 def recorded_call(request: Request, backend: Backend, network: str) -> CallNote:
@@ -81,11 +81,11 @@ def _authenticated(request: Request, backend: Backend) -> Principal:
     if header is not None:
         scheme, _, token = header.partition(" ")
         if scheme.lower() != "bearer":
-            raise NotAuthenticated("the scheme of the credential is not Bearer", mend="send a bearer token")
+            raise NotAuthenticated("the scheme of the credential is not Bearer", hint="send a bearer token")
         return backend.access.authenticate(token.strip())
     cookie = request.cookies.get(cookie_name(backend.settings))
     if cookie is None:
-        raise NotAuthenticated(NO_CREDENTIAL, mend="send `Authorization: Bearer qf_…`")
+        raise NotAuthenticated(NO_CREDENTIAL, hint="send `Authorization: Bearer qf_…`")
     caller = backend.access.session(cookie)
     if request.method not in _SAFE:
         backend.access.check_csrf(cookie, request.headers.get(CSRF_HEADER))
@@ -98,6 +98,6 @@ def _network_of_run(caller: Principal, run_id: str, backend: Backend) -> str:
         network = connection.scalar(query)
     if network is None or not caller.may(Role.VIEWER, network):
         raise RunUnknown(
-            "there is no such run", mend="GET /api/v1/runs lists those that you see; give the whole id"
+            "there is no such run", hint="GET /api/v1/runs lists those that you see; give the whole id"
         )
     return str(network)

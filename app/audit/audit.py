@@ -1,4 +1,4 @@
-"""The audit of a network from the configurations of its boxes."""
+"""The audit of a network from the configurations of its devices."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _unread(network: Network, plans: Mapping[str, Plan], failed: Collection[str]
                 severity=Severity.WARNING,
                 message="there is no configuration of this device: what it does to marks is not known",
                 device=device.name,
-                mend="see its error" if device.name in failed else f"add a file {device.name}.cfg",
+                hint="see its error" if device.name in failed else f"add a file {device.name}.cfg",
             )
 
 
@@ -72,7 +72,7 @@ def _not_understood(plans: Mapping[str, Plan], files: Mapping[str, str]) -> Iter
     for name, plan in plans.items():
         for line in plan.unknown:
             context = f" (in {line.context})" if line.context else ""
-            missing = f": the box has no {line.undefined}" if line.undefined else ""
+            missing = f": the device has no {line.undefined}" if line.undefined else ""
             yield Finding(
                 code="access-group-undefined" if line.undefined else "line-not-understood",
                 severity=Severity.WARNING,
@@ -80,7 +80,7 @@ def _not_understood(plans: Mapping[str, Plan], files: Mapping[str, str]) -> Iter
                 device=name,
                 file=files.get(name, "running configuration"),
                 line=line.line,
-                mend=f"define {line.undefined}, or correct the line"
+                hint=f"define {line.undefined}, or correct the line"
                 if line.undefined
                 else "look at it by hand: the audit leaves it out",
             )

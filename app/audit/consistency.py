@@ -1,4 +1,4 @@
-"""Whether what the boxes hold fits together: the ends of links, maps both ways, sides of policies, rates."""
+"""Whether what the devices hold fits together: the ends of links, maps both ways, sides of policies, rates."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def check_consistency(held: Held) -> Iterator[Finding]:
                     port,
                     "interface-missing",
                     Severity.ERROR,
-                    "the box has no interface of this name",
+                    "the device has no interface of this name",
                     "correct the name in the inventory",
                 )
                 continue
@@ -40,7 +40,7 @@ def check_consistency(held: Held) -> Iterator[Finding]:
 
 
 def _at(
-    port: Port, code: str, severity: Severity, message: str, mend: str, *, direction: str | None = None
+    port: Port, code: str, severity: Severity, message: str, hint: str, *, direction: str | None = None
 ) -> Finding:
     return Finding(
         code=code,
@@ -49,7 +49,7 @@ def _at(
         device=port[0],
         interface=port[1],
         direction=direction,
-        mend=mend,
+        hint=hint,
     )
 
 
@@ -67,7 +67,7 @@ def _maps(held: Held, plan: Plan) -> Iterator[Finding]:
             severity=Severity.WARNING if matters else Severity.INFO,
             message=f"the maps between CoS and DSCP do not agree both ways: {rows}",
             device=plan.device,
-            mend="map the CoS of each mark back to that mark, or trust the DSCP everywhere",
+            hint="map the CoS of each mark back to that mark, or trust the DSCP everywhere",
         )
 
 
@@ -99,7 +99,7 @@ def _sides(port: Port, interface: InterfacePlan) -> Iterator[Finding]:
 
 
 def _rate(port: Port, interface: InterfacePlan, usable: int) -> Iterator[Finding]:
-    """``bandwidth-differs``: a box that computes with another rate than the link's."""
+    """``bandwidth-differs``: a device that computes with another rate than the link's."""
     kbps = usable // 1000
     held = interface.bandwidth_kbps
     if held is None or held == kbps or not (interface.egress.policy or interface.efficiency != Efficiency()):

@@ -1,4 +1,4 @@
-"""What the boxes of a network hold, seen from its ports."""
+"""What the devices of a network hold, seen from its ports."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NOBODY = "0.0.0.0"  # noqa: S104 - an address that no classifier names, not one
 
 @dataclass(frozen=True)
 class Held:
-    """A network and the plans that its boxes' configurations amount to, by device."""
+    """A network and the plans that its devices' configurations amount to, by device."""
 
     network: Network
     plans: Mapping[str, Plan]
@@ -36,7 +36,7 @@ class Held:
         return frozenset(station.attach for station in self.network.stations)
 
     def interface(self, port: Port) -> InterfacePlan | None:
-        """What a port holds; none where the box or the port was not read."""
+        """What a port holds; none where the device or the port was not read."""
         plan = self.plans.get(port[0])
         return plan.interface(port[1]) if plan else None
 
@@ -62,7 +62,7 @@ class Held:
 
     @cached_property
     def marks(self) -> tuple[int, ...]:
-        """The DSCPs that matter here: set or read by a box, offered by the traffic, or sent by hosts as a rule."""
+        """The DSCPs that matter here: set or read by a device, offered by the traffic, or sent by most hosts."""
         found = {*USUAL_MARKS, *(flow.dscp for scenario in self.network.traffic for flow in scenario.flows)}
         for plan in self.plans.values():
             for interface in plan.interfaces:
@@ -73,7 +73,7 @@ class Held:
 
     @cached_property
     def travelling(self) -> tuple[int, ...]:
-        """The marks that leave the ports of end hosts as these boxes treat them; all that matter where none do."""
+        """The marks that leave ports of end hosts as these devices treat them; all that matter where none do."""
         found: set[int] = set()
         for device in self.plans:
             for port in filter(self.faces_station, self.connected(device)):

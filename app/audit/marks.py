@@ -80,7 +80,7 @@ def _inputs(held: Held, port: Port) -> Iterator[Finding]:
                 device=port[0],
                 interface=port[1],
                 direction="input",
-                mend="trust the marks here if the hosts are ours, or recognise their traffic",
+                hint="trust the marks here if the hosts are ours, or recognise their traffic",
             )
         else:
             sender = f"what {end[1][0]} {end[1][1]} sends" if end else "what comes in"
@@ -91,7 +91,7 @@ def _inputs(held: Held, port: Port) -> Iterator[Finding]:
                 device=port[0],
                 interface=port[1],
                 direction="input",
-                mend="trust the DSCP on this port, and make the maps of both boxes agree",
+                hint="trust the DSCP on this port, and make the maps of both devices agree",
             )
 
 
@@ -118,5 +118,5 @@ def _outputs(held: Held, device: str) -> Iterator[Finding]:
             device=port[0],
             interface=port[1],
             direction="output",
-            mend="map these marks to a queue of their own, or let them go",
+            hint="map these marks to a queue of their own, or let them go",
         )

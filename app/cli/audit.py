@@ -30,10 +30,10 @@ from app.runs.live import read_each
 from app.settings import load_settings
 
 LARGEST = 16 * 1024 * 1024
-"""Bytes of a configuration file; the largest boxes print a few megabytes."""
+"""Bytes of a configuration file; the largest devices print a few megabytes."""
 
 Files = Annotated[
-    Path | None, typer.Option("--files", help="Read DEVICE.cfg from this folder instead of the boxes.")
+    Path | None, typer.Option("--files", help="Read DEVICE.cfg from this folder instead of the devices.")
 ]
 
 
@@ -45,7 +45,7 @@ def register(app: typer.Typer) -> None:
 def audit_(
     network: NetworkFolder = None, files: Files = None, strict: Strict = False, as_json: AsJson = False
 ) -> None:
-    """Say what is configured, whether it is consistent, and where marks are lost. Boxes are only read."""
+    """Say what is configured, whether it is consistent, and where marks are lost. Devices are only read."""
     net = load_network(network_folder(network))
     for device in net.devices:
         platform(device.platform, device.name)
@@ -94,7 +94,7 @@ def _from_files(network: Network, folder: Path) -> dict[str, str]:
         except OSError as error:
             raise InputError(f"cannot be read: {error.strerror}", place) from None
         if b"\0" in data:
-            raise InputError("is not a text", place, "give the configuration as the box prints it")
+            raise InputError("is not a text", place, "give the configuration as the device prints it")
         texts[device.name] = data.decode("utf-8", errors="replace")
     if not texts:
         example = f"{network.devices[0].name}.cfg" if network.devices else "DEVICE.cfg"

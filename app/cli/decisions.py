@@ -44,7 +44,7 @@ def wait(
 ) -> None:
     """Follow a run on a service to its end, and exit by its verdict."""
     if not remote():
-        raise InputError("wait follows a run on a service", mend="name it: --server URL, or QOSFORGE_SERVER")
+        raise InputError("wait follows a run on a service", hint="name it: --server URL, or QOSFORGE_SERVER")
     reports = Reports("policy.yaml", sarif, junit, markdown)
     with reports.told():
         remote_runs.wait(run_id, wait_seconds, reports, as_json)
@@ -64,7 +64,7 @@ def approve(run_id: RunId, candidate: Candidate = None, comment: Comment = "", a
 
 
 def refuse(run_id: RunId, comment: Comment = "", as_json: AsJson = False) -> None:
-    """Refuse what a run would do; it ends, and no box was touched. One that asks what to keep is rolled back."""
+    """Refuse what a run would do; it ends, and no device was touched. One that asks what to keep is rolled back."""
     if remote():
         remote_runs.decide(run_id, "refuse", {"comment": comment}, as_json)
     else:

@@ -118,13 +118,13 @@ def _of_hosts(settings: Settings, hosts: list[str], words: dict[str, str]) -> Ta
 def _of_devices(settings: Settings, network: Network, devices: list[str] | None) -> Targets:
     route = route_to(settings, network)
     if not any(device.reach.hostname for device in network.devices):
-        raise InputError(f"no device of {network.name} has a hostname", mend="give each one in hosts.yaml")
+        raise InputError(f"no device of {network.name} has a hostname", hint="give each one in hosts.yaml")
     if route.lab is not None:
-        raise InputError("a lab is up, whose host keys are known", mend="qosforge lab down, to reach the devices")
+        raise InputError("a lab is up, whose host keys are known", hint="qosforge lab down, to reach the devices")
     known = [device.name for device in network.devices]
     unknown = [name for name in devices or () if name not in known]
     if unknown:
-        raise InputError(f"{network.name} has no device {unknown[0]!r}", mend=f"it has {listed(known)}")
+        raise InputError(f"{network.name} has no device {unknown[0]!r}", hint=f"it has {listed(known)}")
     return {name: partial(route.target, network.device(name)) for name in devices or known}
 
 

@@ -31,7 +31,7 @@ def doctor(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check everything that the installation depends on, and say how to mend it. Ends with 0, 1 (warnings) or 3."""
+    """Check everything that the installation depends on, and how to correct it. Ends with 0, 1 (warnings) or 3."""
     results = examine(load_settings(), checks or tuple(CHECKS))
     if as_json:
         print_json([asdict(result) for result in results])
@@ -47,7 +47,7 @@ def _print(results: list[Result]) -> None:
     table.add_column(overflow="fold")
     for result in results:
         text = Text(result.message)
-        if result.mend:
-            text.append(f"\n{result.mend}", style="dim")
+        if result.hint:
+            text.append(f"\n{result.hint}", style="dim")
         table.add_row(Text(result.state.value, style=_STYLE[result.state]), result.name, text)
     out.print(table)

@@ -48,10 +48,10 @@ def watch(
 ) -> None:
     """Let the service look at a network for drift every so often, at once for the first time. It only reads."""
     if (every is None) != never:
-        raise InputError("how often is not said", mend="give --every MINUTES, or --never")
+        raise InputError("how often is not said", hint="give --every MINUTES, or --never")
     known = Networks(load_settings().inventories_dir).names()
     if network not in known:
-        raise InputError(f"there is no network {network!r}", mend=f"there are {', '.join(known) or 'none'}")
+        raise InputError(f"there is no network {network!r}", hint=f"there are {', '.join(known) or 'none'}")
     with changing("drift watch", f"networks/{network}/drift", [network], {"minutes": every}) as (connection, now):
         set_drift_interval(connection, network, every, now)
     done("looked for drift no more" if never else f"every {every} minutes", network, as_json=as_json)

@@ -103,9 +103,9 @@ def _drawing(experiment: Experiment, plot: Path) -> Callable[[Outcome], str]:
 
 def _chosen(name: str | None, all_: bool, plot: Path | None) -> Sequence[str]:
     if all_ and (name is not None or plot is not None):
-        raise InputError("--all takes neither a name nor --plot", mend="name one experiment, or give --all alone")
+        raise InputError("--all takes neither a name nor --plot", hint="name one experiment, or give --all alone")
     if not all_ and name is None:
         raise InputError(
-            "no experiment is named", mend=f"name one of {', '.join(experiment_names())}, or give --all"
+            "no experiment is named", hint=f"name one of {', '.join(experiment_names())}, or give --all"
         )
     return experiment_names() if name is None else (name,)

@@ -26,7 +26,7 @@ def print_explanation(code: str, *, as_json: bool) -> None:
     table = Table(box=None, show_header=False, padding=(0, 1))
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
-    for heading, text in (("meaning", entry.meaning), ("why", entry.why), ("mend", entry.mend)):
+    for heading, text in (("meaning", entry.meaning), ("why", entry.why), ("hint", entry.hint)):
         table.add_row(heading, Text(text))
     table.add_row("example", Text(entry.example))
     out.print(table)

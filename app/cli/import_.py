@@ -17,16 +17,18 @@ from app.importing import Configuration, Imported, import_configurations, read_c
 from app.intent.base import is_name
 
 LARGEST = 16 * 2**20
-"""Bytes of a configuration file; the largest boxes print a few megabytes."""
+"""Bytes of a configuration file; the largest devices print a few megabytes."""
 
-Files = Annotated[list[Path], typer.Argument(help="Running configurations, one file a box.", metavar="CONFIG...")]
+Files = Annotated[
+    list[Path], typer.Argument(help="Running configurations, one file a device.", metavar="CONFIG...")
+]
 Platforms = Annotated[
     str | None, typer.Option("--platform", "-p", help="Their platform (default: told by their lines).")
 ]
 Image = Annotated[str | None, typer.Option("--image", "-i", help="Their image, like 12.4(15)T.")]
 Device = Annotated[
     list[str] | None,
-    typer.Option("--device", "-d", help="A box's name (once for each file, in their order; default: its own)."),
+    typer.Option("--device", "-d", help="A device's name (once for each file, in their order; default: its own)."),
 ]
 IntentName = Annotated[str, typer.Option("--intent", help="The intent's name; of several, how they begin.")]
 Folder = Annotated[
@@ -51,10 +53,10 @@ def import_(
 ) -> None:
     """Read configurations as an intent that compiles back to them, and tell what it cannot say."""
     if not is_name(intent) or len(intent) > 36:
-        raise InputError(f"{intent[:60]!r} is not a name of an intent", mend="give letters, digits, '-' and '_'")
+        raise InputError(f"{intent[:60]!r} is not a name of an intent", hint="give letters, digits, '-' and '_'")
     if device and len(device) != len(files):
         raise InputError(
-            f"{len(device)} names for {len(files)} files", mend="give --device once for each file, or not at all"
+            f"{len(device)} names for {len(files)} files", hint="give --device once for each file, or not at all"
         )
     names: list[str | None] = [*device] if device else [None] * len(files)
     read = [_configuration(file, platform, image, name) for file, name in zip(files, names, strict=True)]
@@ -97,11 +99,13 @@ def _configuration(file: Path, platform: str | None, image: str | None, device: 
     place = Place(file=str(file))
     try:
         if file.stat().st_size > LARGEST:
-            raise InputError("is too large for a configuration", place, "give the running configuration of one box")
+            raise InputError(
+                "is too large for a configuration", place, "give the running configuration of one device"
+            )
         data = file.read_bytes()
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", place) from None
     if b"\0" in data:
-        raise InputError("is not a text", place, "give the configuration as the box prints it")
+        raise InputError("is not a text", place, "give the configuration as the device prints it")
     text = data.decode("utf-8", errors="replace")
     return read_configuration(text, str(file), platform_id=platform, image=image, device=device)

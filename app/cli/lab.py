@@ -22,16 +22,18 @@ app = typer.Typer(no_args_is_help=True)
 
 def register(parent: typer.Typer) -> None:
     """Add the commands as a group."""
-    parent.add_typer(app, name="lab", help="Emulated boxes that speak real SSH on loopback.")
+    parent.add_typer(app, name="lab", help="Emulated devices that speak real SSH on loopback.")
 
 
 @app.command()
 def up(
     network: NetworkFolder = None,
-    clock_scale: Annotated[float, typer.Option(min=0.001, help="How much faster the boxes' own timers run.")] = 1.0,
+    clock_scale: Annotated[
+        float, typer.Option(min=0.001, help="How much faster the devices' own timers run.")
+    ] = 1.0,
     as_json: AsJson = False,
 ) -> None:
-    """Start an emulated box for every device of a network; one that runs is left as it is."""
+    """Start an emulated device for every device of a network; one that runs is left as it is."""
     folder = network_folder(network)
     net = load_network(folder)
     settings = load_settings()
@@ -51,7 +53,7 @@ def up(
 
 @app.command()
 def down(network: NetworkFolder = None, as_json: AsJson = False) -> None:
-    """Stop the lab; its boxes keep what they saved."""
+    """Stop the lab; its devices keep what they saved."""
     stopped = _controlled(network, clean=False)
     if as_json:
         print_json({"stopped": stopped})
@@ -61,7 +63,7 @@ def down(network: NetworkFolder = None, as_json: AsJson = False) -> None:
 
 @app.command()
 def clean(network: NetworkFolder = None, as_json: AsJson = False) -> None:
-    """Stop the lab and forget everything its boxes kept."""
+    """Stop the lab and forget everything its devices kept."""
     _controlled(network, clean=True)
     if as_json:
         print_json({"clean": True})

@@ -85,7 +85,7 @@ def _report_recovered(ended: list[dict[str, Any]]) -> None:
 
 
 def measure(asked: Asked, packets: Path | None, as_json: bool) -> None:
-    """Measure what the boxes do now."""
+    """Measure what the devices do now."""
     loaded, net = load(asked.policy, asked.network, asked.parameters)
     live.require_traffic(net)
     live.require_checks(loaded)

@@ -99,31 +99,31 @@ def _top(
     choose(server, token_file, context.invoked_subcommand)
     if code is not None:
         if context.invoked_subcommand is not None:
-            raise InputError("--explain stands alone", mend="see `qosforge --help`")
+            raise InputError("--explain stands alone", hint="see `qosforge --help`")
         print_explanation(code, as_json=as_json)
     elif as_json or context.invoked_subcommand is None:
-        raise InputError("--json belongs behind a command, or to --explain", mend="see `qosforge --help`")
+        raise InputError("--json belongs behind a command, or to --explain", hint="see `qosforge --help`")
 
 
 def main() -> None:
-    """Run the command line; every error of the tree is told with its place and mend, never as a traceback."""
+    """Run the command line; every error of the tree is told with its place and hint, never as a traceback."""
     try:
         code = get_command(application(sys.argv[1:]))(prog_name="qosforge", standalone_mode=False)
         if code == Interrupted.exit_code:  # what typer makes of an interrupt
             raise Interrupted(
-                "interrupted", mend="if boxes were being changed, `qosforge recover` finishes it or undoes it"
+                "interrupted", hint="if devices were being changed, `qosforge recover` finishes it or undoes it"
             )
     except QosforgeError as error:
         _fail(error)
     except typer.TyperException as wrong:
         message = wrong.format_message()
         if message:  # none where a bare command printed its help
-            _fail(InputError(message, mend="see `qosforge --help`"))
+            _fail(InputError(message, hint="see `qosforge --help`"))
         sys.exit(InputError.exit_code)
     except BrokenPipeError:  # whoever reads what is printed went away
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(ServiceError.exit_code)
-    except Exception as error:  # noqa: BLE001  # nobody reads a traceback but who mends it
+    except Exception as error:  # noqa: BLE001  # nobody reads a traceback but who corrects it
         _fail(_unexpected(error))
     sys.exit(code)
 
@@ -137,8 +137,8 @@ def _unexpected(error: Exception) -> QosforgeError:
         ) as file:
             file.writelines(traceback.format_exception(error))
     except OSError:
-        return ServiceError(told, mend="please report it with the command line that led there")
-    return ServiceError(told, mend=f"please report it, with what is in {file.name}")
+        return ServiceError(told, hint="please report it with the command line that led there")
+    return ServiceError(told, hint=f"please report it, with what is in {file.name}")
 
 
 def _fail(error: QosforgeError) -> None:

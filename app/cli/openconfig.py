@@ -44,12 +44,12 @@ def export(
     strict: Strict = False,
     as_json: AsJson = False,
 ) -> None:
-    """Compile an intent into an OpenConfig document for every box. Nothing is contacted."""
+    """Compile an intent into an OpenConfig document for every device. Nothing is contacted."""
     loaded, net = load(policy, network, parameters)
     known = [d.name for d in net.devices]
     for name in device or ():
         if name not in known:
-            raise InputError(f"{net.name} has no device {name!r}", mend=f"one of {', '.join(known)}")
+            raise InputError(f"{net.name} has no device {name!r}", hint=f"one of {', '.join(known)}")
     compilation = compile_intent(loaded, net)
     chosen = [d for d in compilation.devices if d.name in (device or known)]
     exported = {d.name: export_plan(d.plan, d.request.applications) for d in chosen}

@@ -124,7 +124,7 @@ def _writing(path: Path) -> Iterator[None]:
 
 
 def print_error(error: QosforgeError, *, as_json: bool = False) -> None:
-    """Every problem of an error: where, what, how to mend it; as the one document too where JSON was asked for.
+    """Every problem of an error: where, what, how to correct it; as the one document too where JSON was asked for.
 
     The findings that it stands on come first, where it has some.
     """
@@ -140,8 +140,8 @@ def print_error(error: QosforgeError, *, as_json: bool = False) -> None:
         line.append(f"{where}: " if where else "", style="bold")
         line.append(problem.message, style="default")
         err.print(line, soft_wrap=True)
-        if problem.mend:
-            err.print(Text(f"       {problem.mend}", style="dim"), soft_wrap=True)
+        if problem.hint:
+            err.print(Text(f"       {problem.hint}", style="dim"), soft_wrap=True)
 
 
 def print_problems(problems: Iterable[dict[str, str]]) -> None:
@@ -151,8 +151,8 @@ def print_problems(problems: Iterable[dict[str, str]]) -> None:
         line.append(f"{problem['device']}: " if problem["device"] else "", style="bold")
         line.append(problem["message"], style="default")
         err.print(line, soft_wrap=True)
-        if problem["mend"]:
-            err.print(Text(f"       {problem['mend']}", style="dim"), soft_wrap=True)
+        if problem["hint"]:
+            err.print(Text(f"       {problem['hint']}", style="dim"), soft_wrap=True)
 
 
 def print_waves(waves: Sequence[WaveDocument]) -> None:
@@ -176,18 +176,18 @@ def print_findings(findings: Iterable[Finding], least: Severity = Severity.INFO)
         line.append(f"{finding.code}  ", style="bold")
         line.append(f"{finding.where}: " if finding.where else "")
         line.append(finding.message)
-        if finding.asked or finding.will_be:
-            sides = (("asked", finding.asked), ("will be", finding.will_be))
+        if finding.requested or finding.applied:
+            sides = (("requested", finding.requested), ("applied", finding.applied))
             line.append(f" ({', '.join(f'{what} {text}' for what, text in sides if text)})")
         out.print(line, soft_wrap=True)
-        if finding.mend and finding.severity is not Severity.INFO:
-            out.print(Text(f"         {finding.mend}", style="dim"), soft_wrap=True)
+        if finding.hint and finding.severity is not Severity.INFO:
+            out.print(Text(f"         {finding.hint}", style="dim"), soft_wrap=True)
     if shown:
         out.print(EXPLAIN)
 
 
 def print_finding_summary(findings: Iterable[Finding], run_id: str) -> None:
-    """Warnings and errors, one line for each code with the boxes it concerns; the rest as a count."""
+    """Warnings and errors, one line for each code with the devices it concerns; the rest as a count."""
     grave: dict[str, list[Finding]] = {}
     notes = 0
     for finding in findings:
@@ -264,7 +264,7 @@ def print_accounts(before: Measurement | None, after: Measurement | None, *, fir
 
 
 def print_verdicts_of(verdicts: Iterable[ClassVerdict], when: str) -> None:
-    """Per judged class and path: the bounds and the verdict on what the boxes do ``when``."""
+    """Per judged class and path: the bounds and the verdict on what the devices do ``when``."""
     print_verdicts({when: verdicts}, every_bound=True)
 
 
@@ -283,7 +283,7 @@ def print_verdicts(verdicts: Mapping[str, Iterable[ClassVerdict]], *, every_boun
         "class",
         "path",
         "bound",
-        "asked",
+        "requested",
         *(cell for when in verdicts for cell in (when, "")),
     ):
         # A narrow terminal breaks these over lines, and cuts no verdict.
@@ -298,7 +298,7 @@ def print_verdicts(verdicts: Mapping[str, Iterable[ClassVerdict]], *, every_boun
             name = (known.scenario, known.traffic_class, known.path or "") if number == first else ("", "", "")
             shown = (_side(side, number, with_outcome=at == number) for side, at in zip(sides, told, strict=True))
             cells = [cell for side in shown for cell in side]
-            table.add_row(*name, bound.label, amount(bound.asked, bound.kind), *cells)
+            table.add_row(*name, bound.label, amount(bound.requested, bound.kind), *cells)
     out.print(table)
     _print_evidence(whole.values())
     _print_missing(whole.values())

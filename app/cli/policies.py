@@ -27,7 +27,7 @@ from app.reports.checks import check_of, gap_text
 
 Only = Annotated[list[str] | None, typer.Option("--device", "-d", help="Only this device (may be repeated).")]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="Write one file per device into a folder.")]
-Live = Annotated[bool, typer.Option("--live", help="Check against what the boxes hold now.")]
+Live = Annotated[bool, typer.Option("--live", help="Check against what the devices hold now.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -46,7 +46,7 @@ def lint(
     markdown: Markdown = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check an intent: language, and what each box can do of it. Nothing is contacted."""
+    """Check an intent: language, and what each device can do of it. Nothing is contacted."""
     wanted = Wanted(policy, network, parameters, strict=strict)
     reports = Reports(str(policy), sarif, junit, markdown)
     with reports.told():
@@ -73,7 +73,7 @@ def compile_(
     markdown: Markdown = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compile an intent into the configuration of every box. Nothing is contacted."""
+    """Compile an intent into the configuration of every device. Nothing is contacted."""
     reports = Reports(str(policy), sarif, junit, markdown)
     with reports.told():
         preview = compiled(Wanted(policy, network, parameters, device, strict=strict))
@@ -127,7 +127,7 @@ def diff(
     markdown: Markdown = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what would be entered into every box, and what would undo it. The boxes are only read."""
+    """Show what would be entered into every device, and what would undo it. The devices are only read."""
     reports = Reports(str(policy), sarif, junit, markdown)
     with reports.told():
         preview = compiled(Wanted(policy, network, parameters, device, live=True))

@@ -1,4 +1,4 @@
-"""The command ``predict``: what an intent would do to the traffic. No box is contacted."""
+"""The command ``predict``: what an intent would do to the traffic. No device is contacted."""
 
 from __future__ import annotations
 

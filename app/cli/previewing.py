@@ -31,7 +31,7 @@ from app.validation.reads import devices_to_read
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a preview is wanted of; ``live``: against what the boxes hold now."""
+    """What a preview is wanted of; ``live``: against what the devices hold now."""
 
     policy: Path
     network: Path | None
@@ -88,7 +88,7 @@ def validated(wanted: Wanted, require_batfish: bool) -> ValidatePreview:
 def _now(network: Network, devices: Collection[str]) -> LiveState:
     if not devices:
         return LiveState()
-    # The drivers take most of a second to import, and most previews read no box.
+    # The drivers take most of a second to import, and most previews read no device.
     from app.deploy.fleet import Fleet  # noqa: PLC0415
     from app.deploy.route import route_to  # noqa: PLC0415
     from app.deploy.sessions import Sessions  # noqa: PLC0415

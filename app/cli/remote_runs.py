@@ -53,7 +53,7 @@ def finish(connection: Connection, run_id: str, seconds: float, reports: Reports
     reports.run(report)
     where = f"{connection.url}/api/v1/runs/{run_id}/report"
     errors = [
-        {"device": "", "message": f"{stage.name}: {stage.summary}", "mend": ""}
+        {"device": "", "message": f"{stage.name}: {stage.summary}", "hint": ""}
         for stage in report.stages
         if stage.outcome == "failed"
     ]
@@ -96,7 +96,7 @@ def list_runs(limit: int, as_json: bool) -> None:
 
 
 def show(run_id: str, html: Path | None, pdf: Path | None, reports: Reports, as_json: bool) -> None:
-    """One run: findings, comparison, verdicts, boxes and stages."""
+    """One run: findings, comparison, verdicts, devices and stages."""
     with connect() as connection:
         report = report_of(connection, run_id)
         if html is not None:
@@ -112,7 +112,7 @@ def show(run_id: str, html: Path | None, pdf: Path | None, reports: Reports, as_
 
 
 def measure(asked: Asked, packets: Path | None, as_json: bool) -> None:
-    """Let a service measure what the boxes do now; exits by the verdict."""
+    """Let a service measure what the devices do now; exits by the verdict."""
     if packets is not None:
         # Only here: the formats take their time to import.
         from app.tester.export import measured_packets, require_format, write_packets  # noqa: PLC0415

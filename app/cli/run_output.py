@@ -33,19 +33,19 @@ Json = dict[str, Any]
 
 
 def exit_code(status: str, verdict: str | None, *, failed: bool, left_out: bool = False) -> int:
-    """0: kept, or nothing to do, and nothing broken; 3: it failed (``failed``: a box or a service did), or devices
-    were left out; else 1.
+    """0: kept, or nothing to do, and nothing broken; 3: it failed (``failed``: a device or a service did), or
+    devices were left out; else 1.
     """
     if left_out:
         return 3
     if status in (RunStatus.KEPT, RunStatus.NOTHING_TO_DO) and verdict in (None, Verdict.MET):
         return 0
-    # Problems of boxes weigh more than what was measured.
+    # Problems of devices weigh more than what was measured.
     return 3 if failed or status in (RunStatus.FAILED, RunStatus.NEEDS_RECOVERY) else 1
 
 
 def print_report(report: RunReport) -> None:
-    """Findings in short, the comparison, verdicts and boxes."""
+    """Findings in short, the comparison, verdicts and devices."""
     print_finding_summary(report.findings, report.id)
     out.print()
     print_comparison(report.before, report.after)
@@ -83,8 +83,8 @@ def _print_changes(report: RunReport, *, every_bound: bool) -> None:
 
 
 def _print_boxes(devices: Iterable[DeviceReport]) -> None:
-    table = Table(box=None, padding=(0, 1), title="Boxes", title_justify="left", title_style="bold")
-    for heading in ("box", "platform", "lines", "outcome"):
+    table = Table(box=None, padding=(0, 1), title="Devices", title_justify="left", title_style="bold")
+    for heading in ("device", "platform", "lines", "outcome"):
         table.add_column(heading)
     for device in devices:
         lines = len(device.candidate.splitlines())
@@ -152,7 +152,7 @@ def expected_json(before: Measurement | None, after: Measurement | None) -> Json
 
 
 def print_whole(report: RunReport) -> None:
-    """A run looked at later: who asked for what, every finding and bound, its boxes and stages.
+    """A run looked at later: who asked for what, every finding and bound, its devices and stages.
 
     Of a run that waits, the lines that it would enter are shown: they are what an approval is about.
     """
@@ -178,7 +178,7 @@ def print_whole(report: RunReport) -> None:
 
 
 def print_measured(measurement: Measurement, verdicts: Iterable[ClassVerdict], when: str = "now") -> None:
-    """What the boxes do now, or would do, against the objectives."""
+    """What the devices do now, or would do, against the objectives."""
     print_comparison(measurement, None, first=when)
     print_accounts(measurement, None, first=when)
     print_verdicts_of(verdicts, when)

@@ -1,4 +1,4 @@
-"""Commands that touch boxes or look at what was done: run, push, measure, recover, runs, show."""
+"""Commands that touch devices or look at what was done: run, push, measure, recover, runs, show."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def measure(
     packets: Packets = None,
     as_json: AsJson = False,
 ) -> None:
-    """Measure what the boxes do now against an intent's objectives. The boxes are only read."""
+    """Measure what the devices do now against an intent's objectives. The devices are only read."""
     asked = Asked(policy, network, parameters, True, False, False, seed, "", None, None)
     if remote():
         remote_runs.measure(asked, packets, as_json)
@@ -102,7 +102,7 @@ def measure(
 
 
 def recover(as_json: AsJson = False) -> None:
-    """Finish what a killed or failed run left behind: every box ends either confirmed or as it was."""
+    """Finish what a killed or failed run left behind: every device ends either confirmed or as it was."""
     _local().recover(as_json)
 
 
@@ -125,7 +125,7 @@ def show(
     markdown: Markdown = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show one run: findings, comparison, verdicts, boxes and stages."""
+    """Show one run: findings, comparison, verdicts, devices and stages."""
     reports = Reports("policy.yaml", sarif, junit, markdown)
     with reports.told():
         if remote():

@@ -53,6 +53,6 @@ def _listening(host: str, port: int) -> socket.socket:
         if made is not None:
             made.close()
         raise ServiceError(
-            f"cannot listen at {host} port {port}: {error.strerror}", mend="choose another --host or --port"
+            f"cannot listen at {host} port {port}: {error.strerror}", hint="choose another --host or --port"
         ) from error
     return made

@@ -34,10 +34,10 @@ def choose(url: str | None, token_file: Path | None, command: str | None) -> Non
     """
     able = command in REMOTE
     if command is not None and not able and (url is not None or token_file is not None):
-        raise InputError(f"{command} works on this machine only", mend="leave --server out")
+        raise InputError(f"{command} works on this machine only", hint="leave --server out")
     address = url if url is not None else os.environ.get("QOSFORGE_SERVER")
     if token_file is not None and not address:
-        raise InputError("--token-file belongs to a service", mend="name it: --server URL, or QOSFORGE_SERVER")
+        raise InputError("--token-file belongs to a service", hint="name it: --server URL, or QOSFORGE_SERVER")
     _address.set(address or None if able else None)
     _token_file.set(token_file)
 
@@ -66,8 +66,8 @@ def _token() -> str:
     if path is None:
         token = os.environ.get("QOSFORGE_TOKEN", "").strip()
         if not token:
-            mend = "set QOSFORGE_TOKEN, or name a file: --token-file"
-            raise InputError("a service asks for a token", Place(path="QOSFORGE_TOKEN"), mend)
+            hint = "set QOSFORGE_TOKEN, or name a file: --token-file"
+            raise InputError("a service asks for a token", Place(path="QOSFORGE_TOKEN"), hint)
         return token
     place = Place(file=str(path))
     try:

@@ -27,7 +27,7 @@ def register(app: typer.Typer) -> None:
 def take_over(version: Version, network: OnNetwork, as_json: AsJson = False) -> None:
     """Stand for a version that somebody else wrote, so that it may be run on a network of yours."""
     if not remote():
-        raise InputError("policies are kept by a service", mend="name it: --server URL, or QOSFORGE_SERVER")
+        raise InputError("policies are kept by a service", hint="name it: --server URL, or QOSFORGE_SERVER")
     name, number = stored_version(version)
     path = f"/policies/{name}/versions/{number}/take-over"
     where = network_name(network)

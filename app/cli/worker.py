@@ -32,7 +32,7 @@ def worker(
     ] = 60,
     as_json: Annotated[bool, typer.Option("--json", help="Log as JSON, whatever the setting says.")] = False,
 ) -> None:
-    """Carry out runs until it is stopped. Start as many as are wanted, on any machine that reaches the boxes.
+    """Carry out runs until it is stopped. Start as many as are wanted, on any machine that reaches the devices.
 
     On SIGTERM, SIGHUP (or Ctrl-C) it finishes the steps in flight and leaves the rest to the other workers.
     """

@@ -20,7 +20,7 @@ from app.errors import InputError, Place, ServiceError
 PREFIX = "/api/v1"
 CONNECT_SECONDS = 10.0
 ANSWER_SECONDS = 120.0
-"""A live preview reads every box first; the service has bounds of its own."""
+"""A live preview reads every device first; the service has bounds of its own."""
 QUIET_SECONDS = 45.0
 """Silence after which an event stream counts as broken: three times the service's heartbeat."""
 PATIENCE_SECONDS = 30.0
@@ -174,11 +174,11 @@ class Connection:
             ) from None
         except (httpx.HTTPError, OSError) as error:
             said = str(error).strip() or type(error).__name__
-            mend = "is the service running, and is this its address? `qosforge serve` starts one"
+            hint = "is the service running, and is this its address? `qosforge serve` starts one"
             if "CERTIFICATE" in said.upper():
-                mend = "let this machine trust the certificate's authority (SSL_CERT_FILE)"
+                hint = "let this machine trust the certificate's authority (SSL_CERT_FILE)"
             begun = not isinstance(error, httpx.ConnectError)
-            raise Unreachable(f"the service cannot be reached: {said}", place, mend, begun) from None
+            raise Unreachable(f"the service cannot be reached: {said}", place, hint, begun) from None
 
 
 def _checked(url: str, *, plain: bool) -> str:

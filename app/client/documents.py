@@ -10,7 +10,7 @@ from app.errors import Place, ServiceError
 
 _M = TypeVar("_M", bound=BaseModel)
 
-MEND = "is this a qosforge service, of the same release?"
+HINT = "is this a qosforge service, of the same release?"
 
 
 def read(model: type[_M], document: Any) -> _M:
@@ -25,7 +25,7 @@ def read(model: type[_M], document: Any) -> _M:
     except ValidationError as error:
         first = error.errors()[0]
         place = Place(path=".".join(map(str, first["loc"])))
-        raise ServiceError(f"the service's answer cannot be read: {first['msg']}", place, MEND) from None
+        raise ServiceError(f"the service's answer cannot be read: {first['msg']}", place, HINT) from None
 
 
 def require(document: Any, *names: str) -> dict[str, Any]:
@@ -35,5 +35,5 @@ def require(document: Any, *names: str) -> dict[str, Any]:
         ServiceError: it is another one.
     """
     if not isinstance(document, dict) or not document.keys() >= set(names):
-        raise ServiceError("the service's answer cannot be read", mend=MEND)
+        raise ServiceError("the service's answer cannot be read", hint=HINT)
     return document

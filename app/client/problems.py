@@ -37,34 +37,34 @@ def error_of(status: int, body: bytes, url: str) -> QosforgeError:
     """The error that an answer tells; what is no problem document is told by its status."""
     problem = _problem(body)
     if problem is None:
-        mend = "is this the address of a qosforge service?" if status in (301, 302, 307, 308, 404, 405) else ""
+        hint = "is this the address of a qosforge service?" if status in (301, 302, 307, 308, 404, 405) else ""
         kind = InputError if status in (404, 405) else ServiceError
-        return kind(f"the service answered with status {status}", Place(path=url), mend)
+        return kind(f"the service answered with status {status}", Place(path=url), hint)
     detail = _text(problem.get("detail")) or _text(problem.get("title")) or f"status {status}"
     entries = [entry for entry in problem.get("errors") or () if isinstance(entry, Mapping)]
     findings = tuple(_findings(problem.get("findings")))
     first = entries[0] if entries else {}
-    mend = _text(first.get("mend"))
+    hint = _text(first.get("hint"))
     where = _place(first)
     match status:
         case 401:
-            return NotAuthenticated(detail, Place(path=url), mend="set QOSFORGE_TOKEN to a token that is valid")
+            return NotAuthenticated(detail, Place(path=url), hint="set QOSFORGE_TOKEN to a token that is valid")
         case 403:
-            return NotAllowed(detail, Place(path=url), mend)
+            return NotAllowed(detail, Place(path=url), hint)
         case _ if findings:
-            return RefusedThere(detail, where, mend, findings)
+            return RefusedThere(detail, where, hint, findings)
         case 422 if str(problem.get("type", "")).endswith(":refused"):
-            return RefusedThere(detail, where, mend)
+            return RefusedThere(detail, where, hint)
         case 502:
             errors: list[QosforgeError] = [_one(ServiceError, entry) for entry in entries]
-            errors = errors or [ServiceError(detail, where, mend)]
+            errors = errors or [ServiceError(detail, where, hint)]
             return DeviceErrors(detail, Place(path=url), "", errors)
         case _ if status < 500 and status not in (408, 429):
             if len(entries) > 1:
                 return InputErrors(detail, where, "", [_one(InputError, entry) for entry in entries])
-            return InputError(_text(first.get("message")) or detail, where, mend)
+            return InputError(_text(first.get("message")) or detail, where, hint)
         case _:
-            return ServiceError(f"the service: {detail}", Place(path=url), mend or "try again later")
+            return ServiceError(f"the service: {detail}", Place(path=url), hint or "try again later")
 
 
 def _problem(body: bytes) -> dict[str, Any] | None:
@@ -76,7 +76,7 @@ def _problem(body: bytes) -> dict[str, Any] | None:
 
 
 def _one(kind: type[_E], entry: Mapping[str, Any]) -> _E:
-    return kind(_text(entry.get("message")) or "is wrong", _place(entry), _text(entry.get("mend")))
+    return kind(_text(entry.get("message")) or "is wrong", _place(entry), _text(entry.get("hint")))
 
 
 def _place(entry: Mapping[str, Any]) -> Place:

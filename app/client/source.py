@@ -98,6 +98,6 @@ def _git(folder: Path, *arguments: str, may_fail: bool = False) -> str:
         raise InputError(f"git did not answer in {SECONDS} s", place, "try `git status` there") from None
     if ended.returncode and not may_fail:
         said = ended.stderr.strip().partition("\n")[0] or f"exit code {ended.returncode}"
-        mend = "let Git trust it (`git config --global --add safe.directory`)" if "ownership" in said else ""
-        raise InputError(f"git refuses: {said}", place, mend)
+        hint = "let Git trust it (`git config --global --add safe.directory`)" if "ownership" in said else ""
+        raise InputError(f"git refuses: {said}", place, hint)
     return ended.stdout.strip()

@@ -8,7 +8,7 @@ from app.plan.model import Egress, Ingress
 def canonical(side: Ingress | Egress) -> Ingress | Egress:
     """A side with the alternatives of its rules in one order, those of policies inside its queues likewise.
 
-    Their order means nothing, and a box keeps the one in which they were entered.
+    Their order means nothing, and a device keeps the one in which they were entered.
     """
     rules = [
         r.model_copy(update={field: tuple(sorted(getattr(r, field), key=repr)) for field in ("any_of", "none_of")})

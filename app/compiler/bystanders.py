@@ -13,8 +13,9 @@ _SIDES: tuple[tuple[Literal["ingress", "egress"], str], ...] = (("ingress", "inp
 
 
 def shared_policies(plan: Plan, held: Plan) -> Iterator[Finding]:
-    """One finding for every side of an interface that ``plan`` leaves as the box holds it, under a policy that is
-    to become another one: a name stands for one content on the whole box."""
+    """One finding for every side of an interface that ``plan`` leaves as the device holds it, under a policy that
+    is to become another one: a name stands for one content on the whole device.
+    """
     for side, direction in _SIDES:
         if all(getattr(there, side).policy is None for there in held.interfaces):
             continue
@@ -33,9 +34,9 @@ def shared_policies(plan: Plan, held: Plan) -> Iterator[Finding]:
                     device=plan.device,
                     interface=there.name,
                     direction=direction,
-                    asked="no change here",
-                    will_be="another policy of this name",
-                    mend="give the intent's scopes a 'policy' of another name, or put the interface under them",
+                    requested="no change here",
+                    applied="another policy of this name",
+                    hint="give the intent's scopes a 'policy' of another name, or put the interface under them",
                 )
 
 

@@ -1,4 +1,4 @@
-"""The candidate: what has to be entered into a box, and the inverse that undoes it."""
+"""The candidate: what has to be entered into a device, and the inverse that undoes it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Candidate:
     """Delta against a running configuration, and the inverse; both empty when there is nothing to change.
 
     ``gaps`` are where entering the delta leaves an interface without the policy that it has before and after:
-    boxes that replace no policy in place want the old one off first.
+    devices that replace no policy in place want the old one off first.
     """
 
     device: str
@@ -34,7 +34,7 @@ class Candidate:
 
     @property
     def empty(self) -> bool:
-        """Whether the box already holds the plan."""
+        """Whether the device already holds the plan."""
         return not self.delta
 
     @property
@@ -44,7 +44,7 @@ class Candidate:
 
 
 def make_candidate(device: CompiledDevice, running: Configuration) -> Candidate:
-    """The candidate that brings a box from ``running`` to the device's plan."""
+    """The candidate that brings a device from ``running`` to the device's plan."""
     if not unlike(device, running):
         return Candidate(device.name, (), ())
     box = platform(device.request.platform, device.name)
@@ -61,7 +61,7 @@ def make_candidate(device: CompiledDevice, running: Configuration) -> Candidate:
 
 
 def undo(platform_id: str, running: Configuration, original: Configuration) -> tuple[str, ...]:
-    """Lines that bring a box from what it holds now back to its original configuration."""
+    """Lines that bring a device from what it holds now back to its original configuration."""
     box = platform(platform_id)
     now, then = (box.grammar.parse(unblotted(text)) for text in (running, original))
     return tuple(transition(now, then, box.grammar))
@@ -74,12 +74,12 @@ def unlike(device: CompiledDevice, running: Configuration) -> tuple[str, ...]:
 
 
 def differences(plan: Plan, held: Plan) -> tuple[str, ...]:
-    """Where what a box holds is not the plan, in words; only what the plan speaks of is compared."""
+    """Where what a device holds is not the plan, in words; only what the plan speaks of is compared."""
     found: list[str] = []
     for wanted in plan.interfaces:
         got = held.interface(wanted.name)
         if got is None:
-            found.append(f"{wanted.name}: the box has no such interface")
+            found.append(f"{wanted.name}: the device has no such interface")
             continue
         for field in InterfacePlan.model_fields:
             meant, there = getattr(wanted, field), getattr(got, field)

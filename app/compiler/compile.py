@@ -25,7 +25,7 @@ SHAPES = 128
 MET = 100_000
 """How many shapes are remembered to have been met."""
 NAMED = 8
-"""Characters at the beginning of a policy's name that every box keeps, however short its names are."""
+"""Characters at the beginning of a policy's name that every device keeps, however short its names are."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def compile_intent(
 ) -> Compilation:
     """Compile an intent for a network.
 
-    ``running`` holds the running configurations that are known, by device: what a box states about itself (the
+    ``running`` holds the running configurations that are known, by device: what a device states about itself (the
     bandwidth of an interface, the queue set it booted with) is checked against them.
 
     Raises:
@@ -104,7 +104,7 @@ def compile_devices(
 
 
 class Compiler:
-    """Compiles device requests of one intent; boxes that differ in their names alone share the work."""
+    """Compiles device requests of one intent; devices that differ in their names alone share the work."""
 
     def __init__(self, loaded: LoadedIntent) -> None:
         self._place = cache(loaded.class_place)
@@ -112,7 +112,7 @@ class Compiler:
         self._kept: dict[_Shape, CompiledDevice] = {}
 
     def device(self, request: DeviceRequest, running: Configuration | None = None) -> CompiledDevice:
-        """What a request becomes; ``running`` is what the box runs now, where it is known.
+        """What a request becomes; ``running`` is what the device runs now, where it is known.
 
         Raises:
             InputError: the platform is not installed, or does not know the image or an interface.
@@ -137,7 +137,7 @@ class Compiler:
         if made is not None:
             return made
         made = self._lowered(shape.request, None)
-        # What was met once only is not kept: where all boxes differ, none is worth its room.
+        # What was met once only is not kept: where all devices differ, none is worth its room.
         if hash(shape) in self._met:
             if len(self._kept) >= SHAPES:
                 del self._kept[next(iter(self._kept))]
@@ -191,7 +191,7 @@ class _Shape:
 
 
 def _unnamed(request: DeviceRequest, plan: Plan) -> Iterator[Finding]:
-    """Names of policies that nothing on the box carries."""
+    """Names of policies that nothing on the device carries."""
     for wanted in request.interfaces:
         made = plan.interface(wanted.name)
         for direction, name, side in (
@@ -202,12 +202,12 @@ def _unnamed(request: DeviceRequest, plan: Plan) -> Iterator[Finding]:
                 yield Finding(
                     code="policy-name-unused",
                     severity=Severity.INFO,
-                    message="the box has no policy here that could be called so",
+                    message="the device has no policy here that could be called so",
                     device=request.device,
                     interface=wanted.name,
                     direction=direction,
-                    asked=name,
-                    will_be="no name",
+                    requested=name,
+                    applied="no name",
                 )
 
 
@@ -216,10 +216,10 @@ def _missing(request: DeviceRequest, held: Plan) -> tuple[Finding, ...]:
         Finding(
             code="interface-missing",
             severity=Severity.ERROR,
-            message=f"the box has no interface {wanted.name}",
+            message=f"the device has no interface {wanted.name}",
             device=request.device,
             interface=wanted.name,
-            mend="correct its name in the inventory",
+            hint="correct its name in the inventory",
         )
         for wanted in request.interfaces
         if held.interface(wanted.name) is None
@@ -236,7 +236,7 @@ def _unread(held: Plan) -> tuple[Finding, ...]:
             else f"the running configuration has a line that is not understood: {line.text!r}",
             device=held.device,
             interface=line.context.removeprefix("interface ") if line.context.startswith("interface ") else None,
-            mend=f"define {line.undefined}, or correct the line"
+            hint=f"define {line.undefined}, or correct the line"
             if line.undefined
             else "it is kept as it is; check that it does not work against the intent",
         )

@@ -27,25 +27,25 @@ MATCH_FEATURES = {
     "input_interface": Feature.MATCH_INPUT_INTERFACE,
 }
 """The features that the other fields of a match stand for."""
-_MATCH_MEND = "mark the class at another box and match its dscp here"
-_MENDS = {
-    Feature.MATCH_VLAN: "match the input_interface that the VLAN ends on, or mark the class at another box",
+_MATCH_HINT = "mark the class at another device and match its dscp here"
+_HINTS = {
+    Feature.MATCH_VLAN: "match the input_interface that the VLAN ends on, or mark the class at another device",
     Feature.MARK_PRECEDENCE: "mark a dscp (cs0 to cs7 have the precedence alone)",
     Feature.MARK_DROP_PRECEDENCE: "mark one of the dscps af11 to af43, which say a drop precedence",
     Feature.QUEUE_LIMIT: "leave the limit out, or say 'prefer: true'",
     Feature.QUEUE_LIMIT_BYTES: "give the limit in packets, or say 'prefer: true'",
     Feature.QUEUE_LIMIT_TIME: "give the limit in packets, or say 'prefer: true'",
-    Feature.POLICE_INPUT: "police the class at another box, or say 'prefer: true'",
+    Feature.POLICE_INPUT: "police the class at another device, or say 'prefer: true'",
     Feature.POLICE_OUTPUT: "police the class on input, or say 'prefer: true'",
     Feature.POLICE_TWO_BUCKETS: "leave out peak_rate and excess_burst, or say 'prefer: true'",
     Feature.POLICE_REMARK: "drop what exceeds, or say 'prefer: true'",
     Feature.POLICE_CONFORM: "mark the class instead of what conforms",
-    Feature.SHAPE: "shape the class at another box, or say 'prefer: true'",
-    Feature.SHAPE_PORT: "shape the port at another box, or say 'prefer: true'",
+    Feature.SHAPE: "shape the class at another device, or say 'prefer: true'",
+    Feature.SHAPE_PORT: "shape the port at another device, or say 'prefer: true'",
     Feature.STRICT: "give the priority a percent or a rate",
     Feature.PRIORITY_BURST: "leave the burst out",
     Feature.WEIGHT: "give percent or remaining_percent",
-    Feature.WRED_PROFILES: "leave the profiles out: the box has curves of its own",
+    Feature.WRED_PROFILES: "leave the profiles out: the device has curves of its own",
     Feature.WRED_WEIGHT: "leave weight_exponent out",
     Feature.ECN: "leave ecn out",
     Feature.BOUNDED: "leave 'bounded' out, or shape the class",
@@ -123,9 +123,9 @@ def _refusal(
         direction=direction,
         traffic_class=wanted.name if wanted else None,
         line=wanted.line if wanted else None,
-        asked=feature.value,
-        will_be="left out",
-        mend=_MENDS.get(feature, _MATCH_MEND),
+        requested=feature.value,
+        applied="left out",
+        hint=_HINTS.get(feature, _MATCH_HINT),
     )
 
 

@@ -90,13 +90,13 @@ def _finding(loaded: LoadedIntent, entry: TrafficClass, mark: Remark, other: Cla
             f"what the policer of {entry.name} marks {value} is served as {other.name} from there on, which is "
             "told by that mark"
         )
-        mend = f"to keep it in {entry.name}, remark it to a mark that no other class is told by"
+        hint = f"to keep it in {entry.name}, remark it to a mark that no other class is told by"
     else:
         message = (
             f"the policer of {entry.name} marks packets {value}, and behind the edge all of those are taken for "
             f"{entry.name}: {other.name}, which matches the mark together with something else, gets none of them"
         )
-        mend = (
+        hint = (
             f"remark to a mark that no other class matches, put {other.name} before {entry.name}, or give "
             f"{other.name} a mark of its own"
         )
@@ -107,7 +107,7 @@ def _finding(loaded: LoadedIntent, entry: TrafficClass, mark: Remark, other: Cla
         traffic_class=entry.name,
         file=where.file if where else None,
         line=where.line if where else None,
-        mend=mend,
+        hint=hint,
     )
 
 

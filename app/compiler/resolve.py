@@ -1,4 +1,4 @@
-"""Resolve an intent against a network: one device request for every box that is in scope."""
+"""Resolve an intent against a network: one device request for every device that is in scope."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def resolve(loaded: LoadedIntent, network: Network) -> tuple[tuple[DeviceRequest
                 message=f"no interface of network {network.name} is in the scope of {loaded.intent.intent}",
                 file=loaded.document.file,
                 line=loaded.document.place(("apply",)).line,
-                mend="check the roles and tags under 'apply' against hosts.yaml",
+                hint="check the roles and tags under 'apply' against hosts.yaml",
             )
         )
     else:
@@ -116,7 +116,7 @@ def _no_voice_vlan(loaded: LoadedIntent, device: Device) -> Finding:
         traffic_class=named.name,
         file=where.file if where else None,
         line=where.line if where else None,
-        mend="give the interfaces with phones a voice_vlan, or match the VLAN by number",
+        hint="give the interfaces with phones a voice_vlan, or match the VLAN by number",
     )
 
 
@@ -186,8 +186,8 @@ def _interface(
                 device=device.name,
                 interface=interface.name,
                 direction="output",
-                asked=f"shaped to {format_rate(shape.rate)}",
-                will_be=f"{format_rate(interface.usable)}",
+                requested=f"shaped to {format_rate(shape.rate)}",
+                applied=f"{format_rate(interface.usable)}",
             )
         )
     return InterfaceRequest.model_validate(
@@ -214,11 +214,11 @@ def _interface(
     )
 
 
-def _port_shape(interface: Interface, asked: object) -> int | None:
+def _port_shape(interface: Interface, requested: object) -> int | None:
     """The rate that a port is shaped to: the one asked for, else the contract where it is below the port's own
-    rate (without it the queue that the policy serves builds up behind the box, where nobody serves it)."""
-    if isinstance(asked, PortShape) and asked.rate < interface.usable:
-        return asked.rate
+    rate (without it the queue that the policy serves builds up behind the device, where nobody serves it)."""
+    if isinstance(requested, PortShape) and requested.rate < interface.usable:
+        return requested.rate
     return interface.usable if interface.usable < interface.rate else None
 
 

@@ -80,14 +80,14 @@ def unknown_names(loaded: LoadedIntent, network: Network) -> Iterable[Finding]:
             )
 
 
-def _scope_finding(loaded: LoadedIntent, position: int, code: str, message: str, mend: str) -> Finding:
+def _scope_finding(loaded: LoadedIntent, position: int, code: str, message: str, hint: str) -> Finding:
     return Finding(
         code=code,
         severity=Severity.WARNING,
         message=message,
         file=loaded.document.file,
         line=loaded.document.place(("apply", position)).line,
-        mend=mend,
+        hint=hint,
     )
 
 
@@ -108,7 +108,7 @@ def unrecognised(loaded: LoadedIntent, requests: Iterable[DeviceRequest]) -> Ite
             traffic_class=entry.name,
             file=where.file if where else None,
             line=where.line if where else None,
-            mend="put interfaces tagged lan under a scope of direction input without trust",
+            hint="put interfaces tagged lan under a scope of direction input without trust",
         )
 
 
@@ -124,7 +124,7 @@ def agreed(
         loaded, position, "scopes-disagree", f"two scopes give this interface a {field} each", "narrow one of them"
     )
     place = {"device": device.name, "interface": interface.name, "direction": scopes[0].direction}
-    words = {"asked": _word(said[1]), "will_be": _word(said[0]), "severity": Severity.ERROR}
+    words = {"requested": _word(said[1]), "applied": _word(said[0]), "severity": Severity.ERROR}
     return said[0], (finding.model_copy(update=place | words),)
 
 

@@ -15,7 +15,7 @@ MOST_OF_A_CLASS = 4_096
 MOST_OF_A_DEVICE = 16_384
 """Conditions that all classes of a device may come to together, each joined with what stands above it."""
 
-_MEND = "write ranges and prefixes instead of single values, match by dscp, or divide the class"
+_HINT = "write ranges and prefixes instead of single values, match by dscp, or divide the class"
 
 
 @dataclass(frozen=True)
@@ -75,9 +75,9 @@ def _finding(request: DeviceRequest, size: _Size, message: str, count: int, most
         direction="input",
         traffic_class=size.wanted.name,
         line=size.wanted.line,
-        asked=f"{count:,} conditions",
-        will_be=f"{most:,} at most",
-        mend=_MEND,
+        requested=f"{count:,} conditions",
+        applied=f"{most:,} at most",
+        hint=_HINT,
     )
 
 

@@ -14,10 +14,10 @@ Side = Literal["input", "output"]
 
 @dataclass(frozen=True)
 class ClassWish:
-    """A feature that a class needs on one side of a box.
+    """A feature that a class needs on one side of a device.
 
-    ``without`` is the class when the box lacks it; ``within`` is the feature that this one is a detail of: where
-    the box lacks that one too, only that one is told.
+    ``without`` is the class when the device lacks it; ``within`` is the feature that this one is a detail of: where
+    the device lacks that one too, only that one is told.
     """
 
     feature: Feature
@@ -29,7 +29,7 @@ class ClassWish:
 
 @dataclass(frozen=True)
 class InterfaceWish:
-    """A feature that an interface needs; ``without`` is the interface when the box lacks it."""
+    """A feature that an interface needs; ``without`` is the interface when the device lacks it."""
 
     feature: Feature
     without: InterfaceRequest
@@ -79,8 +79,8 @@ def _detection(wanted: ClassRequest, treatment: Treatment) -> Iterator[ClassWish
         (Feature.WRED_WEIGHT, wred.weight_exponent is not None, {"weight_exponent": None}),
         (Feature.ECN, wred.ecn, {"ecn": False}),
     )
-    for feature, asked, bare in details:
-        if asked:
+    for feature, requested, bare in details:
+        if requested:
             plain = wred.model_copy(update=bare)
             yield ClassWish(feature, _treated(wanted, wred=plain), prefer=wred.prefer)
 
@@ -97,8 +97,8 @@ def _policing(wanted: ClassRequest, treatment: Treatment) -> Iterator[ClassWish]
         (Feature.POLICE_REMARK, any(isinstance(a, Remark) for a in (police.exceed, police.violate))),
         (Feature.POLICE_CONFORM, isinstance(police.conform, Remark)),
     )
-    for feature, asked in details:
-        if asked:
+    for feature, requested in details:
+        if requested:
             yield ClassWish(feature, without, police.direction, police.prefer, within=base)
 
 
@@ -114,15 +114,15 @@ def interface_wishes(wanted: InterfaceRequest) -> Iterator[InterfaceWish]:
     if wanted.trust_in is not None:
         feature = Feature.TRUST_PHONE if wanted.trust_in == "phone" else Feature.TRUST
         yield InterfaceWish(feature, wanted.model_copy(update={"trust_in": None}), "input")
-    asked = wanted.efficiency
-    if asked is None:
+    requested = wanted.efficiency
+    if requested is None:
         return
     parts = (
-        (Feature.TRANSMIT_RING, "transmit_ring", None, asked.transmit_ring_prefer),
-        (Feature.HEADER_COMPRESSION, "header_compression", False, asked.prefer),
-        (Feature.FRAGMENTS, "fragment_bytes", None, asked.prefer),
+        (Feature.TRANSMIT_RING, "transmit_ring", None, requested.transmit_ring_prefer),
+        (Feature.HEADER_COMPRESSION, "header_compression", False, requested.prefer),
+        (Feature.FRAGMENTS, "fragment_bytes", None, requested.prefer),
     )
     for feature, field, nothing, prefer in parts:
-        if getattr(asked, field) != nothing:
-            bare = asked.model_copy(update={field: nothing})
+        if getattr(requested, field) != nothing:
+            bare = requested.model_copy(update={field: nothing})
             yield InterfaceWish(feature, wanted.model_copy(update={"efficiency": bare}), "output", prefer)

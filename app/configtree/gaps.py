@@ -94,7 +94,7 @@ def _places(lines: Sequence[str], grammar: Grammar) -> Iterator[tuple[str, str, 
 
 
 def _object(text: str) -> str:
-    """A heading without the words that a box may print or leave out behind an interface's name."""
+    """A heading without the words that a device may print or leave out behind an interface's name."""
     return re.sub(r" (?:point-to-point|multipoint)$", "", text)
 
 

@@ -1,4 +1,4 @@
-"""Operations on a configuration, and the order in which a box accepts them.
+"""Operations on a configuration, and the order in which a device accepts them.
 
 Order is decided by a graph of definitions and references: what is defined comes before what refers to it, what
 loses its last reference goes after.
@@ -37,10 +37,10 @@ class Operation:
 def ordered_lines(
     operations: Iterable[Operation], references: References, wanted: References, leave: str
 ) -> list[str]:
-    """The lines of the operations, in an order the box accepts.
+    """The lines of the operations, in an order the device accepts.
 
     ``references`` of the objects before them, ``wanted`` after them; ``leave`` is the line that leaves a section
-    where the box needs one.
+    where the device needs one.
     """
     parts = list(_parted(list(operations), references, wanted, leave))
     graph: TopologicalSorter[int] = TopologicalSorter(_dependencies(parts, references, wanted))
@@ -77,7 +77,7 @@ def _parted(
 ) -> Iterator[Operation]:
     """The operations, less the attachments that cannot go with the rest of theirs, and these.
 
-    A box refuses a change of a class that an attached policy cannot take: what leaves the class goes before the
+    A device refuses a change of a class that an attached policy cannot take: what leaves the class goes before the
     change, and what comes to it beside that, on the same interface, after it.
     """
     end = [" " + leave] if leave else []

@@ -107,7 +107,7 @@ def _merged(line: Line, new: _Entry, grammar: Grammar) -> Line:
 
 
 def transition(current: Tree, target: Tree, grammar: Grammar) -> list[str]:
-    """Lines that turn ``current`` into ``target``, in an order the box accepts; empty when they are alike.
+    """Lines that turn ``current`` into ``target``, in an order the device accepts; empty when they are alike.
 
     Only lines under a rule are touched.
     """
@@ -244,14 +244,14 @@ def _section(entry: _Entry, below: list[str], grammar: Grammar, depth: int) -> l
 def _below(
     old: _Entry, new: _Entry, grammar: Grammar, depth: int, operation: Operation
 ) -> tuple[list[str], list[str]]:
-    """What is taken back and what is entered below one object; both in an order the box accepts."""
+    """What is taken back and what is entered below one object; both in an order the device accepts."""
     before = _managed(old.line.children, old.rule.id, grammar)
     after = _managed(new.line.children, new.rule.id, grammar)
     shared = [k for k in before if k in after]
     if new.rule.ordered and _units(after, grammar) and _units(before, grammar) - _units(after, grammar):
         shared = []
     elif new.rule.ordered and _reordered(before, after):
-        # A box keeps its classes in the order of entry: what stands behind the first difference is entered anew.
+        # A device keeps its classes in the order of entry: what stands behind the first difference is entered anew.
         position = next(i for i, (a, b) in enumerate(zip(before, after, strict=False)) if a != b)
         shared = list(before)[:position]
     displaced = _displaced(before, after)
@@ -263,7 +263,7 @@ def _below(
     for entry in gone:
         _describe(entry, grammar, operation.deletes, operation.drops)
     kept = [k for k in after if k in shared or (after[k].rule.implied and k in before)]
-    # What a box checks as a sum (percents of a policy) must never be above it on the way: shrink before growing.
+    # What a device checks as a sum (percents of a policy) must never be above it on the way: shrink before growing.
     kept.sort(key=lambda k: _growth(before[k], after[k], grammar))
     entries: list[str] = []
     for key in kept:
@@ -290,7 +290,7 @@ def _below(
 
 
 def _negated_first(was: _Entry, will: _Entry) -> bool:
-    """Whether a setting becomes another one that the box takes only after the first is gone."""
+    """Whether a setting becomes another one that the device takes only after the first is gone."""
     changed = was.line.text != will.line.text and not (was.line.children or will.line.children)
     return changed and will.rule.negate_before_change
 
@@ -316,7 +316,7 @@ def _new_child(entry: _Entry, grammar: Grammar, depth: int, operation: Operation
 
 
 def _displaced(before: dict[str, _Entry], after: dict[str, _Entry]) -> set[str]:
-    """The listed lines in both that stand behind the first difference: a box puts what is entered at the end."""
+    """The listed lines in both that stand behind the first difference: a device puts what is entered at the end."""
     old = [k for k, e in before.items() if e.rule.listed]
     new = [k for k, e in after.items() if e.rule.listed]
     kept = [k for k in old if k in new]

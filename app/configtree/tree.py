@@ -27,7 +27,7 @@ class LineRule:
     Templates (``key``, ``defines``, ``refers``, ``negate``) are formatted with the pattern's named groups and
     ``line``. ``owned`` objects are ours as a whole: what the target does not name below them goes. ``group`` lines
     make up one table that only ``reset`` clears as a whole; without it they are negated one by one, in the reverse
-    order of the rules, before they are entered anew. ``booked`` is an amount that the box sums over an object
+    order of the rules, before they are entered anew. ``booked`` is an amount that the device sums over an object
     against a limit, ``unit`` what all amounts of an object must have in common.
 
     What is ``standing`` is never taken back because a target does not name it: an object of this kind keeps its
@@ -67,7 +67,7 @@ class LineRule:
 class Grammar:
     """A platform's rules, in order of precedence, and how its text is laid out.
 
-    ``leave`` is the line that leaves a sub-mode where the box needs one. ``block_ends`` are lines that close a
+    ``leave`` is the line that leaves a sub-mode where the device needs one. ``block_ends`` are lines that close a
     block in a text without indentation.
     """
 

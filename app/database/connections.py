@@ -38,10 +38,10 @@ _MIGRATION_LOCK = 0x716F73666F726765  # "qosforge": one migration at a time on a
 CHANNEL = "qosforge_changes"
 """Where :meth:`Database.announce` tells of changes on PostgreSQL."""
 
-UPGRADE_MEND = "stop the service, then `qosforge database upgrade`, which backs it up first"
+UPGRADE_HINT = "stop the service, then `qosforge database upgrade`, which backs it up first"
 """What to do with an older schema."""
 
-_SESSIONS_MEND = "name the server itself in QOSFORGE_DATABASE_URL, or set pool_mode = session in the pooler"
+_SESSIONS_HINT = "name the server itself in QOSFORGE_DATABASE_URL, or set pool_mode = session in the pooler"
 
 T = TypeVar("T")
 
@@ -259,11 +259,11 @@ class Database:
         except sa.exc.DBAPIError as error:
             why = str(error.orig)
             if "pooling mode" in why:  # PgBouncer's own words, where it pools single statements
-                raise self._trouble("keeps no sessions", why, _SESSIONS_MEND) from error
+                raise self._trouble("keeps no sessions", why, _SESSIONS_HINT) from error
             raise self._trouble("failed", why) from error
         if not kept:
             why = "a pooler gives each transaction to any connection of its own"
-            raise self._trouble("keeps no sessions", why, _SESSIONS_MEND)
+            raise self._trouble("keeps no sessions", why, _SESSIONS_HINT)
 
     def _settle(self, connection: sa.Connection, schema: Schema) -> None:
         revision = held(connection)
@@ -278,12 +278,12 @@ class Database:
             command.upgrade(config, "head")
         elif revision != known()[0] and schema is Schema.CURRENT:
             why = f"revision {revision}, and this release works with {known()[0]} alone"
-            trouble = self._trouble("is of an earlier release", why, UPGRADE_MEND)
-            raise SchemaOutdated(trouble.message, trouble.where, trouble.mend)
+            trouble = self._trouble("is of an earlier release", why, UPGRADE_HINT)
+            raise SchemaOutdated(trouble.message, trouble.where, trouble.hint)
 
     def _nothing(self) -> StoreError:
-        mend = "check QOSFORGE_VAR_DIR and QOSFORGE_DATABASE_URL; a new store is made when the service first starts"
-        return StoreError("there is no run store", self._place(), mend)
+        hint = "check QOSFORGE_VAR_DIR and QOSFORGE_DATABASE_URL; a new store is made when the service first starts"
+        return StoreError("there is no run store", self._place(), hint)
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -296,12 +296,12 @@ class Database:
         except sqlite3.Error as error:
             raise self._trouble("failed", str(error)) from error
 
-    def _trouble(self, what: str, why: str, mend: str = "") -> DatabaseFailed:
+    def _trouble(self, what: str, why: str, hint: str = "") -> DatabaseFailed:
         if self.path is None:
             otherwise = "check that the server runs, and that the user may create tables in this database"
         else:
             otherwise = "check that the file is a run store, can be written and that its disk has space"
-        return DatabaseFailed(f"the run store {what}: {why}", self._place(), mend or otherwise)
+        return DatabaseFailed(f"the run store {what}: {why}", self._place(), hint or otherwise)
 
     def _place(self) -> Place:
         if self.path is None:
@@ -315,16 +315,16 @@ def database_url(url: str) -> sa.URL:
     Raises:
         InputError: it is neither.
     """
-    mend = "write sqlite:///path/to/file or postgresql://user@host/database"
+    hint = "write sqlite:///path/to/file or postgresql://user@host/database"
     try:
         parsed = sa.make_url(url)
     except sa.exc.ArgumentError as error:
-        raise InputError("the database URL cannot be read", mend=mend) from error
+        raise InputError("the database URL cannot be read", hint=hint) from error
     backend = parsed.get_backend_name()
     if backend == "postgresql" and parsed.database:
         return parsed.set(drivername="postgresql+psycopg")
     if backend != "sqlite" or parsed.database in (None, "", ":memory:"):
-        raise InputError(f"the run store cannot live in {parsed.render_as_string(hide_password=True)}", mend=mend)
+        raise InputError(f"the run store cannot live in {parsed.render_as_string(hide_password=True)}", hint=hint)
     return sa.URL.create("sqlite", database=str(Path(str(parsed.database)).absolute()))
 
 

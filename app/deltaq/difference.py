@@ -51,7 +51,7 @@ Change = Literal["better", "not worse", "worse", "open"]
 class Difference(BaseModel):
     """How one bound stands after a change against before it.
 
-    ``before`` and ``after`` are what was observed, in the unit of ``asked``. ``low`` and ``high`` are limits of
+    ``before`` and ``after`` are what was observed, in the unit of ``requested``. ``low`` and ``high`` are limits of
     after − before, each by itself at the stated confidence, in the same unit; of ``share`` where it is true: of the
     part of all packets that lies beyond the bound. ``None`` where there is no limit. ``pairs`` replications were
     compared one by one; 0 where both sides were taken as a whole.
@@ -61,7 +61,7 @@ class Difference(BaseModel):
 
     kind: Kind
     label: str
-    asked: float
+    requested: float
     before: Quantity
     after: Quantity
     low: float | None
@@ -121,7 +121,7 @@ def differences(
             Difference(
                 kind=new.kind,
                 label=new.label,
-                asked=new.asked,
+                requested=new.requested,
                 before=old.observed,
                 after=new.observed,
                 low=limits.low if math.isfinite(limits.low) else None,
@@ -141,7 +141,7 @@ def _in_pairs(
     for means of delays without a variance, which nothing makes near to normal."""
     bound = bounds[0]
     if _the_same(before, after):
-        return _Limits(0.0, 0.0, MARGIN * bound.asked, pairs=pairs)
+        return _Limits(0.0, 0.0, MARGIN * bound.requested, pairs=pairs)
     if any(side.heavy_tail for side in bounds):
         return None
     level = _LEVEL_OF_MEAN if bound.kind == "mean" else bound.quantile
@@ -149,7 +149,7 @@ def _in_pairs(
         known = min(effective_size_at_quantile(level, confidence, sample) for sample in (before, after))
         if known < LEAST_IN_PAIRS:
             return None
-    share, margin = False, MARGIN * bound.asked
+    share, margin = False, MARGIN * bound.requested
     statistic = _figure(bound)
     old, new = statistic(before), statistic(after)
     if not (np.isfinite(old).all() and np.isfinite(new).all()):
@@ -178,8 +178,8 @@ def _as_a_whole(old: BoundVerdict, new: BoundVerdict) -> _Limits:
     sides = [[_number(quantity) for quantity in (bound.low, bound.high)] for bound in (old, new)]
     (old_low, old_high), (new_low, new_high) = sides
     if new.n == 0 or old.n == 0:
-        return _Limits(-math.inf, math.inf, MARGIN * new.asked)
-    return _Limits(_least(new_low, old_high), -_least(old_low, new_high), MARGIN * new.asked)
+        return _Limits(-math.inf, math.inf, MARGIN * new.requested)
+    return _Limits(_least(new_low, old_high), -_least(old_low, new_high), MARGIN * new.requested)
 
 
 def _least(low: float, high: float) -> float:
@@ -197,7 +197,7 @@ def _number(quantity: Quantity) -> float:
 def _allowed(bound: BoundVerdict) -> float:
     """The part of all packets that may lie beyond a bound; of a mean there is none."""
     if bound.kind == "loss":
-        return bound.asked
+        return bound.requested
     return 1 - bound.quantile if bound.quantile is not None else 0.0
 
 
@@ -217,7 +217,7 @@ def _figure(bound: BoundVerdict) -> Statistic:
 
 def _beyond(bound: BoundVerdict) -> Statistic:
     """The part of all packets that lies beyond a bound."""
-    threshold = bound.asked * PS_PER_SECOND
+    threshold = bound.requested * PS_PER_SECOND
 
     def part(sample: Sample) -> NDArray[np.float64]:
         least = sample.delays_ps.min() if bound.kind == "variation" else 0.0

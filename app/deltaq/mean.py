@@ -38,7 +38,7 @@ class MeanInterval:
     """Mean with its limits, in picoseconds, and how many independent packets would tell as much.
 
     Without enough packets, or where the tail is too ``heavy``, the limits are 0 and infinity. ``chance`` is the
-    probability of a mean as large where the true one is ``asked``; 1 without limits.
+    probability of a mean as large where the true one is ``requested``; 1 without limits.
     """
 
     observed: float
@@ -49,7 +49,7 @@ class MeanInterval:
     chance: float = 1.0
 
 
-def mean_interval(sample: Sample, confidence: float, asked: float = math.inf) -> MeanInterval:
+def mean_interval(sample: Sample, confidence: float, requested: float = math.inf) -> MeanInterval:
     """One-sided limits of the mean of a sample of which everything arrived. Raises ``ValueError`` for an empty
     one."""
     if not sample.size:
@@ -69,15 +69,15 @@ def mean_interval(sample: Sample, confidence: float, asked: float = math.inf) ->
     scale = math.sqrt(sample.copies) / float(weights.sum())
     widest = max(error.size for error in errors) * scale
     if not widest:
-        return MeanInterval(mean, mean, mean, sample.worth, chance=float(mean <= asked))
+        return MeanInterval(mean, mean, mean, sample.worth, chance=float(mean <= requested))
     spread = float((weights * deviation**2).sum() / weights.sum())
-    asked_away = (mean - asked) / scale
+    asked_away = (mean - requested) / scale
     return MeanInterval(
         observed=mean,
         low=max(0.0, mean - max(error.away(confidence) for error in errors) * scale),
         high=mean - min(error.away(1 - confidence) for error in errors) * scale,
         size=min(sample.worth, max(1.0, spread / widest**2)),
-        chance=max(error.chance(asked_away) for error in errors) if math.isfinite(asked) else 1.0,
+        chance=max(error.chance(asked_away) for error in errors) if math.isfinite(requested) else 1.0,
     )
 
 

@@ -14,7 +14,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt, field_validator, model_validator
 
 Evidence = Literal["predicted", "emulated", "measured"]
-"""What a verdict rests on: our model of our configuration, the twin of what the boxes hold, or packets."""
+"""What a verdict rests on: our model of our configuration, the twin of what the devices hold, or packets."""
 
 Outcome = Literal["met", "broken", "inconclusive"]
 """What can be said at the stated confidence."""
@@ -128,7 +128,7 @@ class BoundVerdict(BaseModel):
     """What can be said about one bound.
 
     ``observed`` is the point estimate, ``low`` and ``high`` the limits, each by itself at the verdict's confidence
-    (both together at one minus twice the error), in the unit of ``asked`` (seconds, or a ratio for loss).
+    (both together at one minus twice the error), in the unit of ``requested`` (seconds, or a ratio for loss).
     ``n_effective`` is the number of independent packets that would tell as much as the ``n`` seen, of
     ``replications`` independent realisations. ``more_packets`` estimates how many further ones would decide an
     inconclusive bound if they behave alike; ``None`` when decided, or when no sensible number would.
@@ -145,7 +145,7 @@ class BoundVerdict(BaseModel):
     kind: Kind
     quantile: float | None = Field(description="which quantile is bounded; None for mean and loss")
     label: str = Field(description='for people: "delay p95", "mean delay", "variation p99.9 − min", "loss"')
-    asked: float
+    requested: float
     observed: Quantity
     low: Quantity
     high: Quantity

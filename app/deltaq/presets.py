@@ -117,6 +117,6 @@ def preset(name: str) -> Preset:
     known = presets()
     if name not in known:
         near = get_close_matches(name, known, n=3)
-        mend = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(known)}"
-        raise ValueError(f"{shortened(name)} is no preset of objectives: {mend}")
+        hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(known)}"
+        raise ValueError(f"{shortened(name)} is no preset of objectives: {hint}")
     return known[name]

@@ -58,13 +58,13 @@ PS_PER_SECOND = 1e12
 class _Bound:
     """One bound as a threshold: no more than ``beyond`` of all packets may exceed ``threshold_ps``.
 
-    ``asked`` is in the unit of the objective; ``offset_ps`` is what a delay stands above zero there.
+    ``requested`` is in the unit of the objective; ``offset_ps`` is what a delay stands above zero there.
     """
 
     kind: Kind
     label: str
     quantile: float | None
-    asked: float
+    requested: float
     threshold_ps: float
     beyond: float
     offset_ps: float = 0.0
@@ -183,10 +183,10 @@ def _decided(bound: BoundVerdict, *, broken: bool) -> BoundVerdict:
 def _bounds(objective: Objective, shortest_ps: float) -> list[_Bound]:
     """Turn an objective into thresholds; variation counts from the smallest delay seen."""
     bounds = []
-    for label, asked in objective.delay.items():
+    for label, requested in objective.delay.items():
         quantile = quantile_of(label)
-        threshold = round(asked * PS_PER_SECOND)
-        bounds.append(_Bound("delay", f"delay {label}", quantile, asked, threshold, 1 - quantile))
+        threshold = round(requested * PS_PER_SECOND)
+        bounds.append(_Bound("delay", f"delay {label}", quantile, requested, threshold, 1 - quantile))
     if objective.mean is not None:
         threshold = round(objective.mean * PS_PER_SECOND)
         bounds.append(_Bound("mean", "mean delay", None, objective.mean, threshold, math.nan))
@@ -243,7 +243,7 @@ def _judge_bound(bound: _Bound, judged: _Judged) -> BoundVerdict:
         kind=bound.kind,
         quantile=bound.quantile,
         label=bound.label,
-        asked=bound.asked,
+        requested=bound.requested,
         observed=observed,
         low=low,
         high=high,
@@ -311,7 +311,7 @@ def _judge_mean(bound: _Bound, sample: Sample, confidence: float) -> BoundVerdic
         kind=bound.kind,
         quantile=None,
         label=bound.label,
-        asked=bound.asked,
+        requested=bound.requested,
         observed=observed,
         low=low,
         high=high,

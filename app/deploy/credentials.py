@@ -106,10 +106,10 @@ class CredentialStore:
             self._entries = read_credentials_file(self._file)
         if name not in self._entries:
             if name == DEFAULT:
-                mend = f"{_SET}, or give {self._file} an entry {DEFAULT!r}"
-                raise InputError("no credentials", Place(device=device), mend)
-            mend = f"set {NAMED}_{_variable(name)}_USERNAME and _PASSWORD, or add the entry to {self._file}"
-            raise InputError(f"there are no credentials {name!r}", Place(device=device), mend)
+                hint = f"{_SET}, or give {self._file} an entry {DEFAULT!r}"
+                raise InputError("no credentials", Place(device=device), hint)
+            hint = f"set {NAMED}_{_variable(name)}_USERNAME and _PASSWORD, or add the entry to {self._file}"
+            raise InputError(f"there are no credentials {name!r}", Place(device=device), hint)
         entry = self._entries[name]
         username, password, secret, passphrase = (
             entry.value(key, Place(file=str(self._file), path=f"{name}.{key}"), self._reader) for key in VALUES

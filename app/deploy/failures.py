@@ -59,9 +59,11 @@ def _problem(caught: Exception, place: Place) -> QosforgeError:
             hint = "check the secret of its credentials; without one, its user must log in privileged"
             return EnableRefused("the device refuses the enable secret", place, hint)
         case ConnectAuthError() | NetmikoAuthenticationException():
-            return LoginRefused("the box refuses the credentials", place, "check user name, password and secret")
+            return LoginRefused("the device refuses the credentials", place, "check user name, password and secret")
         case ConnectionClosedException():
-            return DeviceError(str(caught), place, "nothing further was sent to it: try again when the box answers")
+            return DeviceError(
+                str(caught), place, "nothing further was sent to it: try again when the device answers"
+            )
         case ConnectionException() | NetmikoTimeoutException():
             return _unreached(caught, place)
         case MergeConfigException():
@@ -76,7 +78,7 @@ def _problem(caught: Exception, place: Place) -> QosforgeError:
         case InvalidHostKey():
             return _unreached(caught, place)
         case SSHException() | OSError() | EOFError():
-            return DeviceError(f"the connection broke: {caught}", place, "try again when the box answers")
+            return DeviceError(f"the connection broke: {caught}", place, "try again when the device answers")
         case _:
             return DeviceError(f"the driver failed: {type(caught).__name__}: {caught}", place)
 
@@ -85,14 +87,14 @@ def _cut_short(caught: BaseException, place: Place) -> DeviceError:
     """What to do about a session that a limit, or somebody, ended."""
     limit = _cause(caught, LimitExceededError)
     if limit is not None:
-        mend = (
+        hint = (
             "nothing further was sent to it: look at the device; if it needs so much, raise "
             f"{setting_of(limit.step, limit.quantity)}"
         )
-        return DeviceError(str(caught), place, mend)
+        return DeviceError(str(caught), place, hint)
     if _cause(caught, SessionStoppedError) is not None:
-        mend = "what a run had begun on it, the run or `qosforge recover` settles"
-        return DeviceError(f"left before it was done: {caught}", place, mend)
+        hint = "what a run had begun on it, the run or `qosforge recover` settles"
+        return DeviceError(f"left before it was done: {caught}", place, hint)
     return DeviceError(str(caught), place, "nothing further was sent to it")
 
 

@@ -1,4 +1,4 @@
-"""Reaching many boxes at once: Nornir runs one task on each, over NAPALM connections that stay open."""
+"""Reaching many devices at once: Nornir runs one task on each, over NAPALM connections that stay open."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ GRACE_SECONDS = 3.0
 
 @dataclass(frozen=True)
 class Outcome(Generic[T]):
-    """What a task gave on one box: a value, or the error that stopped it."""
+    """What a task gave on one device: a value, or the error that stopped it."""
 
     device: str
     value: T | None = None
@@ -47,7 +47,7 @@ class Outcome(Generic[T]):
 
 
 class Fleet:
-    """Connections to the boxes of a network. A failed box is a value in the result, never an abort."""
+    """Connections to the devices of a network. A failed device is a value in the result, never an abort."""
 
     def __init__(
         self,

@@ -57,10 +57,10 @@ def shown_key(device: str, target: Target, files: Sequence[Path]) -> ShownKey:
         # Of a device with several keys, the kind that is known is the one to compare.
         key = read_host_key(target.hostname, arguments["port"], way, CONNECT_SECONDS, [k.split()[0] for k in known])
     except OSError as error:
-        mend = "is it up, and its address right?"
+        hint = "is it up, and its address right?"
         if way.transport == "ssh":
-            mend += " an old device needs the transport ssh-legacy, or telnet, which has no host keys"
-        raise DeviceError(f"cannot be reached: {error}", Place(device=device), mend) from None
+            hint += " an old device needs the transport ssh-legacy, or telnet, which has no host keys"
+        raise DeviceError(f"cannot be reached: {error}", Place(device=device), hint) from None
     return ShownKey(device, name, key, key.public in known, bool(known) and key.public not in known)
 
 

@@ -53,7 +53,7 @@ class State(StrEnum):
 
 
 class Check(BaseModel):
-    """One check of a device; ``text`` is what was found, ``hint`` how a problem is mended."""
+    """One check of a device; ``text`` is what was found, ``hint`` how a problem is corrected."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -128,7 +128,7 @@ def _failed(error: QosforgeError) -> Iterator[Check]:
     state = State.GOOD
     for subject in Subject:
         if subject is stopped:
-            yield Check(subject=subject, state=State.PROBLEM, text=error.message, hint=error.mend)
+            yield Check(subject=subject, state=State.PROBLEM, text=error.message, hint=error.hint)
             state = State.SKIPPED
         else:
             yield Check(subject=subject, state=state)

@@ -40,5 +40,5 @@ def not_saved(device: str, lines: Sequence[str]) -> Finding:
         severity=Severity.ERROR,
         message=f"{difference(lines)}; a push would make that permanent, or lose it",
         device=device,
-        mend=CHOICES,
+        hint=CHOICES,
     )

@@ -89,8 +89,8 @@ class LabRoute:
         """See `Route.target`."""
         if self._overlay is None or device.name not in self._overlay.addresses:
             what = "its address is not known" if self._overlay is None else "the lab that is up has no such device"
-            mend = "start the lab: qosforge lab up; or give it a hostname in hosts.yaml"
-            raise DeviceError(what, Place(device=device.name), mend)
+            hint = "start the lab: qosforge lab up; or give it a hostname in hosts.yaml"
+            raise DeviceError(what, Place(device=device.name), hint)
         address = self._overlay.addresses[device.name]
         return Target(
             hostname=address.hostname,
@@ -148,8 +148,8 @@ class InventoryRoute:
         )
         login = _completed(login, entry)
         if not login.username:
-            mend = "give the credentials a username, or the device one in hosts.yaml"
-            raise InputError("no user name", Place(device=name), mend)
+            hint = "give the credentials a username, or the device one in hosts.yaml"
+            raise InputError("no user name", Place(device=name), hint)
         options = dict(reach.options)
         timeout = options.pop("timeout", None)
         return Target(
@@ -214,7 +214,7 @@ def lab_route(lab: Path | None) -> Route:
         InputError: the lab's overlay cannot be read, or the run is of no lab.
     """
     if lab is None:
-        raise InputError("this process reaches the devices of labs alone", mend="let the service do it")
+        raise InputError("this process reaches the devices of labs alone", hint="let the service do it")
     return LabRoute(read_overlay(lab), lab)
 
 

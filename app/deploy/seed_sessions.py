@@ -52,7 +52,7 @@ def target_of_address(route: InventoryRoute, address: str, common: Reach, *, log
     try:
         reach = Reach.model_validate({**common.model_dump(exclude_unset=True), **words})
     except ValueError:
-        raise InputError(f"{address!r} is no address", mend="write host or host:port") from None
+        raise InputError(f"{address!r} is no address", hint="write host or host:port") from None
     return route.target_of(address, reach, logs_in=logs_in)
 
 
@@ -88,7 +88,7 @@ class SeedSessions:
         place = self._places.get(label(neighbour.name)) if neighbour.name else None
         found = place or next(iter(neighbour.addresses), None)
         if found is None:
-            raise DeviceError(f"{neighbour} announces no address", mend="say where it is: --at NAME=HOST")
+            raise DeviceError(f"{neighbour} announces no address", hint="say where it is: --at NAME=HOST")
         return found
 
     def platform(self, address: str) -> str:
@@ -129,7 +129,7 @@ class SeedSessions:
         except Exception as error:  # noqa: BLE001  # a driver may raise anything
             problem = problem_of(error, words)
             if isinstance(problem, HostKeyUnknown):
-                problem.mend = f"compare it with the device's own, and record it: {self._trust(address)}"
+                problem.hint = f"compare it with the device's own, and record it: {self._trust(address)}"
             raise problem from None
         return _Seed(platform, made, DeviceDriver(made.connection, words), words)
 

@@ -11,7 +11,7 @@ from app.platforms.base import platform
 
 @dataclass(frozen=True)
 class Traits:
-    """``revert_timer``: the box goes back by itself unless confirmed. ``native_rollback``: ``rollback()`` takes
+    """``revert_timer``: the device goes back by itself unless confirmed. ``native_rollback``: ``rollback()`` takes
     a pending commit back; otherwise the inverse is entered. ``autosave_off`` is the line by which a device is told
     not to write its startup configuration by itself; "" where it never does. ``longest_timer`` is the timer's
     greatest value in seconds, and ``goes_back`` what takes an unconfirmed change back. ``dialect`` is that of its

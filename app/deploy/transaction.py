@@ -1,4 +1,4 @@
-"""The transaction of one box: read, touch, read back, then confirm or undo.
+"""The transaction of one device: read, touch, read back, then confirm or undo.
 
 Every step reads first, so that it may be repeated after its process died; before and after each touch a
 journal row is written.
@@ -41,7 +41,7 @@ class Journal(Protocol):
 
 @dataclass(frozen=True)
 class Target:
-    """One box in a transaction. ``original`` is its running configuration before the first touch;
+    """One device in a transaction. ``original`` is its running configuration before the first touch;
     ``meets`` says whether a running configuration holds the plan; ``saved`` whether the change was confirmed, so
     that the startup configuration has to go back too; ``touched`` whether the run had begun to touch the device
     before, so that a commit pending there may be its own.
@@ -68,9 +68,9 @@ def comparable(text: DeviceText) -> DeviceText:
 
 
 def apply(driver: DeviceDriver, target: Target, journal: Journal, revert_seconds: int) -> DeviceText:
-    """Send the delta, with the box's dead-man switch armed where it has one, and read back.
+    """Send the delta, with the device's dead-man switch armed where it has one, and read back.
 
-    A box that already holds the plan is left alone: an earlier attempt at this step came through. One that
+    A device that already holds the plan is left alone: an earlier attempt at this step came through. One that
     reads otherwise than before was left half-way, or changed by somebody else: it is not built upon.
 
     A process that died may have armed the timer by its last line, which the device carries out when it comes to it.
@@ -93,11 +93,11 @@ def apply(driver: DeviceDriver, target: Target, journal: Journal, revert_seconds
             if target.meets(held):
                 journal.record(target.device, "touched", note="it holds the plan already")
                 return held
-            journal.record(target.device, "failed", note="the box does not read as it did")
+            journal.record(target.device, "failed", note="the device does not read as it did")
             raise DeviceError(
                 "its configuration changed since it was read, so the delta was not sent",
                 place,
-                "run it again: it starts from what the box holds then",
+                "run it again: it starts from what the device holds then",
             )
         if target.traits.native_rollback or not target.traits.revert_timer:
             # A driver whose timer is a reload looks at it itself.
@@ -146,7 +146,7 @@ def _send(driver: DeviceDriver, target: Target, journal: Journal, revert_seconds
     except ChangeRefused as error:
         journal.record(target.device, "failed", note=error.message)
         raise DeviceError(
-            f"the box refused the change: {error.message}", Place(device=target.device), "nothing is kept of it"
+            f"the device refused the change: {error.message}", Place(device=target.device), "nothing is kept of it"
         ) from None
 
 
@@ -205,7 +205,7 @@ def confirm(driver: DeviceDriver, target: Target, journal: Journal) -> None:
     """Keep the change: disarm the dead-man switch and save. What is saved is what was judged, or nothing.
 
     Raises:
-        DeviceError: the box went back by itself before it was confirmed, or somebody changed it.
+        DeviceError: the device went back by itself before it was confirmed, or somebody changed it.
     """
     _require_kept(target, running(driver), journal, "before the verdict, so it was not saved")
     driver.confirm_commit()
@@ -220,15 +220,15 @@ def _require_kept(target: Target, held: DeviceText, journal: Journal, when: str)
     problem = "it went back by itself" if held == target.original else "its configuration was changed"
     journal.record(target.device, "failed", note=f"{problem} {when}")
     raise DeviceError(
-        f"{problem} {when}", Place(device=target.device), "run it again when nobody else works on the box"
+        f"{problem} {when}", Place(device=target.device), "run it again when nobody else works on the device"
     )
 
 
 def restore(driver: DeviceDriver, target: Target, journal: Journal) -> DeviceText:
-    """Bring the box back to what it was, and prove it by reading.
+    """Bring the device back to what it was, and prove it by reading.
 
     Lines outside the platform's grammar that somebody else entered meanwhile are left alone and noted: the
-    box's own way back would take them along, so the inverse is entered instead.
+    device's own way back would take them along, so the inverse is entered instead.
 
     Returns:
         The running configuration afterwards; equal to the original but for such lines.
@@ -284,7 +284,7 @@ def _saved_itself(driver: DeviceDriver, target: Target, held: DeviceText) -> boo
 
 
 def require_as_before(target: Target, held: DeviceText) -> str:
-    """Make sure that a box reads as the target's original; what may be shown of lines that are not ours,
+    """Make sure that a device reads as the target's original; what may be shown of lines that are not ours,
     if they differ.
 
     Raises:
@@ -314,7 +314,7 @@ def _enter(driver: DeviceDriver, lines: Sequence[str], target: Target) -> None:
     try:
         driver.commit_config()
     except ChangeRefused as error:
-        raise DeviceError(f"the box refused the inverse: {error.message}", Place(device=target.device)) from None
+        raise DeviceError(f"the device refused the inverse: {error.message}", Place(device=target.device)) from None
 
 
 def first_difference(meant: DeviceText, held: DeviceText) -> str:

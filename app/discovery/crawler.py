@@ -61,7 +61,7 @@ def crawl(
     """
     first = list(dict.fromkeys(seeds))
     if not first or at_most < 1:
-        raise InputError("nowhere to begin", mend="name at least one seed device, and a bound of one or more")
+        raise InputError("nowhere to begin", hint="name at least one seed device, and a bound of one or more")
     return _Crawler(session, at_most, progress, workers).run(first)
 
 
@@ -151,7 +151,7 @@ class _Crawler:
             message = f"the answers of {address} cannot be read"
             return Note(Topic.NOT_UNDERSTOOD, by, shown(f"{type(error).__name__}: {error}"), message, hint)
         except QosforgeError as error:
-            hint = error.mend or "check the address, the credentials and the host key"
+            hint = error.hint or "check the address, the credentials and the host key"
             return Note(Topic.UNREACHABLE, by, address, f"{address} cannot be read: {error.message}", hint)
 
     def _visited(self, address: str, facts: DeviceFacts) -> Visit | None:
@@ -198,7 +198,7 @@ class _Crawler:
             return self._session.locate(neighbour)
         except QosforgeError as error:
             message = f"a neighbour cannot be reached: {error.message}"
-            hint = error.mend or "name it among the seeds, by an address that can be reached"
+            hint = error.hint or "name it among the seeds, by an address that can be reached"
             note = Note(Topic.UNREACHABLE, visit.facts.hostname, str(neighbour), message, hint)
             self._notes.append(note)
             return None

@@ -32,7 +32,9 @@ def write_new(folder: Path, discovery: Discovery, data: Mapping[str, str] = NOTH
         InputErrors: what was found is no consistent network; nothing is left behind.
     """
     if not discovery.devices:
-        raise ServiceError("no device could be read", Place(file=str(folder)), "see the notes, and mend them first")
+        raise ServiceError(
+            "no device could be read", Place(file=str(folder)), "see the notes, and correct them first"
+        )
     if folder.exists():
         raise InputError("there is something already", Place(file=str(folder)), "name a folder that does not exist")
     with beside(folder) as made:

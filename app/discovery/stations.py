@@ -159,7 +159,7 @@ def _shown(note: Note, shown: Callable[[str], str]) -> Note:
 
 def _unreachable(device: str, error: QosforgeError | None) -> Note:
     message = f"cannot be read: {error.message}" if error else "cannot be read"
-    hint = (error.mend if error else "") or "check the address, the credentials and the host key"
+    hint = (error.hint if error else "") or "check the address, the credentials and the host key"
     return Note(Topic.UNREACHABLE, device, "", message, hint)
 
 

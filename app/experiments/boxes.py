@@ -1,4 +1,4 @@
-"""Boxes of experiments by name: the unnamed ones of the papers, and the platforms' own."""
+"""Devices of experiments by name: the unnamed ones of the papers, and the platforms' own."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _FOLDER = "app/experiments/data/boxes"
 
 @cache
 def box_profile(name: str) -> DeviceProfile:
-    """The profile of a box: a file of the experiments, else the platform's of this name.
+    """The profile of a device: a file of the experiments, else the platform's of this name.
 
     Raises:
         InputError: neither exists.
@@ -26,5 +26,5 @@ def box_profile(name: str) -> DeviceProfile:
     }
     files = {**platforms, **own}
     if name not in files:
-        raise InputError(f"no profile is called {name!r}", mend=f"use one of {', '.join(sorted(files))}")
+        raise InputError(f"no profile is called {name!r}", hint=f"use one of {', '.join(sorted(files))}")
     return read_profile(files[name])

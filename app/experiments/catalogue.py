@@ -31,7 +31,7 @@ def load_experiment(name: str) -> Experiment:
         ServiceError: its data file is wrong.
     """
     if name not in experiment_names():
-        raise InputError(f"there is no experiment {name!r}", mend=f"use one of {', '.join(experiment_names())}")
+        raise InputError(f"there is no experiment {name!r}", hint=f"use one of {', '.join(experiment_names())}")
     claims = _data(f"{name}/claims.yaml")
     try:
         return Experiment(**_data(f"{name}/experiment.yaml"), claims=claims)

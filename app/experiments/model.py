@@ -77,7 +77,7 @@ class Ratio(_Model):
 class Claim(_Model):
     """One published statement.
 
-    ``subject`` is ``box.queue``, ``box.flow`` or a box; several joined by ``+`` are compared one by one.
+    ``subject`` is ``box.queue``, ``box.flow`` or a device; several joined by ``+`` are compared one by one.
     ``against`` is what a change is counted from. ``derived``: not printed, follows from what is.
     ``reproducible: false``: the paper contradicts itself there or does not give enough; ``note`` says which.
     """

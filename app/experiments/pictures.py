@@ -22,7 +22,7 @@ def require_plots(experiment: Experiment) -> None:
         InputError: the experiment has none.
     """
     if not experiment.plots:
-        raise InputError(f"{experiment.name} has no plot", mend="ask for its document with --json")
+        raise InputError(f"{experiment.name} has no plot", hint="ask for its document with --json")
 
 
 def picture(outcome: Outcome) -> str:

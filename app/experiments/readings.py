@@ -62,7 +62,7 @@ def source(claim: Claim, experiment: str, subject: str, operand: Operand | None 
 
 
 def _subject(named: str | None, own: str) -> str:
-    """What begins with a dot belongs to the box of the claim's own subject."""
+    """What begins with a dot belongs to the device of the claim's own subject."""
     if named is not None and named.startswith("."):
         return own.partition(".")[0] + named
     return named or own

@@ -106,7 +106,7 @@ def _cases(experiment: Experiment) -> Iterator[Case]:
         yield from bench(experiment.bench)(experiment)
     except KeyError as missing:
         raise ServiceError(
-            f"experiment {experiment.name}: its data have no {missing}", mend="add it to its experiment.yaml"
+            f"experiment {experiment.name}: its data have no {missing}", hint="add it to its experiment.yaml"
         ) from None
 
 

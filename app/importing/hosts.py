@@ -71,8 +71,8 @@ def host(read: Configuration, image: str, ports: Collection[str], boundary: Coll
                 message="the configuration does not state its image",
                 device=read.device,
                 file=read.file,
-                will_be=image,
-                mend="give --image, or correct hosts.yaml",
+                applied=image,
+                hint="give --image, or correct hosts.yaml",
             )
         )
     return Host(
@@ -97,7 +97,7 @@ def _refused(read: Configuration, plan: InterfacePlan, error: ValidationError) -
         device=read.device,
         interface=plan.name,
         file=read.file,
-        mend="configure it on the box by other means",
+        hint="configure it on the device by other means",
     )
 
 
@@ -116,8 +116,8 @@ def _interface(
                 device=read.device,
                 interface=plan.name,
                 file=read.file,
-                will_be=rate(speed),
-                mend="correct it in hosts.yaml",
+                applied=rate(speed),
+                hint="correct it in hosts.yaml",
             )
         )
     return Interface(

@@ -48,13 +48,13 @@ class Imported:
 
 
 def import_configurations(read: Sequence[Configuration], name: str) -> Imported:
-    """The intents and the inventory of some boxes; pure.
+    """The intents and the inventory of some devices; pure.
 
-    Compiling each intent on the network gives what the boxes hold on the sides it is for, but for what findings
+    Compiling each intent on the network gives what the devices hold on the sides it is for, but for what findings
     tell.
 
     Raises:
-        InputError: two configurations are of one device, or no box does anything for quality of service.
+        InputError: two configurations are of one device, or no device does anything for quality of service.
     """
     by_device: dict[str, Configuration] = {}
     for entry in read:
@@ -75,7 +75,7 @@ def import_configurations(read: Sequence[Configuration], name: str) -> Imported:
         raise InputError(
             "no interface has anything for quality of service",
             Place(file=read[0].file if read else None),
-            "give the running configuration of a box that serves classes",
+            "give the running configuration of a device that serves classes",
         )
     refused = tuple(_refused(entry, by_device) for entry in judged if entry.cost >= NO_INTENT)
     judged = tuple(entry for entry in judged if entry.cost < NO_INTENT)
@@ -141,7 +141,7 @@ def _lacking(judged: Judged, read: Mapping[str, Configuration]) -> Iterator[Find
             "mark no other class reads",
             device=draft.devices[0],
             traffic_class=name,
-            mend="check the class in the intent",
+            hint="check the class in the intent",
         )
     for words in every_class(draft.classes):
         if "match" not in words and words["name"] != RESERVED_CLASS:
@@ -174,8 +174,8 @@ def _difference(found: Difference, file: str, *, kept: bool) -> Finding:
             "interface": found.interface,
             "direction": found.direction,
             "file": file,
-            "asked": found.held,
-            "will_be": found.held if kept else found.made,
+            "requested": found.held,
+            "applied": found.held if kept else found.made,
         }
     )
 
@@ -185,7 +185,7 @@ def _not_expressed(message: str) -> Finding:
         code="import-not-expressed",
         severity=Severity.WARNING,
         message=message,
-        mend="configure it on the box by other means, or give up on it",
+        hint="configure it on the device by other means, or give up on it",
     )
 
 
@@ -203,7 +203,7 @@ def _split(judged: Sequence[Judged], names: Sequence[str]) -> Iterator[Finding]:
                 severity=Severity.INFO,
                 message=f"{where}: an intent of its own, {names[position]}, beside {name}: {which}",
                 device=entry.draft.sides[0].device,
-                mend="name the classes alike on all boxes, or keep both intents",
+                hint="name the classes alike on all devices, or keep both intents",
             )
 
 
@@ -217,7 +217,7 @@ def _whole_boxes(judged: Sequence[Judged], read: Mapping[str, Configuration]) ->
     for name, held in read.items():
         for setting in changed_system(held.plan, held.images[0]):
             if setting not in given.get(name, set()) | _NOT_ASKED:
-                finding = _not_expressed(f"the box's {setting.replace('_', ' ')} is not as delivered")
+                finding = _not_expressed(f"the device's {setting.replace('_', ' ')} is not as delivered")
                 yield finding.model_copy(update={"device": name, "file": held.file})
 
 
@@ -235,7 +235,7 @@ def _unattached(read: Configuration) -> Iterator[Finding]:
                     "device": read.device,
                     "file": read.file,
                     "line": line.number,
-                    "mend": "attach it, or remove it from the box",
+                    "hint": "attach it, or remove it from the device",
                 }
             )
 
@@ -255,8 +255,8 @@ def _unread(read: Configuration) -> Iterator[Finding]:
             finding = Finding(
                 code="access-group-undefined",
                 severity=Severity.WARNING,
-                message=f"{line.text}{context}: the box has no {line.undefined}",
-                mend=f"define {line.undefined}, or correct the line",
+                message=f"{line.text}{context}: the device has no {line.undefined}",
+                hint=f"define {line.undefined}, or correct the line",
             )
         else:
             finding = _not_expressed(f"{line.text!r}{context} is not understood")

@@ -1,4 +1,4 @@
-"""Whether a compiled plan is what a box holds, in meaning: on the sides of a draft, and for the whole box."""
+"""Whether a compiled plan is what a device holds, in meaning: on the sides of a draft, and for the whole device."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from app.plan.model import (
 from app.platforms.base import platform
 
 _DELIVERED = ("", "mls qos\n")
-"""Configurations of boxes as delivered: as such, and where quality of service has to be switched on."""
+"""Configurations of devices as delivered: as such, and where quality of service has to be switched on."""
 LONGEST = 160
 """Characters of one side of a difference."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """A place where the compiled plan is not the held one; ``interface`` is None for the whole box."""
+    """A place where the compiled plan is not the held one; ``interface`` is None for the whole device."""
 
     device: str
     interface: str | None
@@ -50,7 +50,7 @@ class Difference:
 
     @property
     def renamed(self) -> bool:
-        """Whether only what the box calls something differs."""
+        """Whether only what the device calls something differs."""
         return self.place.rpartition(".")[2] in ("name", "policy") and "None" not in (self.held, self.made)
 
     @property
@@ -267,7 +267,7 @@ def _unnumbered(policers: Iterable[InterfacePolicer]) -> tuple[InterfacePolicer,
 
 
 def changed_system(plan: Plan, image: str) -> tuple[str, ...]:
-    """Fields of a box's device-wide state that are not as delivered."""
+    """Fields of a device's device-wide state that are not as delivered."""
     box = platform(plan.platform)
     usual = [box.parse(text, plan.device, image).system for text in _DELIVERED]
     return tuple(

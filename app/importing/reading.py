@@ -29,7 +29,7 @@ class Configuration:
 
     @property
     def box(self) -> Boxes:
-        """What an inventory says of such a box."""
+        """What an inventory says of such a device."""
         return platform(self.platform).boxes
 
 

@@ -1,4 +1,4 @@
-"""From sides to drafts that compile to what the boxes hold: what fits together is found by compiling it."""
+"""From sides to drafts that compile to what the devices hold: what fits together is found by compiling it."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Search:
         yield from (self._improved(self._best_image(group, entry)) for group in best)
 
     def _grouped(self, entry: Configuration, found: Iterable[Side]) -> list[Judged]:
-        """The sides of one box in as few drafts as they go."""
+        """The sides of one device in as few drafts as they go."""
         groups: list[Judged] = []
         for side in sorted(found, key=lambda s: (s.direction == "input", -len(s.classes))):
             images = {entry.device: entry.images[0]}
@@ -102,7 +102,7 @@ class Search:
         return lambda what: self._told(side.device, ", ".join(side.ports), side.direction, name, what)
 
     def _sides(self, name: str, entry: Configuration) -> Iterator[tuple[Side, ...]]:
-        """The configured sides of a box, in each way that they can be read."""
+        """The configured sides of a device, in each way that they can be read."""
         plan = entry.plan
         if not is_switch(plan):
             yield tuple(sides(name, plan.interfaces, self._told))
@@ -137,7 +137,7 @@ class Search:
             return None
 
     def _best_image(self, judged: Judged, entry: Configuration) -> Judged:
-        """The draft with the image that gives most of what the box holds, where the image is not known."""
+        """The draft with the image that gives most of what the device holds, where the image is not known."""
         best = judged
         for image in entry.images[1:]:
             if best.cost == 0:

@@ -1,4 +1,4 @@
-"""What is configured on the sides of a box's interfaces, as classes in the words of the intent."""
+"""What is configured on the sides of a device's interfaces, as classes in the words of the intent."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from app.plan.model import (
 Direction = Literal["input", "output"]
 CLASS_DEFAULT = "class-default"
 LISTED = "list-"
-"""How classes are called that a box knows by the number of an access list alone."""
+"""How classes are called that a device knows by the number of an access list alone."""
 _PLAIN = (Discipline.FIFO, Discipline.FLOW_WFQ)
 _TRUSTS = {Trust.DSCP: "dscp", Trust.COS: "cos", Trust.PHONE: "phone", Trust.NONE: "none"}
 
@@ -232,5 +232,5 @@ def efficiency_of(interface: InterfacePlan, tell: Tell) -> Words:
 
 
 def unqueued(queue: Queue) -> Queue:
-    """A queue without the limits that a box's buffers give it, which no class asks for."""
+    """A queue without the limits that a device's buffers give it, which no class asks for."""
     return queue.model_copy(update={"limit_packets": None, "thresholds": (), "buffer_percent": None})

@@ -26,11 +26,11 @@ from app.plan.request import Feature
 from app.platforms.base import platform
 
 _CONTROL = {"dscp": frozenset(range(48, 64)), "cos": frozenset({6, 7})}
-"""Marks of network control, which boxes serve without being asked."""
+"""Marks of network control, which devices serve without being asked."""
 
 
 Reading = tuple[Literal["dscp", "cos", "both"], bool]
-"""By which marks the queues of a box without rules are told, and whether those of network control count; by
+"""By which marks the queues of a device without rules are told, and whether those of network control count; by
 ``both`` a class is a CoS with the DSCPs that the maps give it."""
 READINGS: tuple[Reading, ...] = (
     ("dscp", False), ("cos", False), ("cos", True), ("dscp", True), ("both", False), ("both", True),
@@ -50,7 +50,7 @@ class _Served:
 
 
 def is_switch(plan: Plan) -> bool:
-    """Whether queues are chosen through the maps of a whole box, or on input."""
+    """Whether queues are chosen through the maps of a whole device, or on input."""
     system = plan.system
     return bool(system.cos_to_queue or system.dscp_to_queue or system.queue_on_input)
 
@@ -64,7 +64,7 @@ def switch_sides(
     plan: Plan, changed: Sequence[str], usual: Mapping[str, InterfacePlan], reading: Reading, told: Told
 ) -> Iterator[Side]:
     """The configured sides of a switch. ``changed`` are fields of the system that are not as delivered, ``usual``
-    the interfaces as a box has them where nobody asks for anything."""
+    the interfaces as a device has them where nobody asks for anything."""
     inputs = [side for entry in plan.interfaces if (side := _input(plan, entry, told)) is not None]
     rules = _rules(plan)
     words = tuple(rule_classes(rules, lambda _: lambda _: None))  # the inputs tell what has no word
@@ -117,7 +117,7 @@ def _input(plan: Plan, entry: InterfacePlan, told: Told) -> Side | None:
 
 
 _OF_ONE = re.compile(r"(.+)-([A-Z][0-9]{0,2})")
-"""How boxes whose class-maps have one kind of match each call those of one class."""
+"""How devices whose class-maps have one kind of match each call those of one class."""
 
 
 def joined(rules: Sequence[Rule]) -> tuple[Rule, ...]:
@@ -194,7 +194,7 @@ def _scheduled(
     usual: InterfacePlan | None,
     inputs: Sequence[Side],
 ) -> bool:
-    """Whether an output is served otherwise than as delivered; a scheduler of the whole box is where inputs are."""
+    """Whether an output is served otherwise than as delivered; a scheduler of the device is where inputs are."""
     if entry.egress.policy is not None:
         return True
     own = entry.egress.scheduler
@@ -267,8 +267,9 @@ def _rest(system: System) -> int | None:
 
 
 def _by_maps(system: System, reading: Reading) -> Iterator[_Served]:
-    """Classes of a box that only trusts marks: one for each queue, of the marks that take it; the first serves the
-    highest marks."""
+    """Classes of a device that only trusts marks: one for each queue, of the marks that take it; the first serves
+    the highest marks.
+    """
     kind, control = reading
     if kind == "both":
         yield from _by_cos(system, control=control)
@@ -299,7 +300,7 @@ def _by_cos(system: System, *, control: bool) -> Iterator[_Served]:
 
 
 def _port_rate(entry: InterfacePlan, scheduler: Scheduler) -> int | None:
-    """What a port sends at most, in bits per second, where the box limits it."""
+    """What a port sends at most, in bits per second, where the device limits it."""
     if entry.egress.shape_rate is not None:
         return entry.egress.shape_rate
     if scheduler.limit_percent is None or entry.bandwidth_kbps is None:
@@ -308,7 +309,7 @@ def _port_rate(entry: InterfacePlan, scheduler: Scheduler) -> int | None:
 
 
 def rated(plan: Plan, rates: Mapping[str, int]) -> Plan:
-    """A plan whose interfaces have the rates (bits per second) of the inventory where the box states none."""
+    """A plan whose interfaces have the rates (bits per second) of the inventory where the device states none."""
     return plan.model_copy(
         update={
             "interfaces": tuple(

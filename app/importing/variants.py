@@ -19,15 +19,15 @@ _OPTIONAL = (
     ("treatment", "shape"),
     ("mark", "cos"),
 )
-"""What a class may do without, where the box has it of itself or it follows from the rest."""
+"""What a class may do without, where the device has it of itself or it follows from the rest."""
 
 
 def other_drafts(draft: Draft, plans: Mapping[str, Plan]) -> Iterator[Draft]:
-    """Drafts that may give more of what the boxes hold."""
+    """Drafts that may give more of what the devices hold."""
     yield from _other_sides(draft)
     yield from _in_percent(draft)
     if draft.classes:
-        # Boxes that fill their queues in the order of the classes.
+        # Devices that fill their queues in the order of the classes.
         yield replace(draft, classes=(*reversed(draft.classes[:-1]), draft.classes[-1]))
         first = [c for c in draft.classes[:-1] if "priority" in c.get("treatment", {})]
         others = [c for c in reversed(draft.classes[:-1]) if c not in first]
@@ -38,7 +38,7 @@ def other_drafts(draft: Draft, plans: Mapping[str, Plan]) -> Iterator[Draft]:
 
 
 def _in_percent(draft: Draft) -> Iterator[Draft]:
-    """Weights as whole per cents of what priority leaves: boxes hold weights that were rounded from such."""
+    """Weights as whole per cents of what priority leaves: devices hold weights that were rounded from such."""
     weights = [words.get("treatment", {}).get("bandwidth", {}).get("weight", 0) for words in draft.classes]
     total = sum(weights)
     if total == 0 or sum(map(bool, weights)) > 100:
@@ -77,7 +77,7 @@ def _with_side(draft: Draft, position: int, **change: object) -> Draft:
 
 
 def _capped(words: Words, plans: Iterable[Plan]) -> Iterator[Words]:
-    """A class that is first without a cap with a share that the box holds for it without enforcing it."""
+    """A class that is first without a cap with a share that the device holds for it without enforcing it."""
     if words.get("treatment", {}).get("priority") is not True:
         return
     for share in dict.fromkeys(share for plan in plans for share in _idle_shares(plan)):

@@ -23,7 +23,7 @@ _NAMES = {number: name for name, number in reversed(DSCP_NAMES.items()) if name 
 
 
 def spelt(name: str) -> str:
-    """A box's name for a class or policy as the language writes names."""
+    """A device's name for a class or policy as the language writes names."""
     plain = re.sub(r"[^A-Za-z0-9_-]", "-", name)[:_LONGEST_NAME]
     if not plain[:1].isalpha():
         plain = f"c-{plain}"[:_LONGEST_NAME]
@@ -200,7 +200,7 @@ def share_of(queue: Queue) -> Words:
 
 
 def red_of(red: Red) -> Words:
-    """Early detection with all its curves, but for those in per cent of a queue: these are a box's own."""
+    """Early detection with all its curves, but for those in per cent of a queue: these are a device's own."""
     if red.unit == "percent":
         return {"ecn": True} if red.ecn else {}
     unit = {"packets": "packets", "bytes": "B", "ms": "ms"}[red.unit]

@@ -42,7 +42,7 @@ def _listed(value: object) -> object:
 
 
 def _distinct(values: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
-    # Said twice means the same, but a box would print it once: the plan must equal what is read back.
+    # Said twice means the same, but a device would print it once: the plan must equal what is read back.
     return tuple(dict.fromkeys(values))
 
 

@@ -51,7 +51,7 @@ def find_conflicts(document: Document, catalogue: Catalogue) -> Iterator[InputEr
 
 
 def _placed(document: Document, found: Iterable[Conflict]) -> Iterator[InputError]:
-    return (InputError(c.message, document.place(c.path), c.mend) for c in found)
+    return (InputError(c.message, document.place(c.path), c.hint) for c in found)
 
 
 def _twice(document: Document, applications: Sequence[str | None]) -> Iterator[InputError]:
@@ -114,9 +114,9 @@ def _unknown_applications(
             for application in _texts(term, "application"):
                 if application not in known:
                     near = get_close_matches(application, known, n=1)
-                    mend = f"did you mean {near[0]!r}?" if near else f"known: {listed(known)}"
+                    hint = f"did you mean {near[0]!r}?" if near else f"known: {listed(known)}"
                     place = document.place((*here, "match", key, index, "application"))
-                    yield InputError(f"unknown application {shortened(application)}", place, mend)
+                    yield InputError(f"unknown application {shortened(application)}", place, hint)
         children = _mappings(entry.get("treatment"), "children")
         yield from _unknown_applications(document, children, known, (*here, "treatment", "children"))
 

@@ -104,7 +104,7 @@ class Files:
         except (OSError, RuntimeError):  # a loop of symbolic links
             return False
         if outside:
-            raise InputError(f"{entry!r} leads out of {folder}", mend="put the file itself into the folder")
+            raise InputError(f"{entry!r} leads out of {folder}", hint="put the file itself into the folder")
         return True
 
     def read(self, name: str) -> Document:
@@ -162,29 +162,29 @@ class Sheets:
                     self.problems.extend(e for e in error.problems() if isinstance(e, InputError))
                 else:
                     where = document.place(("include", index))
-                    self.problems.append(InputError(f"cannot include: {error.message}", where, error.mend))
+                    self.problems.append(InputError(f"cannot include: {error.message}", where, error.hint))
         self.order.append((document, header))
 
     def _include(self, beside: str, entry: str, trail: tuple[str, ...]) -> None:
         folders = (str(PurePosixPath(beside).parent), SHIPPED)
         folder = next((f for f in folders if self.source.has(f, entry)), None)
         if folder is None:
-            raise InputError(f"there is no {entry!r}", mend=f"it is looked for in {folders[0]} and in {LIBRARY}/")
+            raise InputError(f"there is no {entry!r}", hint=f"it is looked for in {folders[0]} and in {LIBRARY}/")
         name = _name(folder, entry)
         if name in trail:
             way = " → ".join((*trail[trail.index(name) :], name))
-            raise InputError(f"{entry!r} includes itself", mend=f"break the circle: {way}")
+            raise InputError(f"{entry!r} includes itself", hint=f"break the circle: {way}")
         if name in self._seen:
             return
         if len(trail) > MAX_INCLUDE_DEPTH:
-            raise InputError(f"{entry!r} is more than {MAX_INCLUDE_DEPTH} includes deep", mend="include it sooner")
+            raise InputError(f"{entry!r} is more than {MAX_INCLUDE_DEPTH} includes deep", hint="include it sooner")
         if len(self._seen) >= MAX_FILES:
-            raise InputError(f"{entry!r} is one file more than {MAX_FILES}", mend="join some of the files")
+            raise InputError(f"{entry!r} is one file more than {MAX_FILES}", hint="join some of the files")
         self._seen.add(name)
         document = self.source.read(name)
         if self._bytes + len(document.text) > MAX_BYTES or self._values + len(document.marks) > MAX_NODES:
             limit = f"{MAX_BYTES:,} bytes or {MAX_NODES:,} values"
-            raise InputError(f"with {entry!r} the intent has more than {limit}", mend="include less")
+            raise InputError(f"with {entry!r} the intent has more than {limit}", hint="include less")
         if not isinstance(document.data, dict):
             where = document.place(())
             raise InputError(
@@ -213,16 +213,16 @@ class Sheets:
     def _check_library(self, document: Document) -> None:
         for key, value in document.data.items():
             if key not in Library.model_fields:
-                mend = f"only the intent itself may: an included file has {', '.join(Library.model_fields)}"
+                hint = f"only the intent itself may: an included file has {', '.join(Library.model_fields)}"
                 if key not in WrittenIntent.model_fields:
                     near = get_close_matches(key, Library.model_fields, n=1)
-                    mend = (
+                    hint = (
                         f"did you mean {near[0]!r}?" if near else f"known here: {', '.join(Library.model_fields)}"
                     )
-                self.problems.append(InputError(f"unknown key {shortened(key)}", document.key_place((key,)), mend))
+                self.problems.append(InputError(f"unknown key {shortened(key)}", document.key_place((key,)), hint))
             elif key in MERGED and not isinstance(value, list):
-                where, mend = document.place((key,)), "write a list such as [a, b]"
-                self.problems.append(InputError(f"{shortened(value)} is not a list", where, mend))
+                where, hint = document.place((key,)), "write a list such as [a, b]"
+                self.problems.append(InputError(f"{shortened(value)} is not a list", where, hint))
         if "version" in document.data:
             self._validated(document, {"version": document.data["version"]})
 

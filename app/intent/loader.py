@@ -174,8 +174,8 @@ def _told(problems: list[InputError], first: str) -> list[InputError]:
     """As many problems as a person reads, in order; a last one says that there are more."""
     told = _in_order(problems[:MOST_PROBLEMS], first)
     if len(problems) > MOST_PROBLEMS:
-        mend = "correct these first"
-        told.append(InputError(f"more than {MOST_PROBLEMS} problems: the others are not told", Place(first), mend))
+        hint = "correct these first"
+        told.append(InputError(f"more than {MOST_PROBLEMS} problems: the others are not told", Place(first), hint))
     return told
 
 

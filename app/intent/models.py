@@ -213,8 +213,8 @@ class Intent(Model):
         Raises:
             KeyError: there is no such class.
         """
-        asked = check.objective.get(name) or self.traffic_class(name).objective
-        return asked.resolved() if asked else None
+        requested = check.objective.get(name) or self.traffic_class(name).objective
+        return requested.resolved() if requested else None
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -242,7 +242,7 @@ class Conflict:
 
     path: tuple[str | int, ...]
     message: str
-    mend: str
+    hint: str
 
 
 @dataclass(frozen=True)
@@ -318,14 +318,14 @@ def levels(
 
 
 def _sums(path: tuple[str | int, ...], treatments: Sequence[Treatment]) -> Iterator[Conflict]:
-    asked = Asked.by(treatments)
-    if len(asked.units) > 1:
-        units = ", ".join(asked.units)
+    requested = Asked.by(treatments)
+    if len(requested.units) > 1:
+        units = ", ".join(requested.units)
         yield Conflict(path, f"bandwidth is given in mixed units ({units})", "use one unit for all classes")
-    if asked.remaining_percent > 100:
-        message = f"the remaining_percent of all classes sum to {asked.remaining_percent}"
-        yield Conflict(path, message, f"at most 100: take away {asked.remaining_percent - 100}")
-    total = asked.priority_percent + asked.bandwidth_percent
+    if requested.remaining_percent > 100:
+        message = f"the remaining_percent of all classes sum to {requested.remaining_percent}"
+        yield Conflict(path, message, f"at most 100: take away {requested.remaining_percent - 100}")
+    total = requested.priority_percent + requested.bandwidth_percent
     if total > 100:
         message = f"the percents of all classes sum to {total}"
         yield Conflict(path, message, f"at most 100: take away {total - 100}")
@@ -348,12 +348,12 @@ def unknown_classes(
         for index, name in enumerate(names):
             if name not in every:
                 near = get_close_matches(name, known, n=1)
-                mend = f"did you mean {near[0]!r}?" if near else f"classes: {listed(known)}"
-                yield Conflict(("verify", position, key, index), f"unknown class {shortened(name)}", mend)
+                hint = f"did you mean {near[0]!r}?" if near else f"classes: {listed(known)}"
+                yield Conflict(("verify", position, key, index), f"unknown class {shortened(name)}", hint)
 
 
 def policy_conflicts(policies: Sequence[tuple[str | None, str | None]]) -> Iterator[Conflict]:
-    """Policy names used for both directions: a box holds one policy of a name."""
+    """Policy names used for both directions: a device holds one policy of a name."""
     directions: dict[str, set[str | None]] = {}
     for position, (direction, name) in enumerate(policies):
         used = directions.setdefault(name, set()) if name is not None else set()

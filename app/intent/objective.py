@@ -130,13 +130,13 @@ class ObjectiveSpec(Model):
 
     def bounds(self) -> Objective:
         """The same as the judge takes it, the preset's bounds in place of its name."""
-        asked = self.resolved()
-        label, variation = next(iter(asked.variation.items())) if asked.variation else (None, None)
+        requested = self.resolved()
+        label, variation = next(iter(requested.variation.items())) if requested.variation else (None, None)
         return Objective(
-            delay={label: bound for label, bound in asked.delay.items() if label != MEAN},
-            mean=asked.delay.get(MEAN),
+            delay={label: bound for label, bound in requested.delay.items() if label != MEAN},
+            mean=requested.delay.get(MEAN),
             variation=variation,
             variation_quantile=quantile_of(label) if label else DEFAULT_VARIATION_QUANTILE,
-            loss=asked.loss,
-            episode_packets=asked.episode_packets,
+            loss=requested.loss,
+            episode_packets=requested.episode_packets,
         )

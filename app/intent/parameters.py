@@ -33,7 +33,7 @@ Scalar = str | int | float | bool
 def _value(value: Any) -> Any:
     entries = value if isinstance(value, list) else [value]
     if not entries or any(not isinstance(entry, Scalar) for entry in entries):
-        told = shortened(value).replace(": ", ":")  # what follows a colon and a space is the mend
+        told = shortened(value).replace(": ", ":")  # what follows a colon and a space is the hint
         raise ValueError(
             f"{told} is no value of a parameter: give text, a number, true or false, or a list of these"
         )
@@ -109,7 +109,7 @@ class Resolution:
         made = ", ".join(f"${{{n}}} is {shortened(self.known[n].value)} from {self.known[n].where}" for n in names)
         if not made:
             return problem
-        return InputError(problem.message, problem.where, f"{problem.mend}; {made}" if problem.mend else made)
+        return InputError(problem.message, problem.where, f"{problem.hint}; {made}" if problem.hint else made)
 
     def _in(self, document: Document, path: Path_, value: Any) -> Any:
         if isinstance(value, dict):
@@ -129,7 +129,7 @@ class Resolution:
         self.used.update(names)
         missing = [name for name in names if name not in self.known]
         self.unknown.extend(
-            InputError(f"unknown parameter {shortened(name)}", where, self._mend(name))
+            InputError(f"unknown parameter {shortened(name)}", where, self._hint(name))
             for name in missing
             if name not in self.broken and len(self.unknown) <= MOST_UNKNOWN
         )
@@ -151,7 +151,7 @@ class Resolution:
     def _interpolated(self, text: str) -> str:
         return _REFERENCE.sub(lambda found: _text(self.known[found[1]].value), text)
 
-    def _mend(self, name: str) -> str:
+    def _hint(self, name: str) -> str:
         near = get_close_matches(name, self.known, n=1)
         return f"did you mean {near[0]!r}?" if near else f"give it under parameters, or with --set {name}=VALUE"
 
@@ -165,7 +165,7 @@ class Resolution:
                     message=f"nothing refers to parameter {name!r}",
                     file=parameter.where.file,
                     line=parameter.where.line,
-                    mend=f"refer to it as ${{{name}}}, or take it away",
+                    hint=f"refer to it as ${{{name}}}, or take it away",
                 )
 
 
@@ -194,8 +194,8 @@ def read_settings(settings: Sequence[str]) -> tuple[dict[str, Parameter], dict[s
             message = f"{shortened(text)} cannot be read as a value"
             problems[name] = InputError(message, where, "put it in quotes if it is meant as text")
         except ValueError as error:
-            message, _, mend = str(error).partition(": ")
-            problems[name] = InputError(message, where, mend)
+            message, _, hint = str(error).partition(": ")
+            problems[name] = InputError(message, where, hint)
     return found, problems
 
 
@@ -210,6 +210,6 @@ def unknown_settings(
             continue
         near = get_close_matches(name, names, n=1)
         known = f"known: {', '.join(names)}" if names else "the intent has no parameters"
-        mend = f"did you mean {near[0]!r}?" if near else known
-        problems.append(InputError(f"the intent has no parameter {name!r}", parameter.where, mend))
+        hint = f"did you mean {near[0]!r}?" if near else known
+        problems.append(InputError(f"the intent has no parameter {name!r}", parameter.where, hint))
     return problems

@@ -36,7 +36,7 @@ class Police(Model):
     ``rate`` and ``burst`` are the committed bucket; without a burst it is what the rate brings in 250 ms. With
     ``peak_rate`` the meter has two rates (RFC 2698) and ``excess_burst`` is its peak burst; with ``excess_burst``
     alone it has one rate and three colours (RFC 2697). ``violate`` is what happens beyond the second bucket, the
-    same as ``exceed`` unless given. ``direction`` is the side of a box: ``input`` where the class is recognised,
+    same as ``exceed`` unless given. ``direction`` is the side of a device: ``input`` where the class is recognised,
     ``output`` where it is scheduled.
     """
 

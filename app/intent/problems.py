@@ -1,4 +1,4 @@
-"""What Pydantic finds wrong with a document, in the words of people: the place, the value and the mend."""
+"""What Pydantic finds wrong with a document, in the words of people: the place, the value and the hint."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def as_problem(
     if kind == "extra_forbidden":
         siblings = keys_at(model, (*inside, *own[:-1]))
         near = get_close_matches(str(loc[-1]), siblings, n=1)
-        mend = f"did you mean {near[0]!r}?" if near else f"known here: {', '.join(siblings)}"
-        return InputError(f"unknown key {shortened(loc[-1])}", document.key_place(path), mend)
+        hint = f"did you mean {near[0]!r}?" if near else f"known here: {', '.join(siblings)}"
+        return InputError(f"unknown key {shortened(loc[-1])}", document.key_place(path), hint)
     if kind == "missing" and isinstance(loc[-1], int):
         message = f"{shortened(details['input'])} has too few values"
         return InputError(message, document.place(path), f"write {loc[-1] + 1} of them at least")
@@ -79,11 +79,11 @@ def as_problem(
         said = details["msg"].removeprefix("Value error, ")
         quoted = shortened(details["input"])  # may have a colon of its own
         begin = len(quoted) if said.startswith(quoted) else 0
-        message, _, mend = said[begin:].partition(": ")
-        return InputError(said[:begin] + message, document.place(path), mend)
+        message, _, hint = said[begin:].partition(": ")
+        return InputError(said[:begin] + message, document.place(path), hint)
     if kind in _EXPECTED:
-        expected, mend = _EXPECTED[kind]
-        return InputError(f"{shortened(details['input'])} is not {expected}", document.place(path), mend)
+        expected, hint = _EXPECTED[kind]
+        return InputError(f"{shortened(details['input'])} is not {expected}", document.place(path), hint)
     message = f"{shortened(details['input'])} is not possible here"
     return InputError(message, document.place(path), details["msg"][:1].lower() + details["msg"][1:])
 

@@ -21,7 +21,7 @@ class Problem:
 
     path: Path_ | None
     message: str
-    mend: str
+    hint: str
     line: int | None
     file: str | None
 
@@ -105,7 +105,7 @@ def _problem(problem: QosforgeError, file: str, paths: Mapping[Position, list[Pa
     # Several values begin at one place: it is the one that the problem names, or the nearest around it.
     named = [path for path in found if _leads_to(dotted(path), where.path or "")]
     path = named[-1] if named else found[0] if found else None
-    return Problem(path, problem.message, problem.mend, where.line, where.file)
+    return Problem(path, problem.message, problem.hint, where.line, where.file)
 
 
 def _leads_to(outer: str, inner: str) -> bool:

@@ -12,7 +12,7 @@ from app.intent.match import Vlan
 from app.units import Rate, shortened
 
 OWN_PREFIX = "QOSFORGE"
-"""How the names begin that objects get on a box where the intent gives none."""
+"""How the names begin that objects get on a device where the intent gives none."""
 _PORT = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9 /.:_-]{0,61}[A-Za-z0-9])?")
 _DEVICE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 

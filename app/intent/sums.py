@@ -20,18 +20,18 @@ class Sums:
     """
 
     path: Path_
-    asked: Asked
+    requested: Asked
     wrong: tuple[int, ...]
 
     @property
     def left(self) -> int:
         """Percent that neither priority nor bandwidth asks for."""
-        return 100 - self.asked.priority_percent - self.asked.bandwidth_percent
+        return 100 - self.requested.priority_percent - self.requested.bandwidth_percent
 
     @property
     def remaining_left(self) -> int:
         """Percent of what priority leaves that nobody asks for."""
-        return 100 - self.asked.remaining_percent
+        return 100 - self.requested.remaining_percent
 
 
 def sums(data: Any) -> Iterator[Sums]:

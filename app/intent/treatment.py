@@ -23,8 +23,8 @@ MOST_CLASSES = 256
 class Mark(Model):
     """The marks a class carries behind the edge.
 
-    ``precedence`` writes the upper three bits of the field alone; ``drop_precedence`` is what a box notes for its
-    own queues (and what the last digit of an AF code point says).
+    ``precedence`` writes the upper three bits of the field alone; ``drop_precedence`` is what a device notes for
+    its own queues (and what the last digit of an AF code point says).
     """
 
     dscp: Dscp | None = None
@@ -34,7 +34,7 @@ class Mark(Model):
 
     @property
     def recognised_by(self) -> tuple[Literal["dscp", "precedence"], int] | None:
-        """The field and value by which a box behind the edge tells the class; None where nothing is marked."""
+        """The field and value by which a device behind the edge tells the class; None where nothing is marked."""
         if self.dscp is not None:
             return "dscp", self.dscp
         return ("precedence", self.precedence) if self.precedence is not None else None

@@ -60,10 +60,10 @@ def load_written(written: Written) -> LoadedIntent:
     loaded = parse_intent(written.text, written.file, written.settings(), written.texts())
     unused = sorted(written.included.keys() - loaded.included.keys())
     if unused:
-        mend = f"leave it out, or call it as the policy includes it beside {written.file}"
+        hint = f"leave it out, or call it as the policy includes it beside {written.file}"
         raise InputErrors(
             "not all that was given is included",
-            errors=[InputError("nothing includes this file", Place(file=name), mend) for name in unused],
+            errors=[InputError("nothing includes this file", Place(file=name), hint) for name in unused],
         )
     return loaded
 
@@ -86,16 +86,16 @@ def shipped_policies() -> dict[str, str]:
 
 
 def _misnamed(written: Written) -> list[InputError]:
-    mend = "use letters, digits, '_', '-', '.' and '/' and end in .yaml"
+    hint = "use letters, digits, '_', '-', '.' and '/' and end in .yaml"
     problems = [
-        InputError(f"{shortened(name)} is no name of a file", mend=mend)
+        InputError(f"{shortened(name)} is no name of a file", hint=hint)
         for name in (written.file, *written.included)
         if len(name) > LONGEST_FILE or _FILE.fullmatch(name) is None
     ]
     if len(written.included) > MAX_FILES:
-        problems.append(InputError(f"more than {MAX_FILES} files are included", mend="join some of them"))
+        problems.append(InputError(f"more than {MAX_FILES} files are included", hint="join some of them"))
     if sum(map(len, (written.text, *written.included.values()))) > MAX_BYTES:
-        problems.append(InputError(f"the texts have more than {MAX_BYTES:,} bytes", mend="include less"))
+        problems.append(InputError(f"the texts have more than {MAX_BYTES:,} bytes", hint="include less"))
     if len(written.parameters) > MOST_PARAMETERS:
-        problems.append(InputError(f"more than {MOST_PARAMETERS} parameters are set", mend="set fewer"))
+        problems.append(InputError(f"more than {MOST_PARAMETERS} parameters are set", hint="set fewer"))
     return problems

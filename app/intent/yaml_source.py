@@ -157,7 +157,7 @@ def _parsed(text: str, name: str, bounds: Bounds = TEXT) -> Document:
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
         problem = getattr(error, "problem", None) or "cannot be parsed"
         place = _at(name, mark) if mark else Place(file=name)
-        raise InputError(f"is not YAML: {problem}", place, _mend(text, place)) from None
+        raise InputError(f"is not YAML: {problem}", place, _hint(text, place)) from None
     if node is None:
         raise InputError(
             "is empty", Place(file=name, line=1, column=1), "see policies/ and inventories/ for examples"
@@ -194,7 +194,7 @@ def _bad_character(text: str, name: str, error: ReaderError) -> InputError:
     return InputError(f"is not text: character {error.character!r} is not allowed", place, "remove it")
 
 
-def _mend(text: str, place: Place) -> str:
+def _hint(text: str, place: Place) -> str:
     lines = text.splitlines()
     line = lines[place.line - 1] if place.line and place.line <= len(lines) else ""
     if re.search(r"""[{\[,:]\s*\$\{""", line):
@@ -260,5 +260,5 @@ class _Building:
             result[key] = self.value(value_node, (*path, key))
         return result
 
-    def _problem(self, message: str, place: Place, mend: str) -> None:
-        self.problems.append(InputError(message, place, mend))
+    def _problem(self, message: str, place: Place, hint: str) -> None:
+        self.problems.append(InputError(message, place, hint))

@@ -32,7 +32,7 @@ class DeviceUnknown(InputError):
 
 @dataclass(eq=False)
 class InventoryBroken(StoreError):
-    """The installation's own files describe no network: nobody who asks for it can mend that."""
+    """The installation's own files describe no network: nobody who asks for it can correct that."""
 
 
 NAMES = "letters, digits, '.', '-' and '_', at most 63, and a letter or digit first"
@@ -77,7 +77,7 @@ class Networks:
         except InputError as error:
             raise InventoryBroken(
                 f"the inventory of {name} cannot be used: {_told(error, folder)}",
-                mend=f"correct it: qosforge lint POLICY --network …/{name} names every problem",
+                hint=f"correct it: qosforge lint POLICY --network …/{name} names every problem",
             ) from error
         with self._lock:
             self._read[name] = (stamp, network)
@@ -130,7 +130,7 @@ class Networks:
         except OSError as error:
             raise InventoryBroken(
                 f"the folder of the networks cannot be read: {error.strerror}",
-                mend="let QOSFORGE_INVENTORIES_DIR name the folder of the inventories",
+                hint="let QOSFORGE_INVENTORIES_DIR name the folder of the inventories",
             ) from error
 
 

@@ -93,8 +93,8 @@ def _unknown_keys(document: Document | None, known: tuple[str, ...]) -> Iterator
     for key in document.data:
         if key not in known:
             near = get_close_matches(key, known, n=1)
-            mend = f"did you mean {near[0]!r}?" if near else f"known here: {', '.join(known)}"
-            yield InputError(f"unknown key {shortened(key)}", document.key_place((key,)), mend)
+            hint = f"did you mean {near[0]!r}?" if near else f"known here: {', '.join(known)}"
+            yield InputError(f"unknown key {shortened(key)}", document.key_place((key,)), hint)
 
 
 def _devices(inventory: Inventory, document: Document, problems: list[InputError]) -> Iterator[Device]:
@@ -198,15 +198,15 @@ def _misplaced(host: Any, document: Document, path: Path_, data: dict[str, Any])
         place = document.place((*path, "name"))
         yield InputError("'name' does not belong under data", place, "the device is named by its key: take it away")
     if "reach" in data:
-        mend = "write hostname and port beside data; transport, credentials and jump under it"
-        yield InputError("unknown key 'reach'", document.key_place((*path, "reach")), mend)
+        hint = "write hostname and port beside data; transport, credentials and jump under it"
+        yield InputError("unknown key 'reach'", document.key_place((*path, "reach")), hint)
     if "platform" in data:
         place = document.place((*path, "platform"))
-        mend = "write it beside data, or in the host's group"
-        yield InputError("'platform' does not belong under data", place, mend)
+        hint = "write it beside data, or in the host's group"
+        yield InputError("'platform' does not belong under data", place, hint)
     elif not host.platform:
-        mend = "give it a platform, or a group of groups.yaml that has one"
-        yield InputError(f"{host.name} has no platform", document.key_place((host.name,)), mend)
+        hint = "give it a platform, or a group of groups.yaml that has one"
+        yield InputError(f"{host.name} has no platform", document.key_place((host.name,)), hint)
 
 
 def _named_again(document: Document, path: Path_, bodies: dict[str, Any]) -> Iterator[InputError]:

@@ -61,7 +61,7 @@ def _name(value: str) -> str:
 def _port_name(value: str) -> str:
     # Interface names reach device templates: one newline would be a command on a router.
     if _PORT_NAME.fullmatch(value) is None:
-        raise ValueError(f"{shortened(value)} is not an interface: write it as the box does, like Serial0/0")
+        raise ValueError(f"{shortened(value)} is not an interface: write it as the device does, like Serial0/0")
     return value
 
 

@@ -76,8 +76,8 @@ def _unknown_groups(name: str, body: Any, document: Document, known: list[str]) 
     for position, group in enumerate(_groups(body)):
         if isinstance(group, str) and group not in known:
             near = get_close_matches(group, known, n=1)
-            mend = f"did you mean {near[0]!r}?" if near else f"groups.yaml has {', '.join(known) or 'none'}"
-            yield InputError(f"there is no group {group!r}", document.place((name, "groups", position)), mend)
+            hint = f"did you mean {near[0]!r}?" if near else f"groups.yaml has {', '.join(known) or 'none'}"
+            yield InputError(f"there is no group {group!r}", document.place((name, "groups", position)), hint)
 
 
 def _groups(body: Any) -> list[Any]:

@@ -1,4 +1,4 @@
-"""The overlay: ports and host keys of a lab's boxes, merged over an inventory."""
+"""The overlay: ports and host keys of a lab's devices, merged over an inventory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.intent.yaml_source import read_document
 
 @dataclass(frozen=True)
 class Address:
-    """Where a box's SSH server listens."""
+    """Where a device's SSH server listens."""
 
     hostname: str
     port: int

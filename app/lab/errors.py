@@ -1,4 +1,4 @@
-"""The lab's own errors: what went wrong, where, and what mends it."""
+"""The lab's own errors: what went wrong, where, and what corrects it."""
 
 from __future__ import annotations
 

@@ -21,10 +21,10 @@ class Node:
     members: dict[str, Any]
     problems: list[InputError] = field(default_factory=list)
 
-    def wrong(self, name: str, message: str, mend: str = "") -> None:
+    def wrong(self, name: str, message: str, hint: str = "") -> None:
         """Note a problem of a member (or of the node itself, where the name is empty)."""
         path = f"{self.path}/{name}" if name else self.path
-        self.problems.append(InputError(message, Place(file=self.file, path=path), mend))
+        self.problems.append(InputError(message, Place(file=self.file, path=path), hint))
 
     def _pop(self, name: str) -> Any:
         return self.members.pop(name, None)

@@ -26,9 +26,9 @@ class Ledger:
         interface: str = "",
         direction: str | None = None,
         traffic_class: str | None = None,
-        asked: str | None = None,
-        will_be: str | None = None,
-        mend: str | None = None,
+        requested: str | None = None,
+        applied: str | None = None,
+        hint: str | None = None,
     ) -> None:
         """Note a finding; ``interface`` is empty for the whole device."""
         finding = Finding(
@@ -38,9 +38,9 @@ class Ledger:
             device=self.device,
             direction=direction,
             traffic_class=traffic_class,
-            asked=asked,
-            will_be=will_be,
-            mend=mend,
+            requested=requested,
+            applied=applied,
+            hint=hint,
         )
         places = self._found.setdefault(finding, [])
         if interface and interface not in places:
@@ -55,7 +55,7 @@ class Ledger:
                     Severity.WARNING,
                     f"{what}: {name.replace('_', ' ')} is not carried",
                     interface=interface,
-                    mend="configure it on the box by other means",
+                    hint="configure it on the device by other means",
                 )
 
     def findings(self) -> tuple[Finding, ...]:

@@ -16,7 +16,7 @@ def note_maps(system: System, ledger: Ledger) -> None:
             "openconfig-map-as-rules",
             Severity.INFO,
             "the maps between marks and queues are not in the document: what they make of DSCPs stands as rules, "
-            "the CoS that follows from a DSCP is left to the box",
+            "the CoS that follows from a DSCP is left to the device",
         )
 
 
@@ -39,7 +39,7 @@ def carried_input(system: System, ingress: Ingress, ledger: Ledger, interface: s
                 "trust in the CoS is left out: the model does not match it",
                 interface=interface,
                 direction="input",
-                mend="trust the DSCP",
+                hint="trust the DSCP",
             )
         case Trust.KEEP:
             pass
@@ -50,7 +50,7 @@ def carried_input(system: System, ingress: Ingress, ledger: Ledger, interface: s
             f"the port's own CoS {ingress.port_cos} is left out",
             interface=interface,
             direction="input",
-            mend="take the port's CoS back",
+            hint="take the port's CoS back",
         )
     return ingress.model_copy(update={"rules": rules})
 
@@ -77,8 +77,8 @@ def _as_rules(ledger: Ledger, interface: str, message: str) -> None:
 def output_by_marks(
     system: System, scheduler: Scheduler | None, ledger: Ledger, interface: str
 ) -> tuple[Rule, ...]:
-    """Rules that choose the queues of an output as the box's maps do, by DSCP; none where queues are chosen on
-    input or the box has no maps.
+    """Rules that choose the queues of an output as the device's maps do, by DSCP; none where queues are chosen on
+    input or the device has no maps.
     """
     if scheduler is None or system.queue_on_input:
         return ()
@@ -93,7 +93,7 @@ def output_by_marks(
                 "the map from CoS to queue is left out: the model does not match the CoS",
                 interface=interface,
                 direction="output",
-                mend="map DSCPs to queues",
+                hint="map DSCPs to queues",
             )
         return ()
     return _by_dscp(table, {q.number for q in scheduler.queues})

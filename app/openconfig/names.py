@@ -23,9 +23,9 @@ def unique(name: str, taken: Collection[str], suffix: str) -> str:
 
 
 def queue_names(queues: Iterable[tuple[int, str | None]]) -> dict[tuple[int, str | None], str | None]:
-    """Names that differ from each other, by number and the box's own name; a queue without one keeps none.
+    """Names that differ from each other, by number and the device's own name; a queue without one keeps none.
 
-    Boxes may have several queues of one name; of those all but the first get their number behind it.
+    Devices may have several queues of one name; of those all but the first get their number behind it.
     """
     pairs = list(dict.fromkeys(queues))
     result: dict[tuple[int, str | None], str | None] = {}

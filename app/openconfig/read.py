@@ -17,7 +17,7 @@ from app.openconfig.write import QOS
 from app.plan.model import Egress, Ingress, InterfacePlan, Plan, Red, Rule, Scheduler
 
 PLATFORM = "openconfig"
-"""Platform of a plan that comes from a document alone: the model does not say what box it is for."""
+"""Platform of a plan that comes from a document alone: the model does not say what device it is for."""
 DEEPEST = 40
 """Levels that a document may have; the model has about twenty."""
 
@@ -80,7 +80,7 @@ def import_document(text: str, *, device: str, platform: str = PLATFORM, file: s
             "openconfig-part-not-read",
             Severity.WARNING,
             f"{path} has no place in a plan",
-            mend="configure it on the box by other means",
+            hint="configure it on the device by other means",
         )
     if len(top.problems) == 1:
         raise top.problems[0]

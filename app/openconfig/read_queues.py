@@ -19,7 +19,7 @@ ONE_RATE = "ONE_RATE_TWO_COLOR"
 
 @dataclass(frozen=True)
 class QueueName:
-    """A queue of the document: its number, and the name a box would have for it."""
+    """A queue of the document: its number, and the name a device would have for it."""
 
     number: int
     name: str | None
@@ -39,7 +39,7 @@ def read_queues(qos: Node, ledger: Ledger) -> dict[str, QueueName]:
                 "openconfig-queue-number-chosen",
                 Severity.INFO,
                 f"queue {key} has no queue-id and is counted as {number}",
-                mend="give it its queue-id",
+                hint="give it its queue-id",
             )
         found[key] = QueueName(number, None if key == queue_key(number, None) else key)
     return found
@@ -84,9 +84,9 @@ def read_profiles(qos: Node, ledger: Ledger) -> dict[str, Red | None]:
                 "openconfig-value-approximate",
                 Severity.WARNING,
                 f"drop profile {name}: a plan holds drop probabilities as one in a whole number",
-                asked=f"{percent} %",
-                will_be=f"1 in {denominator}",
-                mend="use a probability such as 100, 50, 33, 25, 20 or 10 %",
+                requested=f"{percent} %",
+                applied=f"1 in {denominator}",
+                hint="use a probability such as 100, 50, 33, 25, 20 or 10 %",
             )
         profile = RedProfile(minimum=minimum, maximum=maximum, denominator=denominator)
         exponent = {} if weight is None else {"weight_exponent": weight}
@@ -107,7 +107,7 @@ def read_policies(qos: Node, queues: dict[str, QueueName], ledger: Ledger) -> di
                 "openconfig-value-approximate",
                 Severity.WARNING,
                 f"scheduler policy {name}: a strict scheduler after one with weights is served before it in a plan",
-                mend="give strict schedulers the lowest sequence numbers",
+                hint="give strict schedulers the lowest sequence numbers",
             )
         served = [q for row, first in zip(ordered, strict, strict=True) for q in _scheduler(row, first, queues)]
         listed = tuple(sorted(served, key=lambda q: not q.priority))

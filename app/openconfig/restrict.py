@@ -39,7 +39,7 @@ class Restricted:
 def restrict(plan: Plan, applications: Mapping[str, Application]) -> Restricted:
     """The part of a plan that OpenConfig can carry. Restricting twice changes nothing more.
 
-    ``applications`` gives the ports of applications that the box recognises itself.
+    ``applications`` gives the ports of applications that the device recognises itself.
 
     Raises:
         InputError: a queue's number does not fit into the model.
@@ -52,7 +52,7 @@ def restrict(plan: Plan, applications: Mapping[str, Application]) -> Restricted:
             "openconfig-lines-not-carried",
             Severity.WARNING,
             f"{len(plan.unknown)} lines of the configuration are not understood and not in the document",
-            mend="look at them with `qosforge validate --live`",
+            hint="look at them with `qosforge validate --live`",
         )
     plain = [_interface(plan, entry, applications, ledger) for entry in plan.interfaces]
     return Restricted(plan.model_copy(update=_named(plain)), ledger.findings())
@@ -69,13 +69,13 @@ def _interface(
             "header compression, multilink and fragmentation have no place in the model",
             interface=entry.name,
             direction="output",
-            mend="configure them on the box by other means",
+            hint="configure them on the device by other means",
         )
     if entry.bandwidth_kbps is not None:
         ledger.add(
             "openconfig-bandwidth-not-carried",
             Severity.INFO,
-            "the bandwidth that a box believes an interface to have is no part of the model",
+            "the bandwidth that a device believes an interface to have is no part of the model",
             interface=entry.name,
         )
     ingress = carried_input(plan.system, entry.ingress, ledger, entry.name)
@@ -110,7 +110,7 @@ def _egress(plan: Plan, entry: InterfacePlan, applications: Mapping[str, Applica
         ledger.add(
             "openconfig-scheduler-per-interface",
             Severity.INFO,
-            "the scheduler of the whole box stands at every interface: the model has none for a box",
+            "the scheduler of the whole device stands at every interface: the model has none for a device",
             interface=entry.name,
             direction="output",
         )
@@ -145,7 +145,7 @@ def _rules(
                 interface=interface,
                 direction=direction,
                 traffic_class=rule.name,
-                mend="police the class on the box by other means",
+                hint="police the class on the device by other means",
             )
         terms = carried_terms(rule, applications, ledger, interface, direction)
         if rule.none_of or (rule.any_of and not terms):
@@ -157,7 +157,7 @@ def _rules(
                 interface=interface,
                 direction=direction,
                 traffic_class=rule.name,
-                mend="give the class a match by DSCP, addresses, protocol or ports",
+                hint="give the class a match by DSCP, addresses, protocol or ports",
             )
         elif terms:
             found.append(

@@ -10,7 +10,7 @@ from app.plan.model import Discipline, Queue, Red, RedProfile, Scheduler, Share,
 
 QUEUE_CARRIED = ("number", "name", "priority", "share", "capped", "red", "limit_packets", "burst")
 PACKET_BYTES = 1500
-"""Bytes that stand for a packet where a box counts its thresholds in packets (an Ethernet MTU)."""
+"""Bytes that stand for a packet where a device counts its thresholds in packets (an Ethernet MTU)."""
 _BYTES_A_UNIT = {"packets": PACKET_BYTES, "bytes": 1}
 _CAPS = (ShareUnit.PERCENT, ShareUnit.KBPS, ShareUnit.REMAINING_PERCENT)
 
@@ -45,15 +45,15 @@ def carried_scheduler(
     return Scheduler(discipline=chosen, queues=carried)
 
 
-def _scheduling(ledger: Ledger, interface: str, asked: str, will_be: str) -> None:
+def _scheduling(ledger: Ledger, interface: str, requested: str, applied: str) -> None:
     ledger.add(
         "openconfig-scheduling-approximate",
         Severity.INFO,
         "the model has strict priority and weights only",
         interface=interface,
         direction="output",
-        asked=asked,
-        will_be=will_be,
+        requested=requested,
+        applied=applied,
     )
 
 
@@ -71,7 +71,7 @@ def _weights(scheduler: Scheduler, queues: list[Queue], bandwidth_kbps: int | No
             caps = sum(_in(q.share, kbps, bandwidth_kbps) for q in queues if q.priority and q.capped and q.share)
         left = whole - caps - sum(weights.values())
         weights.update(dict.fromkeys(unset, max(left // len(unset), 1)))
-    # Boxes that speak OpenConfig may refuse weights above 100: rates are told in lowest terms.
+    # Devices that speak OpenConfig may refuse weights above 100: rates are told in lowest terms.
     factor = (math.gcd(*weights.values()) or 1) if kbps else 1
     return {number: weight // factor for number, weight in weights.items()}
 
@@ -99,8 +99,8 @@ def _queue(queue: Queue, weight: int | None, ledger: Ledger, interface: str) -> 
     share = queue.share if capped else None
     if not queue.priority and weight is not None:
         share = Share(unit=ShareUnit.WEIGHT, value=weight)
-    asked = queue.share
-    if asked is not None and share is None:
+    requested = queue.share
+    if requested is not None and share is None:
         ledger.add(
             "openconfig-share-not-carried",
             Severity.INFO,
@@ -108,9 +108,9 @@ def _queue(queue: Queue, weight: int | None, ledger: Ledger, interface: str) -> 
             interface=interface,
             direction="output",
             traffic_class=queue.name,
-            asked=f"{asked.value} {asked.unit.value}",
+            requested=f"{requested.value} {requested.unit.value}",
         )
-    if asked is not None and share is not None and asked.unit is not share.unit:
+    if requested is not None and share is not None and requested.unit is not share.unit:
         ledger.add(
             "openconfig-share-as-weight",
             Severity.INFO,
@@ -118,8 +118,8 @@ def _queue(queue: Queue, weight: int | None, ledger: Ledger, interface: str) -> 
             interface=interface,
             direction="output",
             traffic_class=queue.name,
-            asked=f"{asked.value} {asked.unit.value}",
-            will_be=f"weight {share.value}",
+            requested=f"{requested.value} {requested.unit.value}",
+            applied=f"weight {share.value}",
         )
     red = None if queue.red is None else _red(queue.red, queue.name or str(queue.number), ledger, interface)
     if queue.burst is not None and not capped:
@@ -146,7 +146,7 @@ def drop_denominator(percent: int) -> int:
 
 
 def _red(red: Red, name: str, ledger: Ledger, interface: str) -> Red | None:
-    """One profile for all packets: that of unmarked traffic where the box has several."""
+    """One profile for all packets: that of unmarked traffic where the device has several."""
     unit = _BYTES_A_UNIT.get(red.unit)
     if not red.profiles or unit is None:
         ledger.add(
@@ -156,7 +156,7 @@ def _red(red: Red, name: str, ledger: Ledger, interface: str) -> Red | None:
             interface=interface,
             direction="output",
             traffic_class=name,
-            mend="configure the drop profile on the box by other means",
+            hint="configure the drop profile on the device by other means",
         )
         return None
     chosen = next((p for p in red.profiles if 0 in p.dscp or 0 in p.precedence), red.profiles[0])
@@ -174,9 +174,9 @@ def _red(red: Red, name: str, ledger: Ledger, interface: str) -> Red | None:
             interface=interface,
             direction="output",
             traffic_class=name,
-            asked=f"{len(red.profiles)} profiles, {_told(chosen, red.unit)} for unmarked packets",
-            will_be=_told(profile, "bytes"),
-            mend="leave WRED out, or accept one profile",
+            requested=f"{len(red.profiles)} profiles, {_told(chosen, red.unit)} for unmarked packets",
+            applied=_told(profile, "bytes"),
+            hint="leave WRED out, or accept one profile",
         )
     return carried
 

@@ -47,7 +47,7 @@ def carried_terms(
                 interface=interface,
                 direction=direction,
                 traffic_class=rule.name,
-                mend="match DSCPs, addresses, protocols or ports",
+                hint="match DSCPs, addresses, protocols or ports",
             )
             continue
         if term.application:
@@ -58,7 +58,7 @@ def carried_terms(
                 interface=interface,
                 direction=direction,
                 traffic_class=rule.name,
-                mend="mark the traffic at its hosts where ports are not enough",
+                hint="mark the traffic at its hosts where ports are not enough",
             )
         for header in _headers(term, applications):
             found.update(dict.fromkeys(_single(header)))

@@ -38,7 +38,7 @@ class Exported:
 
 
 def export_plan(plan: Plan, applications: Mapping[str, Application]) -> Exported:
-    """The document of a plan; ``applications`` gives the ports of applications the box recognises itself.
+    """The document of a plan; ``applications`` gives the ports of applications the device recognises itself.
 
     Raises:
         InputError: a queue's number does not fit into the model.

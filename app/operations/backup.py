@@ -113,12 +113,12 @@ def _take_rows(_settings: Settings, database: Database, writer: Writer, scratch:
 
 
 def _incomplete(settings: Settings, lacks: tuple[Reference, ...], damaged: Collection[str]) -> BackupIncomplete:
-    mend = "restore them from an earlier backup, or take what there is with --allow-incomplete"
+    hint = "restore them from an earlier backup, or take what there is with --allow-incomplete"
     place = Place()
     if is_embedded(settings.database_url):
         place = Place(file=str(settings.artifacts_dir))
-        mend = f"check that QOSFORGE_VAR_DIR names the run directory of this store, {mend}"
-    return BackupIncomplete("the backup would be incomplete", place, mend, lacks, frozenset(damaged))
+        hint = f"check that QOSFORGE_VAR_DIR names the run directory of this store, {hint}"
+    return BackupIncomplete("the backup would be incomplete", place, hint, lacks, frozenset(damaged))
 
 
 def verify(path: Path) -> Verified:
@@ -158,7 +158,7 @@ def restore(path: Path, into: str) -> Restored:
     to_server = "://" in into
     url = database_url(into) if to_server else None
     if url is not None and url.get_backend_name() == "sqlite":
-        raise InputError("a backup of SQLite is restored into a folder", mend="name the run directory to be")
+        raise InputError("a backup of SQLite is restored into a folder", hint="name the run directory to be")
 
     def accept(manifest: Manifest) -> None:
         _accept(manifest, path, "postgresql" if to_server else "sqlite")

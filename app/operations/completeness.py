@@ -35,11 +35,11 @@ class BackupIncomplete(StoreError):
 
     def problems(self) -> list[QosforgeError]:
         told: list[QosforgeError] = [
-            StoreError(describe(one, damaged=one.artifact in self.damaged), self.where, self.mend)
+            StoreError(describe(one, damaged=one.artifact in self.damaged), self.where, self.hint)
             for one in self.lacks[:_MOST_TOLD]
         ]
         more = len(self.lacks) - _MOST_TOLD
-        return [*told, StoreError(f"and {more} more artifacts", self.where, self.mend)] if more > 0 else told
+        return [*told, StoreError(f"and {more} more artifacts", self.where, self.hint)] if more > 0 else told
 
     def __str__(self) -> str:
         return "\n".join(str(problem) for problem in self.problems())

@@ -24,7 +24,7 @@ CHECKS: dict[str, Check] = {
     "database": storage.check_database,
     "artifacts": storage.check_artifacts,
     "executors": running.check_executors,
-    "boxes": running.check_unsettled,
+    "devices": running.check_unsettled,
     "users": choices.check_users,
     "networks": outside.check_networks,
     "credentials": sources.check_sources,
@@ -44,7 +44,7 @@ def examine(settings: Settings, checks: Collection[str] = tuple(CHECKS)) -> list
     every = CHECKS | ON_REQUEST
     for name in checks:
         if name not in every:
-            raise InputError(f"there is no check {name!r}", mend=f"known: {', '.join(every)}")
+            raise InputError(f"there is no check {name!r}", hint=f"known: {', '.join(every)}")
     around = Surroundings(settings, os.environ)
     results: list[Result] = []
     for name in checks:
@@ -52,7 +52,7 @@ def examine(settings: Settings, checks: Collection[str] = tuple(CHECKS)) -> list
             results.extend(every[name](around))
         except QosforgeError as error:
             results.extend(
-                Result(name, State.FAILED, f"{one.where}: {one.message}".removeprefix(": "), one.mend)
+                Result(name, State.FAILED, f"{one.where}: {one.message}".removeprefix(": "), one.hint)
                 for one in error.problems()
             )
         except (OSError, sqlite3.Error, sa.exc.SQLAlchemyError) as error:

@@ -43,7 +43,7 @@ class Retained:
     """What a retention dropped, or would drop.
 
     ``before`` is the moment before which runs had to end; ``artifacts_before`` the one before which an artifact had
-    to be stored last: earlier where ``held_by`` names an unfinished run (or one with a box between two states).
+    to be stored last: earlier where ``held_by`` names an unfinished run (or one with a device between two states).
     """
 
     before: datetime
@@ -65,17 +65,17 @@ def duration(text: str) -> timedelta:
     """
     found = _KEEP.fullmatch(text.strip())
     if found is None or int(found[1]) == 0:
-        raise InputError(f"{text!r} is no time to keep", mend="write 90d, 12w or 36h")
+        raise InputError(f"{text!r} is no time to keep", hint="write 90d, 12w or 36h")
     return int(found[1]) * _UNIT[found[2]]
 
 
 def retain(database: Database, shelf: Shelf, keep: timedelta, now: datetime, *, dry_run: bool = False) -> Retained:
     """Drop artifacts, events and idempotency keys of runs that ended longer than ``keep`` ago.
 
-    Runs, stages, journal, approvals and the log of calls stay. The run that had the last word on a box stays whole:
-    its drift is told by it, and it can be rolled back. So does whatever an unfinished run, or a box between two
-    states, may need: no artifact goes that was stored after the oldest of these began. What a box said when it was
-    last read stays, too.
+    Runs, stages, journal, approvals and the log of calls stay. The run that had the last word on a device stays
+    whole: its drift is told by it, and it can be rolled back. So does whatever an unfinished run, or a device
+    between two states, may need: no artifact goes that was stored after the oldest of these began. What a device
+    said when it was last read stays, too.
 
     Raises:
         InputError: ``keep`` reaches back further than time.
@@ -84,7 +84,7 @@ def retain(database: Database, shelf: Shelf, keep: timedelta, now: datetime, *, 
     try:
         before = now - keep
     except OverflowError as error:
-        raise InputError("nothing is as old as that", mend="keep for a shorter time") from error
+        raise InputError("nothing is as old as that", hint="keep for a shorter time") from error
 
     def tidy(connection: sa.Connection) -> tuple[list[str], Expired, int, int]:
         over = _over(connection, before, hold=not dry_run)
@@ -140,7 +140,7 @@ def _sweeps_over(connection: sa.Connection, before: datetime) -> dict[str, dict[
 
 
 def _standing(connection: sa.Connection) -> set[str]:
-    """Runs whose word on some box is the last one: its drift is told by them, and they can be rolled back."""
+    """Runs whose word on some device is the last one: its drift is told by them, and they can be rolled back."""
     settled = (RunStatus.KEPT.value, RunStatus.NOTHING_TO_DO.value)
     query = (
         sa.select(STAGES.c.run_id, RUNS.c.network, STAGES.c.summary)
@@ -185,7 +185,7 @@ def _of(connection: sa.Connection, table: sa.Table, runs: list[str], *, drop: bo
 
 
 def _oldest_need(connection: sa.Connection) -> tuple[str, datetime] | None:
-    """The oldest run that is not over or left a box between two states, and when it began."""
+    """The oldest run that is not over or left a device between two states, and when it began."""
     touched = [row.run_id for row in connection.execute(unsettled())]
     live = RUNS.c.status.in_([status.value for status in UNFINISHED]) | RUNS.c.id.in_(touched)
     row = connection.execute(

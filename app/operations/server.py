@@ -61,7 +61,7 @@ def check(archive: Path, dumped_from: int) -> None:
     done = _call([tool, f"--file={os.devnull}", str(archive)], dict(os.environ))
     if done.returncode != 0:
         told = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
-        raise StoreError(f"the dump cannot be read: {told[0]}", mend="take another backup")
+        raise StoreError(f"the dump cannot be read: {told[0]}", hint="take another backup")
 
 
 def restore(url: sa.URL, archive: Path, dumped_from: int) -> None:
@@ -100,16 +100,16 @@ def program(name: str, server: int) -> str:
     Raises:
         ServiceError: it is missing or older.
     """
-    mend = f"install PostgreSQL's client programs, version {server} or newer (a package such as postgresql-client)"
+    hint = f"install PostgreSQL's client programs, version {server} or newer (a package such as postgresql-client)"
     path = shutil.which(name)
     if path is None:
-        raise ServiceError(f"{name} is missing", mend=mend)
+        raise ServiceError(f"{name} is missing", hint=hint)
     told = subprocess.run(  # noqa: S603 (PostgreSQL's own program)
         [path, "--version"], capture_output=True, text=True, check=False, timeout=30
     ).stdout
     found = _VERSION.search(told)
     if found is None or int(found[1]) < server:
-        raise ServiceError(f"{name} is too old: {told.strip() or 'it tells no version'}", Place(file=path), mend)
+        raise ServiceError(f"{name} is too old: {told.strip() or 'it tells no version'}", Place(file=path), hint)
     return path
 
 

@@ -69,6 +69,6 @@ def _alone(settings: Settings, database: Database) -> Iterator[None]:
     living = executors(database) if has_executors else []
     if living:
         who = ", ".join(f"{one.id} on {one.host}" for one in living)
-        mend = "stop serve and every worker first; one that was killed counts for half a minute more"
-        raise EngineBusy(f"runs are carried out by {who}", mend=mend)
+        hint = "stop serve and every worker first; one that was killed counts for half a minute more"
+        raise EngineBusy(f"runs are carried out by {who}", hint=hint)
     yield

@@ -1,4 +1,4 @@
-"""A plan in plain words: what a box does with traffic, told to people who do not read configurations."""
+"""A plan in plain words: what a device does with traffic, told to people who do not read configurations."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _DISCIPLINES = {
     Discipline.WFQ: "weighted fair queueing: queues share the link by their parts",
 }
 _IN_TURN = frozenset({Discipline.WRR, Discipline.SRR, Discipline.WFQ})
-"""Disciplines beside which a box may serve a priority queue first."""
+"""Disciplines beside which a device may serve a priority queue first."""
 _PROTOCOLS = {1: "ICMP", 6: "TCP", 17: "UDP", 47: "GRE", 50: "ESP"}
 _TRUST = {
     Trust.KEEP: "marks of packets that no rule names stay as they are",
@@ -62,7 +62,7 @@ def discipline_words(scheduler: Scheduler) -> str:
 
 
 def queue_names(scheduler: Scheduler) -> tuple[str, ...]:
-    """What people call the queues, in the scheduler's order: by the class's name where the box has one."""
+    """What people call the queues, in the scheduler's order: by the class's name where the device has one."""
     named = [queue.name for queue in scheduler.queues]
     return tuple(
         f"queue {queue.number}"
@@ -209,7 +209,7 @@ def port_facts(system: System, interface: InterfacePlan) -> dict[str, str]:
     facts |= dict(_out_facts(interface.egress, interface.egress.scheduler or system.scheduler))
     facts |= {f"link efficiency: {words}": "on" for words in efficiency_words(interface.efficiency)}
     if interface.bandwidth_kbps is not None:
-        facts["bandwidth that the box reckons with"] = f"{interface.bandwidth_kbps} kb/s"
+        facts["bandwidth that the device reckons with"] = f"{interface.bandwidth_kbps} kb/s"
     if interface.reservable_percent is not None:
         facts["part that classes may reserve"] = f"{interface.reservable_percent} %"
     if interface.circuit is not None:
@@ -218,7 +218,7 @@ def port_facts(system: System, interface: InterfacePlan) -> dict[str, str]:
 
 
 def system_facts(system: System) -> dict[str, str]:
-    """All that is told of a box as a whole, by what it is about."""
+    """All that is told of a device as a whole, by what it is about."""
     facts = dict(_scheduler_facts(system.scheduler, "")) if system.scheduler else {}
     for about, table in (
         ("packets of CoS {} go to queue", system.cos_to_queue),

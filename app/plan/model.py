@@ -1,7 +1,7 @@
 """The plan: what one device does, vendor-neutral but in numbers its hardware holds.
 
 Lowering makes it from a device request, parsing makes it from a running configuration; the two are equal
-when the box holds what was meant.
+when the device holds what was meant.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class PortRange(Model):
 class Term(Model):
     """One alternative of a classifier: all given fields hold, each field lists alternatives.
 
-    ``application`` is a name of the catalogue that the box itself recognises (deep inspection). Prefixes are of one
-    IP version. MAC addresses are written ``001b.54aa.bbcc``.
+    ``application`` is a name of the catalogue that the device itself recognises (deep inspection). Prefixes are of
+    one IP version. MAC addresses are written ``001b.54aa.bbcc``.
     """
 
     dscp: tuple[int, ...] = ()
@@ -87,7 +87,7 @@ class Policer(Model):
 class InterfacePolicer(Model):
     """A policer on an interface before any policy (CAR); they are asked in order until one sends or drops.
 
-    ``any_of`` are the packets it looks at, all of them where empty; ``access_list`` is what the box calls them.
+    ``any_of`` are the packets it looks at, all of them where empty; ``access_list`` is what the device calls them.
     """
 
     any_of: tuple[Term, ...] = ()
@@ -98,8 +98,8 @@ class InterfacePolicer(Model):
 class Rule(Model):
     """A classifier with what happens to its packets; the first rule that matches wins.
 
-    ``name`` is what the box calls the class. One of ``any_of`` must hold and none of ``none_of``. ``queue`` is a
-    queue chosen here for the egress (boxes that choose it on input).
+    ``name`` is what the device calls the class. One of ``any_of`` must hold and none of ``none_of``. ``queue`` is a
+    queue chosen here for the egress (devices that choose it on input).
     """
 
     name: str
@@ -116,8 +116,8 @@ class Rule(Model):
 class Trust(StrEnum):
     """What an ingress does with the marks of packets that no rule sets.
 
-    ``keep``: nothing changes (routers; switches whose QoS is off). ``dscp`` and ``cos``: that mark is kept and
-    the other is derived through the box's map. ``none``: both become zero. ``phone``: as ``cos`` while the box
+    ``keep``: nothing changes (routers; switches whose QoS is off). ``dscp`` and ``cos``: that mark is kept and the
+    other is derived through the device's map. ``none``: both become zero. ``phone``: as ``cos`` while the device
     sees an IP phone at the port, else ``none``.
     """
 
@@ -129,7 +129,7 @@ class Trust(StrEnum):
 
 
 class Ingress(Model):
-    """Input side of an interface; ``policy`` is what the box calls the list of rules."""
+    """Input side of an interface; ``policy`` is what the device calls the list of rules."""
 
     policy: str | None = None
     trust: Trust = Trust.KEEP
@@ -153,7 +153,7 @@ class Discipline(StrEnum):
 class RedProfile(Model):
     """One drop profile: thresholds in the unit of its `Red`, probability ``1/denominator`` at the upper threshold.
 
-    ``colour`` is the drop precedence it is for, where the box tells packets by that.
+    ``colour`` is the drop precedence it is for, where the device tells packets by that.
     """
 
     dscp: tuple[int, ...] = ()
@@ -175,7 +175,7 @@ class Red(Model):
 
 
 class ShareUnit(StrEnum):
-    """Unit in which a box holds a guaranteed share."""
+    """Unit in which a device holds a guaranteed share."""
 
     KBPS = "kbps"
     PERCENT = "percent"
@@ -185,7 +185,7 @@ class ShareUnit(StrEnum):
 
 
 class Share(Model):
-    """A guaranteed share as the box holds it."""
+    """A guaranteed share as the device holds it."""
 
     unit: ShareUnit
     value: int
@@ -200,7 +200,7 @@ class TailThreshold(Model):
 
 
 class Queue(Model):
-    """One queue. ``number`` is the box's own number, or the position in its policy."""
+    """One queue. ``number`` is the device's own number, or the position in its policy."""
 
     number: int
     name: str | None = None
@@ -221,20 +221,20 @@ class Queue(Model):
     limit_ms: int | None = None
     thresholds: tuple[TailThreshold, ...] = ()
     buffer_percent: int | None = None
-    """Part of the port's buffer that is the queue's, where the box divides it."""
+    """Part of the port's buffer that is the queue's, where the device divides it."""
     level: int | None = None
     """Order of service among queues that are within their shares (1 first), where the scheduler has one."""
     child: Egress | None = None
     """How the queue is divided among classes of its own (a hierarchical policy)."""
     police: Policer | None = None
-    """What the queue takes of what is offered to it, where the box meters its queues."""
+    """What the queue takes of what is offered to it, where the device meters its queues."""
 
 
 class Scheduler(Model):
-    """Queues and the discipline that serves them, in the box's own order.
+    """Queues and the discipline that serves them, in the device's own order.
 
     ``STRICT`` lists its queues in the order of service, first served first. ``limit_percent`` is what a port may
-    send of its rate, where the box limits it.
+    send of its rate, where the device limits it.
     """
 
     discipline: Discipline
@@ -246,7 +246,7 @@ class Egress(Model):
     """Output side of an interface, or of one queue; ``rules`` choose queues by number (of policies that classify on
     output).
 
-    ``transmit_ring`` are the packets that the hardware takes in advance, where the box lets that be set.
+    ``transmit_ring`` are the packets that the hardware takes in advance, where the device lets that be set.
     ``shape_rate`` are bits per second that the port sends at most, whatever serves its queues: what exceeds waits;
     ``shape_burst`` the bytes of its bucket.
     """
@@ -299,9 +299,9 @@ class Circuit(Model):
 
 
 class InterfacePlan(Model):
-    """One interface; ``bandwidth_kbps`` is what the box believes its rate to be (where it has such a setting).
+    """One interface; ``bandwidth_kbps`` is what the device believes its rate to be (where it has such a setting).
 
-    ``reservable_percent`` is what of it classes may reserve, where the box states that.
+    ``reservable_percent`` is what of it classes may reserve, where the device states that.
     """
 
     name: str
@@ -314,7 +314,7 @@ class InterfacePlan(Model):
 
 
 class InputQueues(Model):
-    """Queues of a box's ingress, shared by all ports: shares by weight, one of them served first up to a part.
+    """Queues of a device's ingress, shared by all ports: shares by weight, one of them served first up to a part.
 
     ``buffer_percent`` and ``weights`` have one entry a queue; ``priority_queue`` gets ``priority_percent`` of the
     ring before the rest is shared; ``cos_to_queue`` has 8 entries, ``dscp_to_queue`` 64.
@@ -350,7 +350,8 @@ class System(Model):
 class UnknownLine(Model):
     """A line that parsing does not understand, verbatim.
 
-    ``undefined`` is the access group that the line refers to and the box does not have, like ``access-group 105``.
+    ``undefined`` is the access group that the line refers to and the device does not have, like ``access-group
+    105``.
     """
 
     line: int
@@ -367,8 +368,8 @@ class UnknownLine(Model):
 class Plan(Model):
     """What one device does.
 
-    ``foreign_lists`` are the numbers of access lists that others have written on the box, where lists are
-    numbered: lowering takes none of them. ``switched`` are the ports that the box has in layer 2, where that
+    ``foreign_lists`` are the numbers of access lists that others have written on the device, where lists are
+    numbered: lowering takes none of them. ``switched`` are the ports that the device has in layer 2, where that
     decides which policies they take.
     """
 

@@ -104,14 +104,14 @@ class ClassRequest(Model):
     mark: Mark | None = None
     treatment: Treatment = Treatment()
     remarked: tuple[int, ...] = ()
-    """DSCPs that the class's policer writes instead of its mark, at this box or before it."""
+    """DSCPs that the class's policer writes instead of its mark, at this device or before it."""
     remarked_precedences: tuple[int, ...] = ()
     children: tuple[ClassRequest, ...] = ()
     """The classes that divide this one, the last one ``default``; those of ``treatment`` are not looked at."""
 
     @property
     def recognised_by(self) -> Term | None:
-        """The marks by which a box behind the edge tells the class; None where it carries none.
+        """The marks by which a device behind the edge tells the class; None where it carries none.
 
         Its own is the first, those that its policer writes instead follow.
         """

@@ -1,4 +1,4 @@
-"""A box's scheduler in the fluid model: what its queues get of a link, by what is offered to them."""
+"""A device's scheduler in the fluid model: what its queues get of a link, by what is offered to them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a port tells classes of traffic apart, by the plan of its box and by that of one as delivered."""
+"""Whether a port tells classes of traffic apart, by the plan of its device and by that of one as delivered."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from app.plan.model import Discipline, InterfacePlan, Plan, Scheduler, System
 
 _DECIDES = ("scheduler", "cos_to_queue", "dscp_to_queue", "queue_set", "queue_on_input")
-"""What of a box as a whole decides how a port without a scheduler of its own serves its queues."""
+"""What of a device as a whole decides how a port without a scheduler of its own serves its queues."""
 
 
 @dataclass(frozen=True)
 class PortState:
     """What a port does with classes.
 
-    ``scheduler`` serves it: its own, or, where ``shared``, that of the whole box. ``by_class``: what it sends is
+    ``scheduler`` serves it: its own, or, where ``shared``, that of the whole device. ``by_class``: what it sends is
     told apart as somebody configured it; a switch as delivered has queues, and no policy. ``marks``: what comes in
     is classified.
     """
@@ -36,7 +36,7 @@ class PortState:
 
 
 def port_state(plan: Plan, interface: InterfacePlan, delivered: Plan) -> PortState:
-    """The state of a port; ``delivered`` is the plan of such a box before anybody configured it."""
+    """The state of a port; ``delivered`` is the plan of such a device before anybody configured it."""
     egress = interface.egress
     own = egress.dividing.scheduler
     scheduler = own or plan.system.scheduler

@@ -40,16 +40,16 @@ class ClassFidelity:
     traffic_class: str
     interface: str
     fidelity: Fidelity
-    asked_percent: float | None = None
-    will_be_percent: float | None = None
+    requested_percent: float | None = None
+    applied_percent: float | None = None
 
 
 @dataclass(frozen=True)
 class Lowered:
     """A plan, with what could not be had as asked.
 
-    ``classes`` maps what the box calls a class or queue to the intent's class: the provenance that a box cannot
-    hold itself.
+    ``classes`` maps what the device calls a class or queue to the intent's class: the provenance that a device
+    cannot hold itself.
     """
 
     plan: Plan
@@ -64,13 +64,14 @@ Direction = Literal["input", "output"]
 
 @dataclass(frozen=True)
 class QueueCount:
-    """What a box has counted so far for one class or queue.
+    """What a device has counted so far for one class or queue.
 
-    ``queue`` is the class's name where the box counts by class, else the queue's number. ``interface`` is empty
-    where the box counts for all its interfaces together. ``priority`` says whether the box tells that it serves
-    the queue first; ``queued`` are the packets that the class's queue took, where the box counts them beside
-    those that it classified. A box that evaluates all its rules counts a packet under each that matches: such
-    counters are ``overlapping``. ``size_bytes`` are those of ``packets``. ``None`` is what the box does not tell.
+    ``queue`` is the class's name where the device counts by class, else the queue's number. ``interface`` is empty
+    where the device counts for all its interfaces together. ``priority`` says whether the device tells that it
+    serves the queue first; ``queued`` are the packets that the class's queue took, where the device counts them
+    beside those that it classified. A device that evaluates all its rules counts a packet under each that matches:
+    such counters are ``overlapping``. ``size_bytes`` are those of ``packets``. ``None`` is what the device does not
+    tell.
     """
 
     interface: str
@@ -86,7 +87,7 @@ class QueueCount:
 
 @dataclass(frozen=True)
 class Boxes:
-    """The boxes of a platform: by which lines their configurations are told, and what an inventory says of them.
+    """The devices of a platform: by which lines their configurations are told, and what an inventory says of them.
 
     ``signs`` is a pattern of whole lines that they have and others hardly; ``switches`` where ports are those of a
     switch. ``images`` are tried in this order where none is known; ``states_image`` where the ``version`` line of a
@@ -102,7 +103,7 @@ class Boxes:
 
 
 class Platform(Protocol):
-    """One kind of box. Implementations are pure: no I/O but reading their own data and templates."""
+    """One kind of device. Implementations are pure: no I/O but reading their own data and templates."""
 
     id: str
     grammar: Grammar
@@ -113,7 +114,7 @@ class Platform(Protocol):
     secrets: SecretForms
     """Which words of its lines are secrets."""
     counts: frozenset[Direction]
-    """On which sides of its interfaces the box counts by class or queue."""
+    """On which sides of its interfaces the device counts by class or queue."""
     port_counters: PortCounterForm | None
     """How it shows the counters of whole ports; ``None`` where no record of its answer is known."""
     features: frozenset[Feature]
@@ -126,7 +127,7 @@ class Platform(Protocol):
         ...
 
     def lower(self, request: DeviceRequest, running: Plan | None) -> Lowered:
-        """The plan for a request; ``running`` is what the box holds now, where it is known."""
+        """The plan for a request; ``running`` is what the device holds now, where it is known."""
         ...
 
     def blocks(self, plan: Plan, lowered: Lowered, request: DeviceRequest) -> tuple[Block, ...]:
@@ -138,22 +139,22 @@ class Platform(Protocol):
         ...
 
     def inspection_commands(self, driver: str) -> tuple[str, ...]:
-        """What to ask a box that is reached by this driver before it is trusted; none of it changes anything."""
+        """What to ask a device that is reached by this driver before it is trusted; none of it changes anything."""
         ...
 
     def inspect(self, answers: Mapping[str, str], running: str, driver: str) -> Inspection:
-        """What a box is by its answers, by command, and its running configuration.
+        """What a device is by its answers, by command, and its running configuration.
 
         An answer that is not understood tells nothing: its part of the result is ``None`` or empty.
         """
         ...
 
     def counter_commands(self, plan: Plan) -> tuple[str, ...]:
-        """What to ask a box that holds this plan for its counters by class; nothing where it has none."""
+        """What to ask a device that holds this plan for its counters by class; nothing where it has none."""
         ...
 
     def read_counters(self, answers: Mapping[str, str], plan: Plan) -> tuple[QueueCount, ...]:
-        """The counters in a box's answers, by command, named as the plan names classes, queues and interfaces.
+        """The counters in a device's answers, by command, named as the plan names classes, queues and interfaces.
 
         Raises:
             ValueError: an answer is not what the command prints.

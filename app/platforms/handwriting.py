@@ -1,6 +1,7 @@
-"""What people wrote or captured, as a box would print it: prompts, abbreviations, missing indentation, wraps.
+"""What people wrote or captured, as a device would print it: prompts, abbreviations, missing indentation, wraps.
 
-Text as a box prints it passes unchanged. Lines keep their numbers: what is no configuration becomes an empty line.
+Text as a device prints it passes unchanged. Lines keep their numbers: what is no configuration becomes an empty
+line.
 """
 
 from __future__ import annotations
@@ -25,9 +26,10 @@ _OFTEN_BELOW = re.compile(
 )
 """What stands at the margin after an open interface is most likely below it, where it is one of these."""
 _SHORTEST = 2
-"""Fewest letters of an abbreviation; the boxes take one where it is unique, which is not told apart from a name."""
+"""Fewest letters of an abbreviation; the devices take one where it is unique, which is not told apart from a name.
+"""
 _LONGEST = 1024
-"""Characters of a line beyond which no box's input goes: what is longer was not broken by a screen."""
+"""Characters of a line beyond which no device's input goes: what is longer was not broken by a screen."""
 _REST = "..."
 _WORD = "*"
 _END = ""
@@ -42,7 +44,7 @@ class Dialect:
     ``*`` stands for one word and ``...`` for the rest of a line, both kept as they are. ``opens`` tells by the
     first word of a command in a mode which mode it opens. ``families`` are the names of interfaces;
     ``spaced`` where the number stands apart. ``widths`` are screen widths
-    at which the box breaks what it prints, ``broken`` how the lines begin that are joined again.
+    at which the device breaks what it prints, ``broken`` how the lines begin that are joined again.
     """
 
     commands: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -131,12 +133,12 @@ def is_number(word: str, low: int = 0, high: int = 10**12) -> bool:
 
 
 def read_tree(text: str, grammar: Grammar, dialect: Dialect) -> Tree:
-    """The tree of a configuration that a box printed or a person wrote; objects opened twice are one."""
+    """The tree of a configuration that a device printed or a person wrote; objects opened twice are one."""
     return _joined(grammar.parse(tidy(text, dialect)))
 
 
 def tidy(text: str, dialect: Dialect) -> str:
-    """The text as the box would print it, line for line."""
+    """The text as the device would print it, line for line."""
     lines = text.splitlines()
     if dialect.widths:
         lines = _unwrapped(lines, dialect)
@@ -153,10 +155,10 @@ def _tidied(lines: list[str], dialect: Dialect) -> Iterator[str]:
         prompt = _PROMPT.fullmatch(line) if not line.startswith("!") else None
         if prompt is not None:
             command, mode = prompt["command"].strip(), prompt["mode"]
-            asked = _EXEC.fullmatch(command) is not None
-            if mode is not None or asked or not command:
-                skipping = asked and _SHOWS_CONFIGURATION.fullmatch(command) is None
-                if asked or mode is None:
+            requested = _EXEC.fullmatch(command) is not None
+            if mode is not None or requested or not command:
+                skipping = requested and _SHOWS_CONFIGURATION.fullmatch(command) is None
+                if requested or mode is None:
                     yield ""
                     continue
                 line, indent, flat = command, _depth(mode), False

@@ -1,4 +1,4 @@
-"""What a box holds, as a plan: read from its configuration once, however often that is asked."""
+"""What a device holds, as a plan: read from its configuration once, however often that is asked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of an intent cut to what a box can hold."""
+"""Names of an intent cut to what a device can hold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Device profiles: what a box does to packets beside what is configured, as data with sources."""
+"""Device profiles: what a device does to packets beside what is configured, as data with sources."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Room(_Model):
     """What a queue holds: one figure for all queues of a port, or one per queue from queue 0 on.
 
     With packets and bytes the first limit that is reached counts (descriptors and memory). ``early`` is the twin's
-    random early detection, where the box drops before it is full.
+    random early detection, where the device drops before it is full.
     """
 
     packets: int | tuple[int, ...] | None = None
@@ -47,10 +47,11 @@ class Room(_Model):
 
 
 class Discipline(_Model):
-    """What the box really does when it is told to serve by a discipline.
+    """What the device really does when it is told to serve by a discipline.
 
-    ``scheduler`` is the twin's, without weights; ``slots`` is the number of steps in which the box holds weights;
-    ``room``, ``latency`` and ``latency_jitter`` replace the profile's where the box differs under this discipline.
+    ``scheduler`` is the twin's, without weights; ``slots`` is the number of steps in which the device holds
+    weights; ``room``, ``latency`` and ``latency_jitter`` replace the profile's where the device differs under this
+    discipline.
     """
 
     scheduler: Mapping[str, Any]
@@ -61,13 +62,13 @@ class Discipline(_Model):
 
 
 class DeviceProfile(_Model):
-    """One kind of box.
+    """One kind of device.
 
     ``transmit_fifo`` packets handed to the hardware, the one on the wire included, cannot be overtaken; ``latency``
-    is the fixed time through the box, ``latency_jitter`` the longest random time beside it (uniform, packets of one
-    port keep their order) and ``per_packet`` the time between two packets that the line is held beside their bits,
-    all in seconds. Of the configured size of a multilink fragment ``fragment_header`` bytes are its own header.
-    ``sources`` says, for every figure, where it comes from.
+    is the fixed time through the device, ``latency_jitter`` the longest random time beside it (uniform, packets of
+    one port keep their order) and ``per_packet`` the time between two packets that the line is held beside their
+    bits, all in seconds. Of the configured size of a multilink fragment ``fragment_header`` bytes are its own
+    header. ``sources`` says, for every figure, where it comes from.
     """
 
     version: Literal[1] = 1
@@ -100,7 +101,7 @@ class DeviceProfile(_Model):
 
 
 def platform_profile(platform: str) -> DeviceProfile:
-    """The profile of a platform's box.
+    """The profile of a platform's device.
 
     Raises:
         ServiceError: the platform's package has none, or it is wrong.

@@ -1,4 +1,4 @@
-"""How boxes without deep inspection recognise a class: transport ports and DSCPs."""
+"""How devices without deep inspection recognise a class: transport ports and DSCPs."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def default_marked_down(request: DeviceRequest) -> Finding | None:
     """The finding that what no class takes loses its mark where classes are recognised; None where the intent gives
     it a mark.
 
-    For boxes on which an unknown packet must not keep a mark that would pass for a class's.
+    For devices on which an unknown packet must not keep a mark that would pass for a class's.
     """
     default = request.classes[-1]
     if default.mark is not None or not any(i.recognise for i in request.interfaces):
@@ -135,6 +135,6 @@ def default_marked_down(request: DeviceRequest) -> Finding | None:
         direction="input",
         traffic_class=default.name,
         line=default.line,
-        asked="no mark",
-        will_be="DSCP 0",
+        requested="no mark",
+        applied="DSCP 0",
     )

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from app.findings import Fidelity, Finding, Severity
-from app.plan.asked import asked_share, asked_shares
 from app.plan.core import rate_in
 from app.plan.model import Scheduler, ShareUnit
 from app.plan.request import ClassRequest, DeviceRequest
+from app.plan.requested import asked_share, requested_shares
 from app.plan.shares import expected_shares
 from app.platforms.base import ClassFidelity
 from app.sharing import shared
@@ -24,13 +24,13 @@ class Served:
 
     traffic_class: ClassRequest
     interface: str
-    asked: float
-    will_be: float
+    requested: float
+    applied: float
 
     @property
     def error(self) -> float:
         """Distance between the two."""
-        return abs(self.will_be - self.asked)
+        return abs(self.applied - self.requested)
 
 
 def served(request: DeviceRequest, scheduler: Scheduler, queue_of: Mapping[str, int]) -> tuple[Served, ...]:
@@ -40,14 +40,14 @@ def served(request: DeviceRequest, scheduler: Scheduler, queue_of: Mapping[str, 
     gets whatever is offered, up to the whole link, which is what one without a cap asks for. Classes in one queue
     divide it as they asked.
     """
-    # These boxes hold weights and per cents: the rate matters to what is asked alone.
+    # These devices hold weights and per cents: the rate matters to what is asked alone.
     classes = request.classes
     queues = tuple(queue_of[c.name] for c in classes)
     return tuple(
-        Served(c, wanted.name, asked, will_be)
+        Served(c, wanted.name, requested, applied)
         for wanted in request.interfaces
         if wanted.schedule
-        for c, (asked, will_be) in zip(
+        for c, (requested, applied) in zip(
             classes, _served(classes, queues, scheduler, rate_in(classes, wanted.usable)), strict=True
         )
     )
@@ -59,20 +59,20 @@ def _served(
 ) -> tuple[tuple[float, float], ...]:
     """For every class what it asks for and what it gets on a port of this rate."""
     used = set(queues)
-    asked = asked_shares(classes, rate)
-    first = sum(asked[c.name] for c in classes if c.treatment.priority)
+    requested = requested_shares(classes, rate)
+    first = sum(requested[c.name] for c in classes if c.treatment.priority)
     shares = expected_shares(scheduler, rate, priority_load=first, backlogged=used)
     by_queue = {q.number: share for q, share in zip(scheduler.queues, shares, strict=True)}
     together = dict.fromkeys(used, 0.0)
     for c, queue in zip(classes, queues, strict=True):
-        together[queue] += asked[c.name]
+        together[queue] += requested[c.name]
     result = []
     for c, queue in zip(classes, queues, strict=True):
         # Classes that ask for nothing share what their queue gets all the same.
-        part = asked[c.name] / together[queue] if together[queue] else 1 / queues.count(queue)
-        will_be = 1.0 if c.treatment.priority else by_queue[queue] * part
+        part = requested[c.name] / together[queue] if together[queue] else 1 / queues.count(queue)
+        applied = 1.0 if c.treatment.priority else by_queue[queue] * part
         uncapped = c.treatment.priority is not None and not c.treatment.priority.capped
-        result.append((1.0 if uncapped else asked[c.name], will_be))
+        result.append((1.0 if uncapped else requested[c.name], applied))
     return tuple(result)
 
 
@@ -83,8 +83,8 @@ def fidelity(shares: tuple[Served, ...]) -> tuple[ClassFidelity, ...]:
             s.traffic_class.name,
             s.interface,
             Fidelity.EXACT if s.error < EXACT else Fidelity.APPROXIMATE,
-            round(s.asked * 100, 4),
-            round(s.will_be * 100, 4),
+            round(s.requested * 100, 4),
+            round(s.applied * 100, 4),
         )
         for s in shares
     )
@@ -106,14 +106,14 @@ def share_findings(request: DeviceRequest, shares: tuple[Served, ...]) -> Iterat
         yield Finding(
             code="share-out-of-tolerance" if beyond else "share-approximate",
             severity=Severity.ERROR if beyond else Severity.INFO,
-            message=f"the box's weights miss the share by {worst.error * 100:.1f} points of the link rate",
+            message=f"the device's weights miss the share by {worst.error * 100:.1f} points of the link rate",
             device=request.device,
             direction="output",
             traffic_class=c.name,
             line=c.line,
-            asked=percent(worst.asked),
-            will_be=percent(worst.will_be),
-            mend="ask for shares nearer to the weights the box has, or widen the tolerance" if beyond else None,
+            requested=percent(worst.requested),
+            applied=percent(worst.applied),
+            hint="ask for shares nearer to the weights the device has, or widen the tolerance" if beyond else None,
         )
 
 
@@ -123,7 +123,7 @@ def priority_findings(request: DeviceRequest) -> Iterator[Finding]:
     for c in first:
         if c.treatment.priority and not c.treatment.priority.capped:
             continue  # it asks for whatever is offered to it
-        asked = asked_shares(request.classes, min(i.usable for i in request.interfaces))[c.name]
+        requested = requested_shares(request.classes, min(i.usable for i in request.interfaces))[c.name]
         yield Finding(
             code="priority-cap-not-enforced",
             severity=Severity.WARNING,
@@ -132,45 +132,45 @@ def priority_findings(request: DeviceRequest) -> Iterator[Finding]:
             direction="output",
             traffic_class=c.name,
             line=c.line,
-            asked=percent(asked),
-            will_be=percent(1.0),
-            mend="bound the class before this box, so that it cannot exceed its share",
+            requested=percent(requested),
+            applied=percent(1.0),
+            hint="bound the class before this device, so that it cannot exceed its share",
         )
     for c in first[1:]:
         yield Finding(
             code="priority-queues-exceeded",
             severity=Severity.ERROR,
-            message=f"the box has one strict queue, and {first[0].name} has it",
+            message=f"the device has one strict queue, and {first[0].name} has it",
             device=request.device,
             direction="output",
             traffic_class=c.name,
             line=c.line,
-            asked="a strict queue of its own",
-            will_be=f"shares the queue of {first[0].name}",
-            mend="give one class priority only",
+            requested="a strict queue of its own",
+            applied=f"shares the queue of {first[0].name}",
+            hint="give one class priority only",
         )
 
 
 def rate_findings(request: DeviceRequest) -> Iterator[Finding]:
-    """Refusals of shares given as rates: the box holds weights only."""
+    """Refusals of shares given as rates: the device holds weights only."""
     for c in request.classes:
         share = asked_share(c.treatment)
         if share is not None and share.unit is ShareUnit.KBPS:
             yield Finding(
                 code="rate-share-unsupported",
                 severity=Severity.ERROR,
-                message="the box shares its ports by weight and cannot hold a rate",
+                message="the device shares its ports by weight and cannot hold a rate",
                 device=request.device,
                 direction="output",
                 traffic_class=c.name,
                 line=c.line,
-                asked=f"{share.value} kb/s",
-                mend="give shares as percent or remaining_percent",
+                requested=f"{share.value} kb/s",
+                hint="give shares as percent or remaining_percent",
             )
 
 
 def queue_names(queue_of: Mapping[str, int]) -> dict[str, str]:
-    """``queue N`` to the first class that it serves: boxes have no names for their queues."""
+    """``queue N`` to the first class that it serves: devices have no names for their queues."""
     result: dict[str, str] = {}
     for name, queue in queue_of.items():
         result.setdefault(f"queue {queue}", name)

@@ -116,7 +116,7 @@ def bars_table(classes: Sequence[ClassBars]) -> Table:
         for one in classes
         for bar in one.bars
     ]
-    headings = ("", "offered (kb/s)", "expected (kb/s)", "observed (kb/s)", "loss (%)", "asked")
+    headings = ("", "offered (kb/s)", "expected (kb/s)", "observed (kb/s)", "loss (%)", "requested")
     return Table(headings, tuple(rows))
 
 

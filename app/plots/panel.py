@@ -139,14 +139,14 @@ class CdfPanel:
 
     def _bounds(self, axes: Axes, objective: Objective) -> None:
         """Hatch what the objective forbids; in the tail, where they stand apart, mark its bounds."""
-        asked = np.array([seconds * 1e3 for seconds in objective.delay.values()])
+        requested = np.array([seconds * 1e3 for seconds in objective.delay.values()])
         shares = np.array([quantile_of(label) for label in objective.delay])  # they rise with the delays
-        if asked.size:
-            reach, edge = np.append(asked, self.edges.right_ms), self._height(np.append(shares, shares[-1]))
+        if requested.size:
+            reach, edge = np.append(requested, self.edges.right_ms), self._height(np.append(shares, shares[-1]))
             axes.fill_between(reach, edge, 1.0 if self.late else 0.0, step="post", **_FORBIDDEN)
         if not self.late:
             return
-        for mark, at, share in zip(_marks(objective), asked, shares, strict=True):
+        for mark, at, share in zip(_marks(objective), requested, shares, strict=True):
             axes.plot([at], [1 - share], marker=mark, **_BOUND)
         least = self.curves[-1].distribution.delays_ps[:1] / PS_PER_MS
         if objective.variation is not None and least.size:
@@ -162,18 +162,18 @@ class CdfPanel:
             loss = curve.distribution.loss
             told = f" ({loss * 100:.2g} % lost)" if loss > 1e-9 and not self.late else ""
             handles.append(Line2D([], [], label=name + told, **self._look(number)))
-        asked = self.objective
-        if asked is None:
+        requested = self.objective
+        if requested is None:
             return handles
         if not self.late:
-            return [*handles, Patch(label="not allowed", **_FORBIDDEN)] if asked.delay else handles
-        for mark, (label, seconds) in zip(_marks(asked), asked.delay.items(), strict=True):
+            return [*handles, Patch(label="not allowed", **_FORBIDDEN)] if requested.delay else handles
+        for mark, (label, seconds) in zip(_marks(requested), requested.delay.items(), strict=True):
             handles.append(Line2D([], [], marker=mark, label=f"{label} ≤ {seconds * 1e3:g} ms", **_BOUND))
-        if asked.variation is not None:
-            text = f"variation ≤ {asked.variation * 1e3:g} ms"
+        if requested.variation is not None:
+            text = f"variation ≤ {requested.variation * 1e3:g} ms"
             handles.append(Line2D([], [], marker="D", label=text, **_BOUND | {"markersize": 5}))
-        if asked.loss is not None:
-            text = f"loss ≤ {asked.loss * 100:.3g} %"
+        if requested.loss is not None:
+            text = f"loss ≤ {requested.loss * 100:.3g} %"
             handles.append(Line2D([], [], label=text, **_LOSS))
         return handles
 

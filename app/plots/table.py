@@ -68,8 +68,8 @@ def plot_table(curves: Sequence[Curve], objective: Objective | None = None) -> T
             )
         )
     if objective is not None:
-        asked = (Cell("" if c.bound is None else f"≤ {c.written(c.bound)}") for c in columns)
-        rows.append(Row("asked", tuple(asked)))
+        requested = (Cell("" if c.bound is None else f"≤ {c.written(c.bound)}") for c in columns)
+        rows.append(Row("requested", tuple(requested)))
     endless = any(cell.text == _NEVER for row in rows for cell in row.cells)
     note = f"{_NEVER}: so many packets were lost that this share of them never arrives." if endless else ""
     return Table(("", *(column.heading for column in columns)), tuple(rows), note)

@@ -1,1 +1,1 @@
-"""Predictions: what a compiled policy would do to the traffic, before any box has it."""
+"""Predictions: what a compiled policy would do to the traffic, before any device has it."""

@@ -52,9 +52,9 @@ def undecidable(
                 traffic_class=verdict.traffic_class,
                 file=document.file,
                 line=document.place(("verify", found)).line,
-                asked=f"decided in {longest} s",
-                will_be=_time(needed) if needed is not None else "not in any sensible time",
-                mend=_mend(bound, needed, instead),
+                requested=f"decided in {longest} s",
+                applied=_time(needed) if needed is not None else "not in any sensible time",
+                hint=_hint(bound, needed, instead),
             )
 
 
@@ -96,13 +96,13 @@ def _why(bound: BoundVerdict, needed: float | None) -> str:
     return f"{worth}, so that it takes {_time(needed)}"
 
 
-def _mend(bound: BoundVerdict, needed: float | None, instead: str) -> str:
+def _hint(bound: BoundVerdict, needed: float | None, instead: str) -> str:
     ways = []
     if needed is not None:
         seconds = math.ceil(needed * REPLICATIONS[0] / REPLICATIONS[-1])
         ways.append(f"measure longer (`seconds: {seconds}`)")
     if instead:
-        ways.append(f"ask for {instead} of the same {bound.asked * 1e3:g} ms")
+        ways.append(f"ask for {instead} of the same {bound.requested * 1e3:g} ms")
     if not ways:
         ways.append("ask for a bound that lies farther from what is expected")
     return ", or ".join(ways)

@@ -1,4 +1,4 @@
-"""What every box of a network would hold: its plan, and beside it what a policy leaves as it is."""
+"""What every device of a network would hold: its plan, and beside it what a policy leaves as it is."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def would_hold(
     """The plans of all devices (of ``devices`` alone, where given), those out of the policy's scope too.
 
     A plan speaks only of interfaces and settings that the policy is about. The rest stays as ``running``, the
-    configurations that were read, says; a box that was not read is taken as it was delivered.
+    configurations that were read, says; a device that was not read is taken as it was delivered.
 
     Raises:
         InputError: a device has a platform that is not installed.

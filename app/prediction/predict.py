@@ -1,7 +1,7 @@
 """ΔQ of every class on the twin of compiled plans, judged by the policy's own objectives.
 
-A measurement looks at what boxes hold; here no box is asked, so the evidence is ``predicted``: our model of our
-configuration.
+A measurement looks at what devices hold; here no device is asked, so the evidence is ``predicted``: our model of
+our configuration.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from app.tester.traffic import scenario_of
 from app.tester.twin import TwinTester
 
 MOST_SECONDS = 60
-"""Simulated seconds of a scenario, unless others are asked for: a campus of nine boxes then takes a few seconds."""
+"""Simulated seconds of a scenario, unless others are asked for: a campus of nine devices then takes a few seconds.
+"""
 
 
 LONGEST_SECONDS = 3600
@@ -71,16 +72,16 @@ def predict(
     once, as long as the policy says.
 
     Raises:
-        RefusedError: errors stand against the policy, so no box would be given it.
+        RefusedError: errors stand against the policy, so no device would be given it.
         InputError: the policy verifies nothing.
-        TesterError: a verification has no traffic, or the twin does not model what a box would do.
+        TesterError: a verification has no traffic, or the twin does not model what a device would do.
     """
     intent, network = compilation.intent.intent, compilation.network
     errors = tuple(finding for finding in compilation.findings if finding.severity is Severity.ERROR)
     if errors:
         raise RefusedError(
             f"errors stand against {intent.intent} on {network.name}, so there is nothing to predict",
-            mend="mend what the findings say",
+            hint="correct what the findings say",
             findings=errors,
         )
     if not judges(intent):

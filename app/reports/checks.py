@@ -1,4 +1,4 @@
-"""What the reports for pipelines are made of: findings, and what an intent would make of each box."""
+"""What the reports for pipelines are made of: findings, and what an intent would make of each device."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def as_findings(error: QosforgeError, policy: str) -> tuple[Finding, ...]:
             traffic_class=problem.where.traffic_class,
             file=problem.where.file or policy,
             line=problem.where.line,
-            mend=problem.mend or None,
+            hint=problem.hint or None,
         )
         for problem in error.problems()
     )

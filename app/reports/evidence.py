@@ -24,7 +24,7 @@ def deciding(verdict: Verdict) -> int:
         bound = verdict.bounds[number]
         if bound.outcome == "broken":
             return -bound.chance
-        return (bound.high.number() or 0.0) / bound.asked
+        return (bound.high.number() or 0.0) / bound.requested
 
     alike = [number for number, bound in enumerate(verdict.bounds) if bound.outcome == verdict.outcome]
     return max(alike or range(len(verdict.bounds)), key=used)

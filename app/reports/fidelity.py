@@ -1,4 +1,4 @@
-"""How near a compilation comes to its policy, at a glance: the worst of every class on every box."""
+"""How near a compilation comes to its policy, at a glance: the worst of every class on every device."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ _ORDER = (Fidelity.EXACT, Fidelity.APPROXIMATE, Fidelity.UNSUPPORTED)
 
 @dataclass(frozen=True)
 class Share:
-    """What was asked for a class and what it will be, in per cent of the link rate, on some interfaces of a box."""
+    """What was asked for a class and what it will be, in % of the link rate, on some interfaces of a device."""
 
     fidelity: Fidelity
-    asked_percent: float | None
-    will_be_percent: float | None
+    requested_percent: float | None
+    applied_percent: float | None
     interfaces: tuple[str, ...]
 
     @property
     def points(self) -> float | None:
         """How far both lie apart, in points of the link rate."""
-        if self.asked_percent is None or self.will_be_percent is None:
+        if self.requested_percent is None or self.applied_percent is None:
             return None
-        return self.will_be_percent - self.asked_percent
+        return self.applied_percent - self.requested_percent
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A class on a box: the worst fidelity of its interfaces, and the shares, worst first."""
+    """A class on a device: the worst fidelity of its interfaces, and the shares, worst first."""
 
     shares: tuple[Share, ...]
 
@@ -47,10 +47,10 @@ class Cell:
 
 
 def cells(entries: Iterable[FidelityDocument]) -> dict[str, Cell]:
-    """The classes of a box, by name."""
+    """The classes of a device, by name."""
     alike: dict[str, dict[tuple[Fidelity, float | None, float | None], list[str]]] = {}
     for entry in entries:
-        key = (entry.fidelity, entry.asked_percent, entry.will_be_percent)
+        key = (entry.fidelity, entry.requested_percent, entry.applied_percent)
         alike.setdefault(entry.traffic_class, {}).setdefault(key, []).append(entry.interface)
     return {
         name: Cell(tuple(sorted((Share(*key, tuple(ports)) for key, ports in found.items()), key=_badness)))

@@ -90,7 +90,7 @@ def _bars(
             flows = [flow for flow in _flows(each, scenario) if flow.traffic_class == name]
             if flows:
                 sides.append((each.when, summarise(flows)))
-        asked = [
+        requested = [
             each.objective.loss
             for each in verdicts
             if (each.scenario, each.traffic_class) == (scenario, name) and each.objective.loss is not None
@@ -106,7 +106,7 @@ def _bars(
             for when, summary in sides
         )
         offered = _in_kbps(sides[-1][1].offered_bps)
-        found.append(ClassBars(name or "background", bars, offered, min(asked, default=None)))
+        found.append(ClassBars(name or "background", bars, offered, min(requested, default=None)))
     return tuple(found)
 
 

@@ -1,4 +1,4 @@
-"""Findings of a whole network, gathered: what is said alike of many boxes is said once, with the boxes."""
+"""Findings of a whole network, gathered: what is said alike of many devices is said once, with the devices."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ORDER = (Severity.ERROR, Severity.WARNING, Severity.INFO)
 
 @dataclass(frozen=True)
 class Gathered:
-    """What is found, and on which boxes (and interfaces); none where it is about the policy itself."""
+    """What is found, and on which devices (and interfaces); none where it is about the policy itself."""
 
     finding: FindingDocument
     places: tuple[str, ...]

@@ -1,7 +1,7 @@
 """Reports as JUnit XML, which every pipeline shows as tests.
 
 There is no standard for it; elements and attributes are those that Jenkins' and GitLab's readers share. Of an
-intent each box is a test case; of a run each bound of a verdict is one too.
+intent each device is a test case; of a run each bound of a verdict is one too.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class _Case:
 
 
 def check_junit(check: Check, *, strict: bool = False) -> str:
-    """An intent before anything is touched: a case for the intent, and one for each box.
+    """An intent before anything is touched: a case for the intent, and one for each device.
 
     Error findings are failures; with ``strict`` warnings too.
     """
@@ -47,7 +47,7 @@ def check_junit(check: Check, *, strict: bool = False) -> str:
 
 
 def run_junit(report: RunReport) -> str:
-    """A run: how it ended, a case for each bound judged after the push, and one for each box."""
+    """A run: how it ended, a case for each bound judged after the push, and one for each device."""
     status = report.status.replace("_", " ")
     seconds = (report.finished - report.started).total_seconds() if report.finished else 0.0
     how = _Case(
@@ -63,7 +63,7 @@ def run_junit(report: RunReport) -> str:
     return _document(
         _suite(f"{report.intent} on {report.network}", [how]),
         _suite(f"verdicts {when} the push", [case for verdict in judged for case in _bound_cases(verdict)]),
-        _suite("boxes", _finding_cases(report.findings, report.intent, boxes, strict=False, file="")),
+        _suite("devices", _finding_cases(report.findings, report.intent, boxes, strict=False, file="")),
     )
 
 
@@ -75,7 +75,7 @@ def _bound_cases(judged: ClassVerdict) -> Iterable[_Case]:
     verdict = judged.verdict
     for bound in verdict.bounds:
         said = (
-            f"{bound.label} {observed(bound)}, asked at most {amount(bound.asked, bound.kind)}: "
+            f"{bound.label} {observed(bound)}, asked at most {amount(bound.requested, bound.kind)}: "
             f"{bound.outcome} at {verdict.confidence * 100:g} % confidence, evidence {verdict.evidence}: "
             f"{sentence(bound, judged)}"
         )
@@ -93,7 +93,7 @@ def _finding_cases(
     against = (Severity.ERROR, Severity.WARNING) if strict else (Severity.ERROR,)
     return [
         _Case(
-            "boxes" if name else "intent",
+            "devices" if name else "intent",
             name or intent,
             tuple(_line(f) for f in found if f.severity in against),
             "\n".join(_line(f) for f in found if f.severity not in against),
@@ -105,8 +105,8 @@ def _finding_cases(
 
 def _line(finding: Finding) -> str:
     where = f"{finding.where}: " if finding.where else ""
-    mend = f" ({finding.mend})" if finding.mend else ""
-    return f"{finding.severity.value} {finding.code} {where}{finding.message}{mend}"
+    hint = f" ({finding.hint})" if finding.hint else ""
+    return f"{finding.severity.value} {finding.code} {where}{finding.message}{hint}"
 
 
 def _suite(name: str, cases: Sequence[_Case]) -> Element:

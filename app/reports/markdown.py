@@ -1,8 +1,8 @@
 """Previews and runs as Markdown for a comment on a pull or merge request (GitHub's and GitLab's dialect).
 
-No text of people or boxes can change how the rest looks: what stands in prose and tables is escaped, configurations
-stand in fences longer than any they hold, and nothing mentions a user or refers to an issue. The whole is bounded,
-because hosts refuse longer comments; what was left out is said.
+No text of people or devices can change how the rest looks: what stands in prose and tables is escaped,
+configurations stand in fences longer than any they hold, and nothing mentions a user or refers to an issue. The
+whole is bounded, because hosts refuse longer comments; what was left out is said.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _ORDER = list(Severity)
 
 
 def check_markdown(check: Check, *, longest: int = LONGEST) -> str:
-    """What an intent would do: findings, then each box with its configuration and what would be entered into it."""
+    """What an intent would do: findings, then each device with its configuration and what would be entered."""
     on = f" on {prose(check.network)}" if check.network else ""
     counts = _counts(check.findings)
     head = [f"## QoS preview: {prose(check.intent)}{on}", ""]
@@ -50,7 +50,7 @@ def check_markdown(check: Check, *, longest: int = LONGEST) -> str:
 
 
 def run_markdown(report: RunReport, *, longest: int = LONGEST) -> str:
-    """What a run did: how it ended, the verdicts, the boxes and what was entered into each."""
+    """What a run did: how it ended, the verdicts, the devices and what was entered into each."""
     status = report.status.replace("_", " ")
     after = report.outcome_after()
     verdict = f", objective {_OUTCOMES[after]}" if after else ""
@@ -61,7 +61,7 @@ def run_markdown(report: RunReport, *, longest: int = LONGEST) -> str:
     sections = []
     for device in report.devices:
         title = f"{device.name}: {device.outcome}"
-        # Never what a box holds: lines around a change may be secrets, and a comment is read by many.
+        # Never what a device holds: lines around a change may be secrets, and a comment is read by many.
         parts = [("Entered", "text", device.candidate), ("Undone by", "text", device.inverse)]
         sections.append(_details(title, [_fenced(*part) for part in parts if part[2].strip()]))
     if told := _evidence(report):
@@ -117,11 +117,11 @@ def _finding_table(findings: Sequence[Finding]) -> list[str]:
 def _rows(findings: Iterable[Finding]) -> list[str]:
     rows = []
     for finding in findings:
-        sides = [f"{what} {t}" for what, t in (("asked", finding.asked), ("will be", finding.will_be)) if t]
+        sides = [f"{what} {t}" for what, t in (("requested", finding.requested), ("applied", finding.applied)) if t]
         said = f"{finding.message} ({', '.join(sides)})" if sides else finding.message
-        row = (finding.code, finding.where, said, finding.mend or "")
+        row = (finding.code, finding.where, said, finding.hint or "")
         rows.append((_SIGNS[finding.severity], *map(prose, row)))
-    return _table(("", "code", "where", "what", "mend"), rows)
+    return _table(("", "code", "where", "what", "hint"), rows)
 
 
 def _fidelity_table(devices: Sequence[DevicePreview]) -> list[str]:
@@ -132,7 +132,7 @@ def _fidelity_table(devices: Sequence[DevicePreview]) -> list[str]:
         for line in device.fidelity
         if line.fidelity != "exact"
     ]
-    lines = _table(("box", "interface", "class", "fidelity", "asked", "will be"), rows[:ROWS])
+    lines = _table(("device", "interface", "class", "fidelity", "requested", "applied"), rows[:ROWS])
     exact = sum(line.fidelity == "exact" for device in devices for line in device.fidelity)
     if not exact and not rows:
         return []
@@ -142,8 +142,8 @@ def _fidelity_table(devices: Sequence[DevicePreview]) -> list[str]:
 
 
 def _shares(line: FidelityDocument) -> tuple[str, str]:
-    asked, will_be = ("" if v is None else f"{v:.3g} %" for v in (line.asked_percent, line.will_be_percent))
-    return asked, will_be
+    requested, applied = ("" if v is None else f"{v:.3g} %" for v in (line.requested_percent, line.applied_percent))
+    return requested, applied
 
 
 def _stage_lines(report: RunReport) -> list[str]:
@@ -161,8 +161,8 @@ def _verdict_table(report: RunReport) -> list[str]:
         bound = row.bound
         name = (row.scenario, row.traffic_class, row.path or "", bound.label)
         seen = (_seen(row.sides.get(side)) for side in sides)
-        rows.append((*map(prose, name), f"≤ {amount(bound.asked, bound.kind)}", *seen, prose(row.change)))
-    return _table(("scenario", "class", "path", "bound", "asked", *sides, "change"), rows)
+        rows.append((*map(prose, name), f"≤ {amount(bound.requested, bound.kind)}", *seen, prose(row.change)))
+    return _table(("scenario", "class", "path", "bound", "requested", *sides, "change"), rows)
 
 
 def _evidence(report: RunReport) -> list[str]:
@@ -205,11 +205,13 @@ def _device(device: DevicePreview, findings: Sequence[Finding]) -> str:
     if device.candidate is not None:
         change = device.candidate
         if change.delta:
-            parts.append(_fenced("Would be entered into the box as it runs now", "text", "\n".join(change.delta)))
+            parts.append(
+                _fenced("Would be entered into the device as it runs now", "text", "\n".join(change.delta))
+            )
             parts += [f"⚠️ {prose(gap_text(gap))}\n" for gap in change.gaps]
             parts.append(_fenced("Undone by", "text", "\n".join(change.inverse)))
         else:
-            parts.append("The box holds it already: nothing would be entered.\n")
+            parts.append("The device holds it already: nothing would be entered.\n")
     if device.configuration:
         parts.append(_fenced("The whole configuration", "text", device.configuration))
     return _details(title, parts)
@@ -230,7 +232,7 @@ def _fenced(title: str, language: str, text: str) -> str:
 
 
 def _bounded(
-    head: Sequence[str], sections: Sequence[str], longest: int, named: tuple[str, str] = ("box", "boxes")
+    head: Sequence[str], sections: Sequence[str], longest: int, named: tuple[str, str] = ("device", "devices")
 ) -> str:
     """Head and as many sections as there is room for, in their order; what has no room is counted as ``named``."""
     text = "\n".join(head)

@@ -29,7 +29,7 @@ class StageReport(BaseModel):
 
 
 class DeviceReport(BaseModel):
-    """One box: what was wanted of it, what was done, and what changed in what it says it holds.
+    """One device: what was wanted of it, what was done, and what changed in what it says it holds.
 
     Its texts have no secrets; whole configurations stand in the run's artifacts alone.
     """

@@ -22,6 +22,6 @@ def run_pdf(report: RunReport) -> bytes:
         raise NotInstalled(
             f"a PDF needs system packages that are missing here: {', '.join(packages)}"
             f" ({str(error).splitlines()[0]})",
-            mend=f"{install_command(packages)}, or take the report in another form, such as HTML",
+            hint=f"{install_command(packages)}, or take the report in another form, such as HTML",
         ) from None
     return printed(render_run_report(report))

@@ -1,4 +1,4 @@
-"""What an intent would become, as documents: compiled, checked, and against what boxes hold. Nothing is touched."""
+"""What an intent would become, as documents: compiled, checked, against what devices hold. Nothing is touched."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ class FindingDocument(Document):
     traffic_class: str | None = Field(alias="class")
     file: str | None
     line: int | None
-    asked: str | None
-    will_be: str | None
-    mend: str | None
+    requested: str | None
+    applied: str | None
+    hint: str | None
 
 
 class BlockDocument(Document):
@@ -66,8 +66,8 @@ class FidelityDocument(Document):
     traffic_class: str
     interface: str
     fidelity: Fidelity
-    asked_percent: float | None
-    will_be_percent: float | None
+    requested_percent: float | None
+    applied_percent: float | None
 
 
 class GapDocument(Document):
@@ -79,7 +79,7 @@ class GapDocument(Document):
 
 
 class CandidateDocument(Document):
-    """Lines that bring a box to the plan, those that undo them, and where it has no policy in between."""
+    """Lines that bring a device to the plan, those that undo them, and where it has no policy in between."""
 
     device: str
     delta: tuple[str, ...]
@@ -90,8 +90,8 @@ class CandidateDocument(Document):
 class DevicePreview(Document):
     """One device: its plan, its whole configuration and the blocks of it, and how near it comes to the intent.
 
-    ``classes`` maps what the box calls a class or queue to the intent's class. ``candidate`` is there where the box
-    was read.
+    ``classes`` maps what the device calls a class or queue to the intent's class. ``candidate`` is there where the
+    device was read.
     """
 
     name: str

@@ -2,7 +2,7 @@
 
 It loads no script, style, font or picture from anywhere, says so in its content security policy, follows the
 reader's light or dark preference and prints. Every text in it is escaped: names come from people and
-configurations from boxes.
+configurations from devices.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ def _rule(code: str, entry: Explanation | None) -> Json:
     """A rule; of a code that a newer service knows and this catalogue does not, the name alone."""
     if entry is None:
         return {"id": code}
-    help_ = f"{entry.why}\n\nMend: {entry.mend}\n\nExample: {entry.example}"
+    help_ = f"{entry.why}\n\nMend: {entry.hint}\n\nExample: {entry.example}"
     return {
         "id": code,
         "shortDescription": {"text": entry.meaning},
@@ -91,9 +91,11 @@ def _text(finding: Finding) -> str:
     named = f"class {finding.traffic_class}" if finding.traffic_class else ""
     place = ", ".join(part for part in (where, named) if part)
     text = f"{place}: {finding.message}" if place else finding.message
-    sides = [f"{what} {side}" for what, side in (("asked", finding.asked), ("will be", finding.will_be)) if side]
+    sides = [
+        f"{what} {side}" for what, side in (("requested", finding.requested), ("applied", finding.applied)) if side
+    ]
     text += f" ({', '.join(sides)})" if sides else ""
-    return f"{text}. Mend: {finding.mend}" if finding.mend else text
+    return f"{text}. Hint: {finding.hint}" if finding.hint else text
 
 
 def _logical(finding: Finding) -> list[Json]:
@@ -122,6 +124,6 @@ def _fingerprint(finding: Finding) -> str:
         finding.interface,
         finding.direction,
         finding.traffic_class,
-        finding.asked,
+        finding.requested,
     )
     return hashlib.sha256("\0".join(part or "" for part in parts).encode()).hexdigest()[:32]

@@ -154,7 +154,7 @@ class DatabaseArtifacts(Artifacts):
         """See :meth:`Artifacts.put_bytes`."""
         artifact = artifact_id(data)
         row = insert(ARTIFACTS).values(id=artifact, data=data, at=datetime.now(UTC))
-        whole = row.on_conflict_do_update(  # storing again mends what was damaged
+        whole = row.on_conflict_do_update(  # storing again repairs what was damaged
             index_elements=[ARTIFACTS.c.id], set_={"data": row.excluded.data, "at": row.excluded.at}
         )
         self._database.transact(lambda connection: connection.execute(whole))
@@ -175,7 +175,7 @@ class DatabaseArtifacts(Artifacts):
 
 def _require_id(artifact: str) -> None:
     if not _ID.fullmatch(artifact):
-        raise InputError(f"{artifact!r} is not an artifact id", mend="an id is 64 hexadecimal digits")
+        raise InputError(f"{artifact!r} is not an artifact id", hint="an id is 64 hexadecimal digits")
 
 
 def _verified(artifact: str, data: bytes, place: Place) -> bytes:

@@ -20,13 +20,13 @@ class Kind(StrEnum):
     INCLUDED = "included"
     NETWORK = "network"
     RUNNING = "running"
-    """What a box said it holds, when the run read it first."""
+    """What a device said it holds, when the run read it first."""
     FINDINGS = "findings"
     CONFIGURATION = "configuration"
     DELTA = "delta"
     INVERSE = "inverse"
     CANDIDATE = "candidate"
-    """Every box's delta in one list: what an approval is about."""
+    """Every device's delta in one list: what an approval is about."""
     MEASUREMENT = "measurement"
     VERDICTS = "verdicts"
     READ_BACK = "read-back"
@@ -35,7 +35,7 @@ class Kind(StrEnum):
 
     @property
     def restricted(self) -> bool:
-        """Whether it may hold secrets of a box: a running configuration has passwords and communities in it."""
+        """Whether it may hold secrets of a device: a running configuration has passwords and communities in it."""
         return self in (Kind.RUNNING, Kind.READ_BACK, Kind.RESTORED)
 
     @property

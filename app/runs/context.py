@@ -134,7 +134,7 @@ class Context:
             return self.computing.done(self.run_id, self.stop, function, *args, **kwargs)
 
     def compute_on(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """As `compute`, for what must come to its end: boxes are touched, or about to be taken back."""
+        """As `compute`, for what must come to its end: devices are touched, or about to be taken back."""
         with self._shown():
             return self.computing.finish(self.run_id, function, *args, **kwargs)
 
@@ -155,7 +155,7 @@ class Context:
         self.store.events.progress(self.run_id, stage, text)
 
     def looked(self, device: str, action: str) -> None:
-        """Say that one box of many was looked at."""
+        """Say that one device of many was looked at."""
         self.store.events.device(self.run_id, device, action)
 
     @cached_property
@@ -176,7 +176,7 @@ class Context:
 
     @property
     def lab(self) -> Path | None:
-        """State folder of the lab, where the boxes are emulated."""
+        """State folder of the lab, where the devices are emulated."""
         return Path(self.documents.lab) if self.documents.lab else None
 
     @cached_property

@@ -27,7 +27,7 @@ from app.validation.reads import devices_to_read
 
 Json = dict[str, Any]
 
-_REFUSAL = ({"message": "findings stand against it", "mend": "mend the policy by its findings"},)
+_REFUSAL = ({"message": "findings stand against it", "hint": "correct the policy by its findings"},)
 _NOT_MET = "see which bound of which class is broken, and change the policy or the objective"
 
 
@@ -83,7 +83,7 @@ class Course:
             self._step("release", waiting.release)
             raise
         # Not in a `finally`: an interrupted run goes on later, and must find the steps in the same order.
-        # Before the status: once that is written another attempt may begin, and hold the boxes itself.
+        # Before the status: once that is written another attempt may begin, and hold the devices itself.
         self._step("release", waiting.release)
         reason = ending.reason.document() if ending.reason else None
         told = {"reason": reason, "waits_for": ending.waits_for, "due": ending.due}
@@ -326,7 +326,7 @@ class Course:
         if "measurement" not in got:
             raise TesterError(
                 f"no outside measurement {when} the push came within {OUTSIDE_SECONDS:.0f} s",
-                mend="start the tester when the run says that it waits, and run it again",
+                hint="start the tester when the run says that it waits, and run it again",
             )
         measurement: str = got["measurement"]
         return measurement

@@ -252,16 +252,16 @@ class DbosEngine:
             RunStranded: it was interrupted in this process, so nothing carries it on before the next launch.
         """
         if run_id in self._interrupted:
-            raise RunStranded(f"run {run_id} was interrupted", mend="finish it with `qosforge recover`")
+            raise RunStranded(f"run {run_id} was interrupted", hint="finish it with `qosforge recover`")
         try:
             handle: WorkflowHandle[JsonObject] = DBOS.retrieve_workflow(run_id)
         except dbos_errors.DBOSNonExistentWorkflowError as error:
-            raise InputError(f"the engine has no record of run {run_id}", mend="start the run again") from error
+            raise InputError(f"the engine has no record of run {run_id}", hint="start the run again") from error
         try:
             return handle.get_result(polling_interval_sec=_POLL_SECONDS)
         except _GIVEN_UP as error:
             raise RunStranded(
-                f"the process of {run_id} died under it too often", mend="start the run again"
+                f"the process of {run_id} died under it too often", hint="start the run again"
             ) from error
 
     def run_step(self, name: str, step: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -353,7 +353,7 @@ class DbosEngine:
         if status.app_version != self._version or name not in self._workflows:
             stranded = RunStranded(
                 f"run {run_id} was begun as {name} version {status.app_version}, which this release cannot resume",
-                mend="recover it with the release that began it",
+                hint="recover it with the release that began it",
             )
             return Recovered(run_id, name, error=stranded)
         try:

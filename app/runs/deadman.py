@@ -71,5 +71,5 @@ class DeadMan:
 def _refused(what: str) -> ServiceError:
     return ServiceError(
         f"the timer that fences this process cannot be {what}: {os.strerror(ctypes.get_errno())}",
-        mend="run workers on Linux, with room for pending signals (ulimit -i)",
+        hint="run workers on Linux, with room for pending signals (ulimit -i)",
     )

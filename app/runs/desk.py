@@ -79,7 +79,7 @@ class Order:
 
 @dataclass(frozen=True)
 class CandidateList:
-    """What a run would enter, by box; empty where a box holds its plan. ``id`` names exactly this list."""
+    """What a run would enter, by device; empty where a device holds its plan. ``id`` names exactly this list."""
 
     id: str
     devices: Mapping[str, str]
@@ -115,7 +115,7 @@ class Desk:
             if order.tester != "outside":  # it has traffic of its own
                 require_traffic(order.network)
         elif order.tester == "outside":
-            raise InputError("an outside tester measures, and this run should not", mend="ask for one of the two")
+            raise InputError("an outside tester measures, and this run should not", hint="ask for one of the two")
         problem = order.network.changes.ticket_problem(order.ticket)
         if problem is not None:
             raise InputError(problem, Place(path="ticket"), f"give the ticket that {order.network.name} asks for")
@@ -180,7 +180,7 @@ class Desk:
         return run_report(self.store, self.artifacts, run_id, measurements=measurements)
 
     def candidate(self, run_id: str) -> CandidateList | None:
-        """What a run would enter into the boxes; ``None`` before its last attempt has worked it out."""
+        """What a run would enter into the devices; ``None`` before its last attempt has worked it out."""
         run = self.run(run_id)
         prepared = last_summary(self.store, run, "prepare")
         if prepared is None or "candidate" not in prepared:
@@ -268,7 +268,7 @@ class Desk:
         listed = self.candidate(run.id)
         done = hands_in(self.store.database, run.id, listed.id if listed else "").get(who)
         if done is not None:
-            raise NotAllowed(f"{who} {done} and may not approve it", mend="ask another approver")
+            raise NotAllowed(f"{who} {done} and may not approve it", hint="ask another approver")
 
     def _require_waiting(self, run: Run) -> None:
         require_status(run, frozenset({RunStatus.NEEDS_APPROVAL}), "waits for no approval")
@@ -277,7 +277,7 @@ class Desk:
         def decide(now: Run, connection: sa.Connection) -> Mapping[str, Any]:
             require_status(now, frozenset({RunStatus.NEEDS_APPROVAL}), "waits for no approval")
             if now.attempt != run.attempt:
-                raise WrongState("the run moved on meanwhile", mend="look at its candidate again")
+                raise WrongState("the run moved on meanwhile", hint="look at its candidate again")
             self.store.decide(connection, decision)
             if decision.approved:
                 return again_from("read", now)
@@ -292,7 +292,7 @@ class Desk:
 
         def say(now: Run, connection: sa.Connection) -> Mapping[str, Any]:
             if now.status is not RunStatus.RUNNING or now.attempt != run.attempt or now.waits_for != run.waits_for:
-                raise WrongState("the run moved on meanwhile", mend="look at it again")
+                raise WrongState("the run moved on meanwhile", hint="look at it again")
             self.store.decide(connection, decision)
             return {"waits_for": "", "due": None}
 
@@ -362,17 +362,17 @@ class Desk:
     def _tells(self, who: str, *, paused: bool) -> Change:
         def tell(now: Run, connection: sa.Connection) -> Mapping[str, Any]:
             if now.status.final:
-                raise WrongState(f"run {now.id} is over: {now.status.value.replace('_', ' ')}", mend="look at it")
+                raise WrongState(f"run {now.id} is over: {now.status.value.replace('_', ' ')}", hint="look at it")
             self.store.events.write(connection, now.id, EventKind.PAUSE, {"by": who, "paused": paused})
             return {}
 
         return tell
 
     def roll_back(self, run_id: str, who: str, key: str | None = None) -> Run:
-        """Ask for a new run that brings the boxes of a kept one back to what they held before it.
+        """Ask for a new run that brings the devices of a kept one back to what they held before it.
 
         Raises:
-            WrongState: it was not kept, or a later run's change stands on its boxes.
+            WrongState: it was not kept, or a later run's change stands on its devices.
             NotAllowed: it would bring a policy again for which nobody who is operator of the network stands.
             KeyReused: the key stands for another order.
         """
@@ -400,7 +400,7 @@ class Desk:
     def retry(self, run_id: str, who: str, start: str = "read") -> Run:
         """Let an ended run that left nothing behind begin another attempt, at the stage ``start``.
 
-        From a later stage than ``read``, what its last attempt had read and prepared is used again. A box that
+        From a later stage than ``read``, what its last attempt had read and prepared is used again. A device that
         changed since is refused when it is touched. Of a run that was kept but left devices out, a new run is made,
         which changes just these.
 
@@ -478,7 +478,7 @@ class Desk:
 
 
 def _goes_back(run: Run) -> bool:
-    """Whether a run takes a change back, and so brings nothing of its policy into a box."""
+    """Whether a run takes a change back, and so brings nothing of its policy into a device."""
     return bool(run.params.get("undo_of")) and not run.params.get("redoes")
 
 
@@ -489,7 +489,7 @@ def _cancelled(who: str, why: Reason) -> dict[str, Any]:
 
 def _key(who: str, key: str, identity: str) -> Key:
     if not (0 < len(key) <= LONGEST_KEY and key.isprintable()):
-        raise InputError(f"an idempotency key has 1 to {LONGEST_KEY} printable characters", mend="draw a UUID")
+        raise InputError(f"an idempotency key has 1 to {LONGEST_KEY} printable characters", hint="draw a UUID")
     return Key(who, key, identity)
 
 

@@ -25,8 +25,8 @@ from app.runs.tables import RunStatus
 
 RUNS_QUEUE = "runs"
 HOLDERS_QUEUE = "holders"
-"""For what others wait for: runs that hold boxes, and boxes that have to be settled. It has no end of places, for
-every place of the queue of runs may be taken by runs that wait.
+"""For what others wait for: runs that hold devices, and devices that have to be settled. It has no end of places,
+for every place of the queue of runs may be taken by runs that wait.
 """
 
 _LOCK = 0x716F7364  # "qosd"
@@ -39,7 +39,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass
 class _Try:
-    """When boxes are settled again that could not be; the pause doubles."""
+    """When devices are settled again that could not be; the pause doubles."""
 
     at: float
     pause: float = _FIRST_AGAIN
@@ -101,7 +101,7 @@ class Dispatcher:
             yield bool(connection.scalar(sa.select(sa.func.pg_try_advisory_xact_lock(_LOCK))))
 
     def _begin(self, run: Run, known: Mapping[str, Unfinished]) -> None:
-        """Queue a pending run's attempt, once its boxes are settled."""
+        """Queue a pending run's attempt, once its devices are settled."""
         if run.attempt > 1 and self.store.journal.open_touches(run.id):
             self._settle(run.id, known)
             return
@@ -112,7 +112,7 @@ class Dispatcher:
             self.store.set_status(run.id, RunStatus.FAILED, attempt=run.attempt, reason=_died(run))
 
     def _let_holders_on(self, known: Mapping[str, Unfinished]) -> None:
-        """Let runs that hold boxes, and were put back into their queue, go on before those that wait for them."""
+        """Let runs that hold devices, and were put back into their queue, go on before those that wait for them."""
         queued = [entry for entry in known.values() if entry.workflow == WORKFLOW and not entry.running]
         holders = self.store.leases.holders() if queued else set()
         for entry in queued:
@@ -154,7 +154,7 @@ class Dispatcher:
             _log.warning("run %s begins attempt %s: nothing carried the last one on", run.id, run.attempt + 1)
 
     def _settle_ended(self, known: Mapping[str, Unfinished]) -> None:
-        """Settle the boxes of runs that stopped, or are over, and left some between two states."""
+        """Settle the devices of runs that stopped, or are over, and left some between two states."""
         left = {run.id for run in self.store.runs_in({RunStatus.NEEDS_RECOVERY})}
         if time.monotonic() - self._searched >= _SEARCH_SECONDS:
             self._searched = time.monotonic()
@@ -168,7 +168,7 @@ class Dispatcher:
                 del self._tries[run_id]
 
     def gave_up(self, run_id: str) -> bool:
-        """Whether a try at settling the run's boxes is over, and will be repeated only after a pause."""
+        """Whether a try at settling the run's devices is over, and will be repeated only after a pause."""
         return run_id in self._tries and not any(
             settled_by(entry.workflow_id) == run_id for entry in self.engine.unfinished()
         )

@@ -1,4 +1,4 @@
-"""Drift: what a box holds now, against what it held when a run's change on it was kept."""
+"""Drift: what a device holds now, against what it held when a run's change on it was kept."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from app.runs.tables import RUNS, STAGES, RunStatus, StageOutcome
 _SETTLING = (RunStatus.KEPT.value, RunStatus.NOTHING_TO_DO.value)
 _READINGS = ("roll-back", "read-back", "read")
 """The later one first: a device that was left out of a kept run was put back after it was read back."""
-"""Stages that say what a box holds at the end of such a run; a box without a change was only read."""
+"""Stages that say what a device holds at the end of such a run; a device without a change was only read."""
 _AT_ONCE = 16
-"""Readings that are fetched together: the newest of a network mostly has every box."""
+"""Readings that are fetched together: the newest of a network mostly has every device."""
 
 
 @dataclass(frozen=True)
 class Drift:
-    """Where a box differs, in words. ``run`` is the one that its state is compared with: the last that was kept, or
-    found nothing to do; without one there is nothing to compare with.
+    """Where a device differs, in words. ``run`` is the one that its state is compared with: the last that was kept,
+    or found nothing to do; without one there is nothing to compare with.
     """
 
     run: Run | None
@@ -38,7 +38,7 @@ class Drift:
 
 @dataclass(frozen=True)
 class Settled:
-    """The last run that settled what a box should hold, and what the box said it held then (an artifact)."""
+    """The last run that settled what a device should hold, and what the device said it held then (an artifact)."""
 
     run: Run
     artifact: str
@@ -46,7 +46,7 @@ class Settled:
 
 @dataclass(frozen=True)
 class Change:
-    """Something of a port or a box that is not as it was: what it is about, and both sides in words.
+    """Something of a port or a device that is not as it was: what it is about, and both sides in words.
 
     A side is empty where there was, or is, nothing of the kind.
     """
@@ -57,13 +57,13 @@ class Change:
 
 
 def held_plan(network: Network, device: str, text: DeviceText) -> Plan:
-    """What a configuration of a box amounts to, with what was not understood of it."""
+    """What a configuration of a device amounts to, with what was not understood of it."""
     entry = network.device(device)
     return read_plan(entry.platform, text, device, entry.image)
 
 
 def drift(store: RunStore, artifacts: Artifacts, network: Network, device: str, text: DeviceText) -> Drift:
-    """Compare what a box holds now with what a run left on it.
+    """Compare what a device holds now with what a run left on it.
 
     Raises:
         StoreError: the run's artifact is missing or damaged.
@@ -103,7 +103,7 @@ def port_differences(before: Plan, now: Plan, port: str) -> tuple[str, ...]:
 
 
 def system_differences(before: Plan, now: Plan) -> tuple[str, ...]:
-    """What `differences` says of the box as a whole."""
+    """What `differences` says of the device as a whole."""
     return differences(before.model_copy(update={"interfaces": ()}), now)
 
 
@@ -114,12 +114,12 @@ def port_changes(before: Plan, now: Plan, port: str) -> tuple[Change, ...]:
 
 
 def system_changes(before: Plan, now: Plan) -> tuple[Change, ...]:
-    """How a box as a whole is not as it was, in plain words."""
+    """How a device as a whole is not as it was, in plain words."""
     return _changes(system_facts(before.system), system_facts(now.system))
 
 
 def _port_facts(plan: Plan, port: str) -> dict[str, str]:
-    # Without the box's scheduler, which `system_changes` tells of: each change once.
+    # Without the device's scheduler, which `system_changes` tells of: each change once.
     interface = plan.interface(port)
     return port_facts(System(), interface) if interface else {}
 

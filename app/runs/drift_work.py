@@ -1,6 +1,6 @@
 """The work on drift: executors look at the networks that are due, one network at a time in a process.
 
-A look only reads. What it found is shown and told; to mend it is for a person, who starts a run.
+A look only reads. What it found is shown and told; to correct it is for a person, who starts a run.
 """
 
 from __future__ import annotations

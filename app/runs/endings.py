@@ -23,10 +23,10 @@ _UNKEPT = frozenset({RunStatus.ROLLED_BACK, RunStatus.REFUSED})
 
 
 def error_text(error: Mapping[str, Any]) -> str:
-    """An error that a phase returned as a value, in words: its device, what is wrong, the mend."""
+    """An error that a phase returned as a value, in words: its device, what is wrong, the hint."""
     where = f"{error['device']}: " if error.get("device") else ""
-    mend = f" ({error['mend']})" if error.get("mend") else ""
-    return f"{where}{error['message']}{mend}"
+    hint = f" ({error['hint']})" if error.get("hint") else ""
+    return f"{where}{error['message']}{hint}"
 
 
 def error_texts(stages: Sequence[Stage]) -> Iterator[str]:

@@ -15,7 +15,7 @@ from app.runs import records
 SCHEMA = "dbos"
 """Where the engine's tables are in a PostgreSQL database."""
 
-_MEND = "something else wrote into it: move it away, and settle the boxes from the run store"
+_HINT = "something else wrote into it: move it away, and settle the devices from the run store"
 
 
 class JsonSerializer(Serializer):
@@ -53,7 +53,7 @@ def refuse_foreign_records(url: sa.URL, place: Place) -> None:
                 found = connection.scalar(sa.select(encoding).select_from(values).where(encoding != records.NAME))
                 if found is not None:
                     raise StoreError(
-                        f"the engine's record holds {found} data in {table}, which is never read", place, _MEND
+                        f"the engine's record holds {found} data in {table}, which is never read", place, _HINT
                     )
     finally:
         engine.dispose()
@@ -63,7 +63,7 @@ def never_unpickle() -> None:
     """Take from the engine, in this process, its way to unpickle: a value chooses its decoder by name."""
 
     def refuse(_text: str) -> NoReturn:
-        raise StoreError("the engine's record holds py_pickle data, which is never read", mend=_MEND)
+        raise StoreError("the engine's record holds py_pickle data, which is never read", hint=_HINT)
 
     DefaultSerializer.deserialize = staticmethod(refuse)  # type: ignore[assignment,method-assign]
 

@@ -61,12 +61,12 @@ class Events:
         self._database.transact(lambda connection: self.write(connection, run_id, EventKind.PROGRESS, data))
 
     def device(self, run_id: str, device: str, action: str) -> None:
-        """Say that a box was looked at; what touches it tells of itself by the journal."""
+        """Say that a device was looked at; what touches it tells of itself by the journal."""
         data = {"device": device, "action": action}
         self._database.transact(lambda connection: self.write(connection, run_id, EventKind.DEVICE, data))
 
     def of_devices(self, run_id: str, since: datetime) -> list[Event]:
-        """Events of single boxes from a moment on, oldest first."""
+        """Events of single devices from a moment on, oldest first."""
         query = (
             sa.select(EVENTS)
             .where(EVENTS.c.run_id == run_id, EVENTS.c.kind == EventKind.DEVICE.value, EVENTS.c.at >= since)

@@ -43,7 +43,7 @@ def waits(
     eyes their approval counts for nothing. ``distrust`` says why its policy may not be run there by now.
     """
     if distrust is not None:
-        return _scheduled(run, f"{distrust.message}: {distrust.mend}", now + LOOK_AGAIN)
+        return _scheduled(run, f"{distrust.message}: {distrust.hint}", now + LOOK_AGAIN)
     if rules.unreadable:
         return _scheduled(run, rules.unreadable, now + LOOK_AGAIN)
     if any(one.read_only(emulated=emulated) for one in rules.changes):
@@ -52,7 +52,7 @@ def waits(
         return _scheduled(run, f"network {run.network} to be writable{by}", now + LOOK_AGAIN)
     approval = rules.approval
     if approval != "none" and not _approved(candidate, decisions, hands() if approval == "four_eyes" else ()):
-        again = "the boxes changed since it was approved: " if any(d.approved for d in decisions) else ""
+        again = "the devices changed since it was approved: " if any(d.approved for d in decisions) else ""
         whose = "somebody who had no hand in it" if approval == "four_eyes" else "an approver"
         return Wait(RunStatus.NEEDS_APPROVAL, f"{again}approval of candidate {candidate} by {whose}", run.deadline)
     begins = max(now, run.not_before or now)

@@ -19,5 +19,5 @@ def require_artifacts(store: RunStore, run: Run) -> None:
         if stage.name == RETENTION_STAGE:
             raise WrongState(
                 f"run {run.id} gave up what it had read and prepared on {stage.started:%Y-%m-%d}",
-                mend="ask for a new run",
+                hint="ask for a new run",
             )

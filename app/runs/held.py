@@ -1,4 +1,4 @@
-"""What the boxes of a network were last known to hold: the last reading of each, by a run or for a person."""
+"""What the devices of a network were last known to hold: the last reading of each, by a run or for a person."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from app.runs.tables import READINGS
 
 @dataclass(frozen=True, slots=True)
 class LastRead:
-    """The running configuration that a box gave when it was last read, and when that was.
+    """The running configuration that a device gave when it was last read, and when that was.
 
     ``run_id`` is the run that read it; ``None`` where a person asked for it.
     """
@@ -33,8 +33,8 @@ class LastRead:
 def last_read(
     store: RunStore, artifacts: Artifacts, network: Network, devices: Collection[str] | None = None
 ) -> dict[str, LastRead]:
-    """What each box said when it was last read: by a run before its change, after it or after a roll-back, or for
-    a person; of ``devices`` alone where given. A box that was never read is left out.
+    """What each device said when it was last read: by a run before its change, after it or after a roll-back, or
+    for a person; of ``devices`` alone where given. A device that was never read is left out.
 
     Raises:
         StoreError: an artifact is missing or damaged.
@@ -69,7 +69,7 @@ def last_text(database: Database, artifacts: Artifacts, network: str, device: st
 def keep_readings(
     store: RunStore, artifacts: Artifacts, network: Network, texts: Mapping[str, DeviceText], at: datetime
 ) -> None:
-    """Keep what boxes said to a person who asked them at a moment, by device.
+    """Keep what devices said to a person who asked them at a moment, by device.
 
     That is the moment before the first was asked: what a run read meanwhile may be newer, and stays.
 

@@ -37,7 +37,7 @@ class Key:
         if row.request != self.request:
             raise KeyReused(
                 "this idempotency key stands for another request",
-                mend=f"draw a new key for a new request; the first one made run {row.run_id}",
+                hint=f"draw a new key for a new request; the first one made run {row.run_id}",
             )
         return str(row.run_id)
 

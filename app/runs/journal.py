@@ -1,4 +1,4 @@
-"""The journal: what was done to which box, one row before and one after every touch, never changed."""
+"""The journal: what was done to which device, one row before and one after every touch, never changed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class JournalEntry:
 
 @dataclass(frozen=True, slots=True)
 class OpenTouch:
-    """A box that may be between two states, with what is needed to finish: the artifacts last named."""
+    """A device that may be between two states, with what is needed to finish: the artifacts last named."""
 
     run_id: str
     network: str
@@ -71,11 +71,11 @@ class Journal:
     ) -> JournalEntry:
         """Write one row; it is on the disk when this returns.
 
-        ``device`` is the box's name in the run's network. The artifacts need naming once per touch.
+        ``device`` is the device's name in the run's network. The artifacts need naming once per touch.
 
         Raises:
             sqlalchemy.exc.IntegrityError: there is no such run.
-            StoreError: the row cannot be written: do not touch the box.
+            StoreError: the row cannot be written: do not touch the device.
         """
         row = {
             "run_id": run_id,
@@ -99,7 +99,7 @@ class Journal:
         return self._database.transact(write)
 
     def entries(self, run_id: str, device: str | None = None) -> list[JournalEntry]:
-        """The rows of one run (of one of its boxes), oldest first."""
+        """The rows of one run (of one of its devices), oldest first."""
         query = sa.select(JOURNAL).where(JOURNAL.c.run_id == run_id).order_by(JOURNAL.c.seq)
         if device is not None:
             query = query.where(JOURNAL.c.device == device)
@@ -120,7 +120,7 @@ class Journal:
         return saved
 
     def open_touches(self, run_id: str | None = None) -> list[OpenTouch]:
-        """Boxes that were touched and neither confirmed nor undone since, by run and name."""
+        """Devices that were touched and neither confirmed nor undone since, by run and name."""
         query = unsettled()
         if run_id is not None:
             query = query.where(JOURNAL.c.run_id == run_id)
@@ -142,7 +142,7 @@ class Journal:
 
 
 def unsettled() -> sa.Select[tuple[str, str, str, int]]:
-    """Query for (run_id, network, device, seq of the last settling row or 0) of every unsettled box."""
+    """Query for (run_id, network, device, seq of the last settling row or 0) of every unsettled device."""
     opened = sa.func.max(sa.case((JOURNAL.c.action.in_([a.value for a in OPENING]), JOURNAL.c.seq), else_=0))
     settled = sa.func.max(sa.case((JOURNAL.c.action.in_([a.value for a in SETTLING]), JOURNAL.c.seq), else_=0))
     return (

@@ -18,7 +18,8 @@ class LastMeasured:
 
 
 def last_measured(store: RunStore, network: Network) -> LastMeasured | None:
-    """The last measurement of what boxes still hold: by the newest run that kept its change or found nothing to do.
+    """The last measurement of what devices still hold: by the newest run that kept its change or found nothing to
+    do.
 
     ``None`` where there is no such run, or it did not measure.
     """

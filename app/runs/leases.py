@@ -1,4 +1,4 @@
-"""Leases: the only lock on devices. A run holds all the boxes it needs, or none."""
+"""Leases: the only lock on devices. A run holds all the devices it needs, or none."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _OVER = sorted(status for status in RunStatus if status.final)
 
 @dataclass(eq=False)
 class LeaseHeld(StoreError):
-    """Another run holds a box, or left it between two states."""
+    """Another run holds a device, or left it between two states."""
 
 
 @dataclass(eq=False)
 class LeaseLost(StoreError):
-    """A lease ran out and another run took the box."""
+    """A lease ran out and another run took the device."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """A box in the hands of a run, until ``expires`` unless renewed."""
+    """A device in the hands of a run, until ``expires`` unless renewed."""
 
     network: str
     device: str
@@ -51,7 +51,7 @@ class Leases:
         """Take ``devices`` (names in the run's network) for ``seconds``, all of them or none.
 
         A run that already holds some of them gets them again: a recovered run takes over from itself.
-        A lease that ran out, or whose run is over, is free, unless its run left the box touched and unsettled.
+        A lease that ran out, or whose run is over, is free, unless its run left the device touched and unsettled.
 
         Raises:
             LeaseHeld: another run has one of them.
@@ -101,12 +101,12 @@ class Leases:
         return self._database.transact(extend)
 
     def release(self, run_id: str) -> None:
-        """Give back every box of the run; nothing happens when it holds none."""
+        """Give back every device of the run; nothing happens when it holds none."""
         mine = sa.delete(LEASES).where(LEASES.c.run_id == run_id)
         self._database.transact(lambda connection: connection.execute(mine))
 
     def holders(self) -> set[str]:
-        """Runs that have not released every box, whether their leases ran out or not."""
+        """Runs that have not released every device, whether their leases ran out or not."""
         query = sa.select(LEASES.c.run_id).distinct()
         return self._database.query(lambda connection: set(connection.scalars(query)))
 
@@ -121,7 +121,7 @@ class Leases:
         """The run's network, whose leases no other transaction changes until this one ends."""
         network: str | None = connection.scalar(sa.select(RUNS.c.network).where(RUNS.c.id == run_id))
         if network is None:
-            raise StoreError(f"there is no run {run_id}", mend="record the run before it takes boxes")
+            raise StoreError(f"there is no run {run_id}", hint="record the run before it takes devices")
         self._database.serialize(connection, f"leases of {network}")
         return network
 
@@ -129,7 +129,7 @@ class Leases:
     def _refuse_held(
         connection: sa.Connection, run_id: str, network: str, devices: Sequence[str], now: datetime
     ) -> None:
-        # A run that was ended from outside gave nothing back; whether it left a box touched is looked at below.
+        # A run that was ended from outside gave nothing back; whether it left a device touched is looked at below.
         over = sa.exists().where(LEASES.c.run_id == RUNS.c.id, RUNS.c.status.in_(_OVER))
         held = _of(network, devices) & (LEASES.c.run_id != run_id) & (LEASES.c.expires > now)
         others = _leases(connection, held & ~over)

@@ -1,4 +1,4 @@
-"""The boxes as they are now: what they hold, and what the tester makes of it. Nothing is changed or recorded."""
+"""The devices as they are now: what they hold, and what the tester makes of it. Nothing is changed or recorded."""
 
 from __future__ import annotations
 
@@ -79,22 +79,22 @@ def require_traffic(network: Network) -> None:
 
 
 def read_running(fleet: Fleet, devices: Collection[str] = ()) -> dict[str, DeviceText]:
-    """The running configurations of boxes of the network, by device: of all unless ``devices`` are named.
+    """The running configurations of devices of the network, by device: of all unless ``devices`` are named.
 
     Raises:
-        DeviceErrors: boxes cannot be read; carries the error of each.
+        DeviceErrors: devices cannot be read; carries the error of each.
     """
     texts, errors = read_each(fleet, devices)
     if errors:
-        raise DeviceErrors("boxes cannot be read", errors=list(errors.values()))
+        raise DeviceErrors("devices cannot be read", errors=list(errors.values()))
     return texts
 
 
 def read_each(
     fleet: Fleet, devices: Collection[str] = ()
 ) -> tuple[dict[str, DeviceText], dict[str, QosforgeError]]:
-    """As `read_running`, for who can do with less: the configurations of the boxes that can be read, and the errors
-    of those that cannot, by device.
+    """As `read_running`, for who can do with less: the configurations of the devices that can be read, and the
+    errors of those that cannot, by device.
     """
     names = [d.name for d in fleet.network.devices if not devices or d.name in devices]
     outcomes = fleet.run(names, lambda _name, driver: running(driver))
@@ -106,7 +106,7 @@ def read_now(fleet: Fleet, devices: Collection[str] = ()) -> LiveState:
     """What devices hold, for who will change it: as `read_running`, and whether it is saved.
 
     Raises:
-        DeviceErrors: boxes cannot be read; carries the error of each.
+        DeviceErrors: devices cannot be read; carries the error of each.
     """
     names = [d.name for d in fleet.network.devices if not devices or d.name in devices]
 
@@ -117,7 +117,7 @@ def read_now(fleet: Fleet, devices: Collection[str] = ()) -> LiveState:
     outcomes = fleet.run(names, both)
     errors = [outcome.error for outcome in outcomes.values() if outcome.error is not None]
     if errors:
-        raise DeviceErrors("boxes cannot be read", errors=errors)
+        raise DeviceErrors("devices cannot be read", errors=errors)
     found = {name: outcome.value for name, outcome in outcomes.items() if outcome.value is not None}
     return LiveState(
         {name: held for name, (held, _) in found.items()},
@@ -126,7 +126,7 @@ def read_now(fleet: Fleet, devices: Collection[str] = ()) -> LiveState:
 
 
 def plans_held(network: Network, texts: Mapping[str, Configuration]) -> dict[str, Plan]:
-    """What boxes hold, by the configurations they gave."""
+    """What devices hold, by the configurations they gave."""
     plans = {}
     for name, text in texts.items():
         device = network.device(name)

@@ -57,7 +57,7 @@ class Loop:
         return self.engine.run(WORKFLOW, workflow_id(run), run.params)
 
     def unsettled(self) -> list[str]:
-        """Runs that ended with a box between two states."""
+        """Runs that ended with a device between two states."""
         return sorted({touch.run_id for touch in self.store.journal.open_touches()})
 
     def settle(self, run_id: str) -> Json:
@@ -110,7 +110,7 @@ class Loop:
 def _documents(error: Exception) -> list[Json]:
     if isinstance(error, QosforgeError):
         return [problem.document() for problem in error.problems() or [error]]
-    return [{"message": str(error) or type(error).__name__, "mend": "the log of the executor has the error"}]
+    return [{"message": str(error) or type(error).__name__, "hint": "the log of the executor has the error"}]
 
 
 def workflow_id(run: Run) -> str:
@@ -125,11 +125,11 @@ def run_of(workflow: str) -> tuple[str, int]:
 
 
 def settling_id(run_id: str) -> str:
-    """A new id for a workflow that settles the boxes of a run."""
+    """A new id for a workflow that settles the devices of a run."""
     return f"{SETTLE}:{run_id}:{new_run_id()}"
 
 
 def settled_by(workflow: str) -> str | None:
-    """The run whose boxes a workflow settles; ``None`` if it does something else."""
+    """The run whose devices a workflow settles; ``None`` if it does something else."""
     kind, _, rest = workflow.partition(":")
     return rest.partition(":")[0] if kind == SETTLE else None

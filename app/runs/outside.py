@@ -20,7 +20,8 @@ from app.tester.judging import ClassVerdict, verdicts
 from app.tester.measurement import Measurement, Side
 
 OUTSIDE_SECONDS = 600.0
-"""How long a run waits for an outside measurement: well below the time after which boxes go back by themselves."""
+"""How long a run waits for an outside measurement: well below the time after which devices go back by themselves.
+"""
 
 
 def waiting_for(when: Side) -> str:
@@ -69,12 +70,12 @@ def receive(
 
     def take(now: Run, connection: sa.Connection) -> Mapping[str, Any] | None:
         if now.status is not RunStatus.RUNNING or now.waits_for != waiting_for(side) or now.due is None:
-            raise WrongState(f"run {now.id} does not wait for {waiting_for(side)}", mend="look at the run")
+            raise WrongState(f"run {now.id} does not wait for {waiting_for(side)}", hint="look at the run")
         this = (OUTSIDE_MEASUREMENTS.c.run_id == now.id) & (OUTSIDE_MEASUREMENTS.c.side == side)
         held = connection.execute(sa.select(OUTSIDE_MEASUREMENTS).where(this)).one_or_none()
         if held is not None and held.at >= now.due - timedelta(seconds=OUTSIDE_SECONDS):
             if (held.measurement, held.tester) != (artifact, tester):
-                raise WrongState(f"{held.tester} gave another measurement {side} the push", mend="the first counts")
+                raise WrongState(f"{held.tester} gave another measurement {side} the push", hint="the first counts")
             return None
         connection.execute(sa.delete(OUTSIDE_MEASUREMENTS).where(this))  # of an earlier attempt
         row = {"run_id": now.id, "side": side, "tester": tester, "measurement": artifact, "at": store.now()}

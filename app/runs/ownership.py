@@ -33,7 +33,7 @@ class Ownership:
             StoreError: the run directory or a lock cannot be made.
         """
         if not _in_process.acquire(blocking=False):
-            raise EngineBusy("this process runs an engine already", mend="close it first")
+            raise EngineBusy("this process runs an engine already", hint="close it first")
         try:
             self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
             for lock, file, what in self._locks:

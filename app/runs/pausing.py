@@ -35,14 +35,14 @@ def require_pausable(store: RunStore, run: Run) -> None:
         WrongState: it is over, has no wave left to wait for, or is paused already.
     """
     if run.status.final or run.status is RunStatus.NEEDS_RECOVERY:
-        raise WrongState(f"run {run.id} is over: {run.status.value.replace('_', ' ')}", mend="look at the run")
+        raise WrongState(f"run {run.id} is over: {run.status.value.replace('_', ' ')}", hint="look at the run")
     if not _waves_left(store.stages(run.id), run.attempt):
         raise WrongState(
-            f"run {run.id} has no wave left to pause before", mend="qosforge cancel stops it, and puts devices back"
+            f"run {run.id} has no wave left to pause before", hint="qosforge cancel stops it, and puts devices back"
         )
     by = paused_by(store.database, run.id)
     if by is not None:
-        raise WrongState(f"run {run.id} is paused by {by} already", mend=f"qosforge resume {run.id}")
+        raise WrongState(f"run {run.id} is paused by {by} already", hint=f"qosforge resume {run.id}")
 
 
 def require_paused(store: RunStore, run: Run) -> None:
@@ -52,7 +52,7 @@ def require_paused(store: RunStore, run: Run) -> None:
         WrongState: nobody did, or it is over.
     """
     if run.status.final or paused_by(store.database, run.id) is None:
-        raise WrongState(f"run {run.id} is not paused", mend="look at the run")
+        raise WrongState(f"run {run.id} is not paused", hint="look at the run")
 
 
 def _waves_left(stages: list[Stage], attempt: int) -> bool:

@@ -1,4 +1,4 @@
-"""The phases of a run that touch boxes or look at what they do.
+"""The phases of a run that touch devices or look at what they do.
 
 Each is one durable step: it reads before it touches, and returns plain JSON.
 """
@@ -41,7 +41,7 @@ Json = dict[str, Any]
 
 
 def measure(context: Context, held: Mapping[str, str], when: Side, look: int, earlier: str | None) -> Json:
-    """Run the tester on what the boxes hold, and judge; ``earlier`` is the artifact that the look before gave."""
+    """Run the tester on what the devices hold, and judge; ``earlier`` is the artifact that the look before gave."""
     name = measuring(when, look)
     with context.store.stage(context.run_id, name) as record:
         in_all = f", {REPLICATIONS[look - 1]} simulations in all" * (look > 1)
@@ -107,7 +107,7 @@ def _targets(
     prepared: Mapping[str, Json],
     meets: Mapping[str, Callable[[DeviceText], bool]] | None = None,
 ) -> dict[str, Target]:
-    """The boxes of a run; what they have to meet is worked out where something is entered or kept, as `_wanted`."""
+    """The devices of a run; what they have to meet is worked out where something is entered or kept: `_wanted`."""
     targets = {}
     for name, planned in prepared.items():
         device = context.network.device(name)
@@ -125,7 +125,7 @@ def _targets(
 def _wanted(
     context: Context, held: Mapping[str, str], *, touched: bool
 ) -> Mapping[str, Callable[[DeviceText], bool]]:
-    """Whether a running configuration is what the run wants of a box, by device."""
+    """Whether a running configuration is what the run wants of a device, by device."""
     if context.documents.undo_of is None:
         compiled = recompiled(context, held, touched=touched)
         return {device.name: partial(_meets, device) for device in compiled.devices}
@@ -172,9 +172,9 @@ def push(
             raise
         return {"running": {}, "errors": [error.document()]}
     if begun and "wait" in hindrance:
-        # A process died in the midst of it: what was open then is closed by now, and boxes do not wait half-way.
+        # A process died in the midst of it: what was open then is closed by now, and devices do not wait half-way.
         why = ServiceError(
-            f"the push was cut short and may not go on: {hindrance['wait']['waits_for']}", mend="retry the run"
+            f"the push was cut short and may not go on: {hindrance['wait']['waits_for']}", hint="retry the run"
         )
         return {"running": {}, "errors": [why.document()]}
     if hindrance:
@@ -218,7 +218,7 @@ def leave_out(
         targets = {n: t for n, t in _targets(context, held, prepared).items() if n in names and n in touched}
         undone = _restored(context, targets)
         failed = {error["device"] for error in undone["errors"]}
-        why = {"message": f"changes with {', '.join(sorted(told))}, which failed", "mend": ""}
+        why = {"message": f"changes with {', '.join(sorted(told))}, which failed", "hint": ""}
         summary["left_out"] = [told.get(n, {**why, "device": n}) for n in names if n not in failed]
         summary["text"] = "; ".join(f"{each['device']}: {each['message']}" for each in summary["left_out"])
     return {**undone, "left_out": summary["left_out"]}
@@ -238,7 +238,7 @@ def _compare(context: Context, held: Mapping[str, str], after: Mapping[str, str]
             error = DeviceError(
                 f"does not hold what it was given: {_told(found_unlike)}",
                 Place(device=device.name),
-                "the box took the lines and did not keep them: compare the read-back with the configuration",
+                "the device took the lines and did not keep them: compare the read-back with the configuration",
             )
             found.append(error.document())
         else:
@@ -256,22 +256,22 @@ def _told(differences: tuple[str, ...]) -> str:
 
 
 def counters(context: Context, after: Mapping[str, str]) -> Json:
-    """Read the counters of the pushed boxes twice; an emulated network is given traffic between the readings.
+    """Read the counters of the pushed devices twice; an emulated network is given traffic between the readings.
 
-    A box that counts otherwise than the configuration it gave says is an error, as one that reads back wrong is.
+    A device that counts otherwise than the configuration it gave says is an error, as one that reads back wrong is.
     """
     with context.store.stage(context.run_id, "counters") as summary:
-        context.observe("counters", "each box's own, by class, twice")
+        context.observe("counters", "each device's own, by class, twice")
         plans = context.compute_on(live.plans_held, context.network.part(after), running_texts(context, after))
         notes, errors = _counted(context, plans)
         for note in notes:
             if note.contradiction:
                 context.record(note.device, "failed", note=note.message)
-                mend = "the box does not do what its configuration says: look at the feature on its image"
-                errors.append({"device": note.device, "message": note.message, "mend": mend})
+                hint = "the device does not do what its configuration says: look at the feature on its image"
+                errors.append({"device": note.device, "message": note.message, "hint": hint})
         silent = sorted({note.device for note in notes if not note.queue})
         told = sum(bool(note.queue) for note in notes)
-        text = f"{told} classes and queues of {len(after) - len(silent)} boxes counted"
+        text = f"{told} classes and queues of {len(after) - len(silent)} devices counted"
         if silent:
             text += f"; no counters by class: {', '.join(silent)}"
         artifact = context.artifacts.put_json([note.document() for note in notes])
@@ -310,7 +310,7 @@ def _counted(context: Context, plans: Mapping[str, Plan]) -> tuple[list[CounterN
 
 
 def keep(context: Context, held: Mapping[str, str], prepared: Mapping[str, Json]) -> Json:
-    """Confirm on every touched box: disarm and save."""
+    """Confirm on every touched device: disarm and save."""
     touched = [touch.device for touch in context.store.journal.open_touches(context.run_id)]
     targets = _targets(context, held, prepared, _wanted(context, held, touched=True))
     with context.store.stage(context.run_id, "keep") as summary:
@@ -326,7 +326,7 @@ def keep(context: Context, held: Mapping[str, str], prepared: Mapping[str, Json]
 
 
 def roll_back(context: Context, held: Mapping[str, str], prepared: Mapping[str, Json]) -> Json:
-    """Undo every touched box, a confirmed one too, and prove by reading that it is as before."""
+    """Undo every touched device, a confirmed one too, and prove by reading that it is as before."""
     saved = context.store.journal.saved(context.run_id)
     touched = {touch.device for touch in context.store.journal.open_touches(context.run_id)} | saved
     targets = _targets(context, held, prepared)
@@ -339,7 +339,7 @@ def roll_back(context: Context, held: Mapping[str, str], prepared: Mapping[str, 
 def _restored(context: Context, targets: Mapping[str, Target]) -> Json:
     """Restore devices, newest wave first: those of a wave when all of the waves after it are done."""
     with context.store.stage(context.run_id, "roll-back") as summary:
-        context.observe("roll-back", ", ".join(targets) or "no box was touched")
+        context.observe("roll-back", ", ".join(targets) or "no device was touched")
 
         def back(name: str, driver: DeviceDriver) -> DeviceText:
             return transaction.restore(driver, targets[name], context)
@@ -366,7 +366,7 @@ def _newest_first(context: Context, targets: Collection[str]) -> list[list[list[
 
 
 def settle(context: Context) -> Json:
-    """Undo what an ended run left open, from what its journal kept of every box."""
+    """Undo what an ended run left open, from what its journal kept of every device."""
     open_now = {touch.device: touch for touch in context.store.journal.open_touches(context.run_id)}
     saved = context.store.journal.saved(context.run_id)
     targets = {}

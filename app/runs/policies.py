@@ -174,7 +174,7 @@ class Policies:
                 one of another name or another network's, or would hide a shipped one without saying so.
         """
         if written.parameters:
-            raise InputError("a version has no parameters beside it", mend="write their values into the text")
+            raise InputError("a version has no parameters beside it", hint="write their values into the text")
         loaded = load_written(written)
         if loaded.intent.intent != name:
             where = loaded.document.place(("intent",))
@@ -324,5 +324,5 @@ def _moved(name: str, base: int, newest: PolicyVersion | None) -> PolicyMoved:
 
 def _unknown(name: str, number: int | None = None) -> PolicyUnknown:
     what = f"policy {name[:64]!r}" if number is None else f"version {number} of policy {name[:64]!r}"
-    mend = "GET /api/v1/policies has the names" if number is None else f"GET /api/v1/policies/{name}/versions"
-    return PolicyUnknown(f"there is no {what}", Place(path="policy"), mend)
+    hint = "GET /api/v1/policies has the names" if number is None else f"GET /api/v1/policies/{name}/versions"
+    return PolicyUnknown(f"there is no {what}", Place(path="policy"), hint)

@@ -59,7 +59,7 @@ def possible(desk: Desk, run: Run, who: str) -> Possible:
 def _asked_already(run: Run) -> Obstacle:
     if run.cancelled_by is None:
         return None
-    return WrongState(f"{run.cancelled_by} asked it to stop already", mend="it stops at its next check point")
+    return WrongState(f"{run.cancelled_by} asked it to stop already", hint="it stops at its next check point")
 
 
 def _obstacle(require: Callable[..., Any], *arguments: Any) -> Obstacle:

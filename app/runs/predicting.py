@@ -1,4 +1,4 @@
-"""The prediction of a run: what its change would do, worked out before a box is touched."""
+"""The prediction of a run: what its change would do, worked out before a device is touched."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _told(prediction: Prediction) -> str:
     """How long was simulated, where that is less than the policy wants measured, and what nothing would decide."""
     cut = [s for s in prediction.simulated if s.seconds < s.wanted]
     told = ["cut short: " + ", ".join(f"{s.scenario} {s.seconds} of {s.wanted} s" for s in cut)] if cut else []
-    return "; ".join([*told, *(f"{f.traffic_class}: {f.message}; {f.mend}" for f in prediction.findings)])
+    return "; ".join([*told, *(f"{f.traffic_class}: {f.message}; {f.hint}" for f in prediction.findings)])
 
 
 def _earlier(context: Context, subject: str) -> Json | None:

@@ -1,4 +1,4 @@
-"""Phases before a push: what the boxes would be given, worked out anew or taken over from the last attempt."""
+"""Phases before a push: what the devices would be given, worked out anew or taken over from the last attempt."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ _REUSED = ("read", "compile", "validate", "prepare", PREDICT)
 
 
 def errors_of(outcomes: Mapping[str, Outcome[Any]]) -> list[Json]:
-    """The errors of the boxes that failed, as documents."""
+    """The errors of the devices that failed, as documents."""
     return [{**o.error.document(), "device": o.device} for o in outcomes.values() if o.error is not None]
 
 
 def errors_and_stop(context: Context, outcomes: Mapping[str, Outcome[Any]]) -> Json:
-    """``errors`` of the boxes that failed, and ``stop`` where they may have been left as the run has to end."""
+    """``errors`` of the devices that failed, and ``stop`` where they may have been left as the run has to end."""
     errors = errors_of(outcomes)
     stop = context.stop() if errors else None
     return {"errors": errors, **({"stop": stop} if stop else {})}
 
 
 def read(context: Context, names: list[str]) -> Json:
-    """Read the boxes' running configurations.
+    """Read the devices' running configurations.
 
     Returns:
-        ``running`` and ``errors``; ``stop`` where boxes were left because the run has to end. Where the network's
+        ``running`` and ``errors``; ``stop`` where devices were left because the run has to end. Where the network's
         rules let so many fail, the errors are ``left_out`` instead.
     """
     with context.store.stage(context.run_id, "read") as summary:
@@ -92,7 +92,7 @@ def running_texts(context: Context, held: Mapping[str, str]) -> dict[str, Device
 def recompiled(context: Context, held: Mapping[str, str], *, touched: bool) -> Compilation:
     """The compilation against what was read, once more; pure, so that it is the same, and is made once a process.
 
-    ``touched``: boxes are, so it comes to its end, and waits behind none that has touched nothing.
+    ``touched``: devices are, so it comes to its end, and waits behind none that has touched nothing.
     """
     if context.compiled is None or context.compiled[0] != held:
         compute = context.compute_on if touched else context.compute
@@ -163,11 +163,15 @@ def prepare(context: Context, held: Mapping[str, str]) -> Json:
 def _told(finding: Finding) -> Json:
     """A finding that stands against the change, as an error."""
     device = finding.device or ""
-    return {"message": finding.message, "mend": finding.mend or "mend the policy by its findings", "device": device}
+    return {
+        "message": finding.message,
+        "hint": finding.hint or "correct the policy by its findings",
+        "device": device,
+    }
 
 
 def entry(context: Context, text: str, delta: str, inverse: Sequence[str], gaps: Sequence[Gap] = ()) -> Json:
-    """What is prepared for one box, with its texts as artifacts."""
+    """What is prepared for one device, with its texts as artifacts."""
     return {
         "configuration": context.artifacts.put_text(text),
         "delta": context.artifacts.put_text(delta),
@@ -178,22 +182,22 @@ def entry(context: Context, text: str, delta: str, inverse: Sequence[str], gaps:
 
 
 def listed(context: Context, devices: Mapping[str, Json]) -> str:
-    """Artifact that lists every box's delta: what is approved."""
+    """Artifact that lists every device's delta: what is approved."""
     deltas = {name: context.artifacts.get_text(prepared["delta"]) for name, prepared in devices.items()}
     return context.artifacts.put_json({"version": 1, "devices": deltas})
 
 
 def prepare_undo(context: Context, held: Mapping[str, str]) -> Json:
-    """Work out the way back from what the boxes hold to what they held before the run that is rolled back.
+    """Work out the way back from what the devices hold to what they held before the run that is rolled back.
 
     Raises:
-        WrongState: a later run's change stands on a box.
+        WrongState: a later run's change stands on a device.
     """
     devices: dict[str, Json] = {}
     with context.store.stage(context.run_id, "prepare") as summary:
         context.observe("prepare", f"the way back from run {context.documents.undo_of}")
         for name, (there, back) in undo.ways_back(context, held).items():
-            # What is put back, not all that the box held: viewers read it.
+            # What is put back, not all that the device held: viewers read it.
             devices[name] = entry(context, there, there, back)
         candidate = listed(context, devices)
         summary |= {"devices": devices, "candidate": candidate}
@@ -203,7 +207,7 @@ def prepare_undo(context: Context, held: Mapping[str, str]) -> Json:
 def reuse(context: Context, start: str) -> Json:
     """Take over what the last attempt read and prepared (and measured, to begin at the push).
 
-    Nothing is assumed of the boxes: one that does not read as it did then is refused when it is touched.
+    Nothing is assumed of the devices: one that does not read as it did then is refused when it is touched.
 
     Raises:
         StoreError: the last attempt did not come that far.
@@ -219,7 +223,7 @@ def reuse(context: Context, start: str) -> Json:
     if start == "push" and measured:
         taken["measure-before"] = measured[-1]
     if not {"read", "prepare"} <= taken.keys():
-        raise StoreError(f"run {context.run_id} has nothing to begin at {start} with", mend="retry it from read")
+        raise StoreError(f"run {context.run_id} has nothing to begin at {start} with", hint="retry it from read")
     for name, stage in taken.items():
         with context.store.stage(context.run_id, name) as summary:
             context.observe(name, f"taken over from attempt {stage.run_attempt}")

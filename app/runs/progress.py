@@ -1,4 +1,4 @@
-"""How far a run came: its stages, and every box by what was done on it."""
+"""How far a run came: its stages, and every device by what was done on it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Json = Mapping[str, Any]
 
 
 class Step(StrEnum):
-    """What a run does on each box, in this order; it ends with one of the last two."""
+    """What a run does on each device, in this order; it ends with one of the last two."""
 
     READ = "read"
     PREPARE = "prepare"
@@ -30,7 +30,7 @@ class Step(StrEnum):
 
 
 class State(StrEnum):
-    """How far a step came on a box."""
+    """How far a step came on a device."""
 
     OPEN = "open"
     """Not begun, or not wanted."""
@@ -43,7 +43,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """One step on one box; ``note`` says why, in words."""
+    """One step on one device; ``note`` says why, in words."""
 
     state: State = State.OPEN
     note: str = ""
@@ -51,7 +51,7 @@ class Mark:
 
 @dataclass
 class DeviceProgress:
-    """The steps of one box."""
+    """The steps of one device."""
 
     device: str
     steps: dict[Step, Mark] = field(default_factory=lambda: dict.fromkeys(Step, Mark()))
@@ -68,7 +68,7 @@ class WaveProgress:
 
 @dataclass(frozen=True)
 class Progress:
-    """A run's present attempt, or the last that began: its stages in order, and its boxes by name.
+    """A run's present attempt, or the last that began: its stages in order, and its devices by name.
 
     ``earlier`` are the stages of the attempts before it, ``waves`` those of its rollout.
     """
@@ -115,7 +115,7 @@ def _looked_at(store: RunStore, run_id: str, since: datetime) -> list[tuple[str,
 
 
 class _Board:
-    """The boxes, as far as they are known, and what each was marked with last."""
+    """The devices, as far as they are known, and what each was marked with last."""
 
     def __init__(self) -> None:
         self.devices: dict[str, DeviceProgress] = {}
@@ -128,7 +128,7 @@ class _Board:
             self._mark(device, step, state)
 
     def stage(self, stage: Stage) -> None:
-        """What a stage that ended says of the boxes; one that is open, of those that it is at."""
+        """What a stage that ended says of the devices; one that is open, of those that it is at."""
         summary = stage.summary
         match stage.name:
             case "read":
@@ -157,7 +157,7 @@ class _Board:
         return {error["device"] for error in errors if error.get("device")}
 
     def looks(self, stages: Sequence[Stage], seen: Iterable[tuple[str, str]]) -> None:
-        """What is known of single boxes while a stage that looks at many is under way."""
+        """What is known of single devices while a stage that looks at many is under way."""
         open_now = {stage.name for stage in stages if stage.outcome is None}
         steps = {"read": (Step.READ, "read"), "counted": (Step.COUNTERS, "counters")}
         for device, action in seen:
@@ -166,7 +166,7 @@ class _Board:
                 self._mark(device, step, State.DONE)
 
     def touch(self, entry: JournalEntry) -> None:
-        """What was written of a box before or after it was touched."""
+        """What was written of a device before or after it was touched."""
         device, note = entry.device, entry.note
         match entry.action:
             case JournalAction.TOUCHING:
@@ -185,7 +185,7 @@ class _Board:
                 self._mark(device, Step.ROLL_BACK, State.DONE, note)
 
     def _at_work(self, device: str) -> Step:
-        """The step that failed on a box: the one that it was at, or that a stage's errors name already."""
+        """The step that failed on a device: the one that it was at, or that a stage's errors name already."""
         steps = self.devices.setdefault(device, DeviceProgress(device)).steps
         if steps[Step.ROLL_BACK].state is State.BUSY:
             return Step.ROLL_BACK
@@ -198,4 +198,4 @@ class _Board:
 
 
 def _told(error: Json) -> str:
-    return f"{error['message']} ({error['mend']})" if error.get("mend") else str(error["message"])
+    return f"{error['message']} ({error['hint']})" if error.get("hint") else str(error["message"])

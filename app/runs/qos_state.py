@@ -1,4 +1,4 @@
-"""The state of a network's ports by what its boxes were last known to hold: none, a policy, drifted."""
+"""The state of a network's ports by what its devices were last known to hold: none, a policy, drifted."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Qos(StrEnum):
     """What is known of a port at a glance."""
 
     UNKNOWN = "unknown"
-    """The box was never read, or has no such port."""
+    """The device was never read, or has no such port."""
     NONE = "none"
     """What the port sends is not told apart by class."""
     POLICY = "policy"
@@ -42,7 +42,7 @@ class Qos(StrEnum):
 class Port:
     """One port: its plan, what it does with classes, and where it drifted, in words and in the plan's own terms.
 
-    ``box_drifted``: the box as a whole did, and the port has no scheduler of its own.
+    ``box_drifted``: the device as a whole did, and the port has no scheduler of its own.
     """
 
     name: str
@@ -69,7 +69,7 @@ class Port:
 
 @dataclass(frozen=True)
 class Held:
-    """A box by one reading of it: its ports, where the box as a whole drifted, and since which run.
+    """A device by one reading of it: its ports, where the device as a whole drifted, and since which run.
 
     ``settled`` is the run that it is compared with: the last that was kept, or found nothing to do.
     """
@@ -89,7 +89,7 @@ class Held:
 
 
 def held(network: Network, device: str, text: DeviceText, settled: Settled | None, artifacts: Artifacts) -> Held:
-    """What a box's configuration amounts to, port by port of the inventory, against the run that settled it.
+    """What a device's configuration amounts to, port by port of the inventory, against the run that settled it.
 
     What it tells in words has no secret of the configuration, or of the one that it is compared with.
 
@@ -112,7 +112,7 @@ def held(network: Network, device: str, text: DeviceText, settled: Settled | Non
 
 
 class _Told:
-    """The words of what a box holds without the secrets of its configurations."""
+    """The words of what a device holds without the secrets of its configurations."""
 
     def __init__(self, words: DeviceWords) -> None:
         self._text = words.shown

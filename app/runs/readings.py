@@ -1,4 +1,4 @@
-"""Readings: which box said when what it holds. The last one of each is kept at hand."""
+"""Readings: which device said when what it holds. The last one of each is kept at hand."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from app.runs.tables import READINGS, RUNS
 
 READING_STAGES = frozenset({"read", "read-back", "roll-back"})
-"""Stages that end with what boxes said they hold, under ``running`` in their summaries."""
+"""Stages that end with what devices said they hold, under ``running`` in their summaries."""
 
 TAKEN_OVER = "taken_over"
 """In the summary of a stage: the attempt of the run that it was taken over from, where it was not done anew."""
@@ -21,7 +21,7 @@ TAKEN_OVER = "taken_over"
 def note_readings(
     connection: sa.Connection, run_id: str, stage: str, summary: Mapping[str, Any], at: datetime
 ) -> None:
-    """Remember what boxes said in a stage that ended, in its transaction."""
+    """Remember what devices said in a stage that ended, in its transaction."""
     texts = summary.get("running") or {}
     if stage not in READING_STAGES or not texts or TAKEN_OVER in summary:
         return
@@ -32,7 +32,7 @@ def note_readings(
 def write_readings(
     connection: sa.Connection, network: str, texts: Mapping[str, str], at: datetime, run_id: str | None = None
 ) -> None:
-    """Remember what boxes said at a moment, as artifacts by device, unless they said something later."""
+    """Remember what devices said at a moment, as artifacts by device, unless they said something later."""
     rows = [
         {"network": network, "device": device, "run_id": run_id, "artifact": artifact, "at": at}
         for device, artifact in sorted(texts.items())  # in one order: two writers must not wait for each other

@@ -68,6 +68,6 @@ def reason_of_errors(errors: Sequence[Mapping[str, Any]], step: str, hint: str) 
     return Reason(
         f"{first['message']}{more}",
         step,
-        str(first.get("mend") or "") or hint,
+        str(first.get("hint") or "") or hint,
         str(first.get("device") or ""),
     )

@@ -18,7 +18,7 @@ _ERROR = "qosforge.error"
 
 
 def encode(value: Any) -> str:
-    """``value`` as JSON text; exceptions become a tagged object with message, place and mend.
+    """``value`` as JSON text; exceptions become a tagged object with message, place and hint.
 
     Raises:
         TypeError, ValueError: something in it is not JSON.
@@ -57,7 +57,7 @@ def _error_fields(error: BaseException) -> dict[str, Any]:
         "types": [kind.__name__ for kind in type(error).__mro__ if issubclass(kind, QosforgeError)],
         "message": error.message,
         "where": {name: value for name, value in place.items() if value is not None},
-        "mend": error.mend,
+        "hint": error.hint,
     }
     if isinstance(error, InputErrors):
         fields["errors"] = [_error_fields(one) for one in error.errors]
@@ -69,7 +69,7 @@ def _error(fields: dict[str, Any]) -> QosforgeError:
     kind = next((known[name] for name in fields["types"] if name in known), None)
     if kind is None:
         return RecordedError(f"{fields['types'][0]}: {fields['message']}")
-    error = kind(fields["message"], Place(**fields["where"]), fields["mend"])
+    error = kind(fields["message"], Place(**fields["where"]), fields["hint"])
     if isinstance(error, InputErrors):
         problems = [_error(one) for one in fields.get("errors", [])]
         error.errors = [one for one in problems if isinstance(one, InputError)]
@@ -77,9 +77,9 @@ def _error(fields: dict[str, Any]) -> QosforgeError:
 
 
 def _takes_base_fields(kind: type[QosforgeError]) -> bool:
-    """Whether message, place and mend are enough to make one (a class may have an ``__init__`` of its own)."""
+    """Whether message, place and hint are enough to make one (a class may have an ``__init__`` of its own)."""
     parameters = list(inspect.signature(kind).parameters.values())
-    return [parameter.name for parameter in parameters[:3]] == ["message", "where", "mend"] and all(
+    return [parameter.name for parameter in parameters[:3]] == ["message", "where", "hint"] and all(
         parameter.default is not parameter.empty for parameter in parameters[3:]
     )
 

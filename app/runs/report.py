@@ -12,6 +12,7 @@ from app.platforms.device_text import DeviceWords
 from app.reports.line_difference import line_difference
 from app.reports.model import DecisionReport, DeviceReport, RunReport, StageReport, WaveReport
 from app.runs.artifacts import ArtifactMissing, Artifacts
+from app.runs.earlier_words import in_present_words
 from app.runs.given_up import RETENTION_STAGE
 from app.runs.keeping import STAGE as COMPARE
 from app.runs.keeping import question
@@ -140,6 +141,11 @@ def _order(store: RunStore, run: Run, stages: list[Stage]) -> Json:
     }
 
 
+def _recorded(artifacts: Artifacts, artifact: str) -> list[Json]:
+    documents: list[Json] = in_present_words(artifacts.get_json(artifact))
+    return documents
+
+
 def _measured(last: dict[str, Json], when: str) -> Json | None:
     """The last measurement on one side of the push: an inconclusive one is followed by longer ones."""
     names = [name for name in last if name == f"measure-{when}" or name.startswith(f"measure-{when}-")]
@@ -159,21 +165,21 @@ def _measurement(artifacts: Artifacts, summary: Json | None) -> Measurement | No
 def _verdicts(artifacts: Artifacts, summary: Json | None) -> tuple[ClassVerdict, ...]:
     if summary is None:
         return ()
-    return tuple(ClassVerdict.model_validate(entry) for entry in artifacts.get_json(summary["verdicts"]))
+    return tuple(ClassVerdict.model_validate(entry) for entry in _recorded(artifacts, summary["verdicts"]))
 
 
 def _changes(artifacts: Artifacts, last: dict[str, Json]) -> tuple[ClassChange, ...]:
     summary = last.get(COMPARE, {})
     if "changes" not in summary:
         return ()
-    return tuple(ClassChange.model_validate(entry) for entry in artifacts.get_json(summary["changes"]))
+    return tuple(ClassChange.model_validate(entry) for entry in _recorded(artifacts, summary["changes"]))
 
 
 def _findings(artifacts: Artifacts, last: dict[str, Json]) -> tuple[Finding, ...]:
     summary = last.get("validate")
     if summary is None:
         return ()
-    return tuple(Finding.model_validate(entry) for entry in artifacts.get_json(summary["findings"]))
+    return tuple(Finding.model_validate(entry) for entry in _recorded(artifacts, summary["findings"]))
 
 
 def _stage(stage: Stage) -> StageReport:

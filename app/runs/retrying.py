@@ -11,7 +11,7 @@ from app.runs.tables import RunStatus, StageOutcome
 from app.runs.wrong_state import FINISH, WrongState, require_status
 
 STARTS = ("read", "measure-before", "push")
-"""Stages that a retry may begin at; later ones touch boxes and belong to their attempt."""
+"""Stages that a retry may begin at; later ones touch devices and belong to their attempt."""
 
 RETRIED = frozenset({RunStatus.FAILED, RunStatus.CANCELLED, RunStatus.REFUSED, RunStatus.ROLLED_BACK})
 
@@ -35,7 +35,7 @@ def require_retriable(store: RunStore, run: Run) -> None:
     require_status(run, RETRIED, "cannot be tried again")
     require_artifacts(store, run)
     if store.journal.open_touches(run.id):
-        raise WrongState(f"run {run.id} left boxes between two states", mend=FINISH)
+        raise WrongState(f"run {run.id} left devices between two states", hint=FINISH)
 
 
 def require_reached(store: RunStore, run: Run, start: str) -> None:

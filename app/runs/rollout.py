@@ -56,7 +56,7 @@ def plan(context: Context, held: Mapping[str, str], prepared: Mapping[str, Json]
         errors = [error.document() for error in too_short(context.network, waves, seconds)]
         if undone is None:  # going back is never held up: a step that is too wide goes in parts
             errors += [error.document() for error in too_wide(waves, context.sessions.open.most)]
-        why = {"message": f"changes with {', '.join(sorted(unread))}, which cannot be read", "mend": ""}
+        why = {"message": f"changes with {', '.join(sorted(unread))}, which cannot be read", "hint": ""}
         left_out = [{**why, "device": name} for name in prepared if name in left]
         if len(unread) + len(left_out) > may_fail:
             errors += left_out

@@ -77,7 +77,7 @@ class Service:
         except QosforgeError as error:
             self.write_report(run_id)
             if self.store.journal.open_touches(run_id):
-                error.mend = f"run {run_id} left boxes between two states: finish it with qosforge recover"
+                error.hint = f"run {run_id} left devices between two states: finish it with qosforge recover"
             raise
         report, page = self.write_report(run_id)
         return Finished(run_id, result, report, page)

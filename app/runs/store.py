@@ -208,7 +208,7 @@ class RunStore:
             )
         if len(rows) != 1:
             found = "several runs begin with" if rows else "there is no run"
-            raise RunUnknown(f"{found} {run_id[:64]!r}", mend="list the runs with `qosforge runs`")
+            raise RunUnknown(f"{found} {run_id[:64]!r}", hint="list the runs with `qosforge runs`")
         return _run(rows[0])
 
     def list_runs(
@@ -286,7 +286,7 @@ class RunStore:
             locked = sa.select(RUNS).where(RUNS.c.id == run_id).with_for_update(key_share=True)
             row = connection.execute(locked).one_or_none()
             if row is None:
-                raise RunUnknown(f"there is no run {run_id[:64]!r}", mend="list the runs with `qosforge runs`")
+                raise RunUnknown(f"there is no run {run_id[:64]!r}", hint="list the runs with `qosforge runs`")
             run = _run(row)
             seen.append(run.status)
             values = change(run, connection)

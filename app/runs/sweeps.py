@@ -1,6 +1,6 @@
 """Sweeps: one policy with many values of its parameters, each measured on the twin of its own compiled plans.
 
-No box is touched or read: the evidence is ``predicted``. A sweep is rows; executors measure its points.
+No device is touched or read: the evidence is ``predicted``. A sweep is rows; executors measure its points.
 """
 
 from __future__ import annotations
@@ -248,16 +248,16 @@ class Sweeps:
 def _combinations(order: SweepOrder) -> list[dict[str, Any]]:
     for name, values in (*order.parameters.items(), ("seeds", order.seeds)):
         if not 1 <= len(values) <= MOST_VALUES:
-            raise InputError(f"{name} has {len(values)} values", mend=f"give 1 to {MOST_VALUES}")
+            raise InputError(f"{name} has {len(values)} values", hint=f"give 1 to {MOST_VALUES}")
         try:
             canonical_json(list(values))
         except ValueError:
-            raise InputError(f"{name} has a value that is no number", mend="give a finite one") from None
+            raise InputError(f"{name} has a value that is no number", hint="give a finite one") from None
     count = len(order.seeds)
     for values in order.parameters.values():
         count *= len(values)
     if count > MOST_POINTS:
-        raise InputError(f"the sweep has {count:,} points", mend=f"ask for at most {MOST_POINTS:,}")
+        raise InputError(f"the sweep has {count:,} points", hint=f"ask for at most {MOST_POINTS:,}")
     names = sorted(order.parameters)
     return [
         {"parameters": dict(zip(names, values, strict=True)), "seed": seed}

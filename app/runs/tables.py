@@ -20,21 +20,21 @@ class RunStatus(StrEnum):
     RUNNING = "running"
     """A process is at it, or was until it died."""
     NEEDS_APPROVAL = "needs_approval"
-    """Prepared; somebody has to approve what it would do. No box is touched or held."""
+    """Prepared; somebody has to approve what it would do. No device is touched or held."""
     SCHEDULED = "scheduled"
-    """Prepared and approved; it waits for its time or for a change window. No box is touched or held."""
+    """Prepared and approved; it waits for its time or for a change window. No device is touched or held."""
     NEEDS_RECOVERY = "needs_recovery"
-    """It stopped with a box between two states; ``qosforge recover`` finishes it."""
+    """It stopped with a device between two states; ``qosforge recover`` finishes it."""
     KEPT = "kept"
-    """The change stands on every box and is saved."""
+    """The change stands on every device and is saved."""
     ROLLED_BACK = "rolled_back"
-    """Every touched box is as it was before."""
+    """Every touched device is as it was before."""
     NOTHING_TO_DO = "nothing_to_do"
-    """Every box already held the plan."""
+    """Every device already held the plan."""
     REFUSED = "refused"
-    """Error findings stood against the change; no box was touched."""
+    """Error findings stood against the change; no device was touched."""
     FAILED = "failed"
-    """An error ended it; no box is between two states."""
+    """An error ended it; no device is between two states."""
     CANCELLED = "cancelled"
     """Somebody stopped it, or refused it; what it had touched is as it was before."""
 
@@ -81,10 +81,10 @@ class StageOutcome(StrEnum):
 
 
 class JournalAction(StrEnum):
-    """What happens to a box, written before and after each touch."""
+    """What happens to a device, written before and after each touch."""
 
     ARMED = "armed"
-    """The box's own dead-man switch is set."""
+    """The device's own dead-man switch is set."""
     TOUCHING = "touching"
     """The delta is about to be sent."""
     TOUCHED = "touched"
@@ -92,22 +92,22 @@ class JournalAction(StrEnum):
     READ_BACK = "read_back"
     """The running configuration was read and compared with the plan."""
     FAILED = "failed"
-    """The box refused a line, went away or reads back wrong."""
+    """The device refused a line, went away or reads back wrong."""
     UNDOING = "undoing"
     """The inverse is about to be sent."""
     INVERSE_APPLIED = "inverse_applied"
     """The inverse was sent and every line answered."""
     CONFIRMED = "confirmed"
-    """The change was kept and saved: the box is settled."""
+    """The change was kept and saved: the device is settled."""
     UNDONE = "undone"
-    """The box reads as it did before: it is settled."""
+    """The device reads as it did before: it is settled."""
 
 
 OPENING = frozenset({JournalAction.ARMED, JournalAction.TOUCHING, JournalAction.UNDOING})
-"""Actions after which a box may differ from what it was."""
+"""Actions after which a device may differ from what it was."""
 
 SETTLING = frozenset({JournalAction.CONFIRMED, JournalAction.UNDONE})
-"""Actions after which a box is in one known state."""
+"""Actions after which a device is in one known state."""
 
 
 RUNS = sa.Table(
@@ -158,7 +158,7 @@ APPROVALS = sa.Table(
     sa.Column("at", UtcDateTime, nullable=False),
     sqlite_autoincrement=True,
 )
-"""Decisions on what a run would do; ``candidate`` is the artifact that lists every box's delta."""
+"""Decisions on what a run would do; ``candidate`` is the artifact that lists every device's delta."""
 
 RUN_DEEDS = sa.Table(
     "run_deeds",
@@ -315,7 +315,8 @@ READINGS = sa.Table(
     sa.Column("artifact", ARTIFACT_ID, nullable=False),
     sa.Column("at", UtcDateTime, nullable=False),
 )
-"""The last reading of every box: its running configuration, and the run that read it; none where a person asked."""
+"""The last reading of every device: its running configuration, and the run that read it; none where a person asked.
+"""
 
 DRIFT_WATCHES = sa.Table(
     "drift_watches",

@@ -1,4 +1,4 @@
-"""Rolling back a kept run: whose change stands on a box, what it held before, and the way there."""
+"""Rolling back a kept run: whose change stands on a device, what it held before, and the way there."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MOST_LATER = 1000
 
 
 def originals(store: RunStore, run_id: str) -> dict[str, str]:
-    """Artifacts of what the boxes held before a run that was kept, by device."""
+    """Artifacts of what the devices held before a run that was kept, by device."""
     before: dict[str, str] = {}
     kept: dict[str, str] = {}
     for entry in store.journal.entries(run_id):
@@ -39,7 +39,7 @@ def require_undoable(store: RunStore, run: Run) -> None:
     """Make sure that a run can be rolled back: it was kept, and nothing stands on what it did.
 
     Raises:
-        WrongState: it was not kept, or a later run's change stands on its boxes.
+        WrongState: it was not kept, or a later run's change stands on its devices.
     """
     require_status(run, frozenset({RunStatus.KEPT}), "has nothing to roll back")
     require_last(store, run)
@@ -60,7 +60,7 @@ def taken_back_by(store: RunStore, run: Run) -> Run | None:
 
 
 def require_last(store: RunStore, run: Run) -> None:
-    """Make sure that a kept run's change is the last one on its boxes, and that what they held is known.
+    """Make sure that a kept run's change is the last one on its devices, and that what they held is known.
 
     Raises:
         WrongState: a later one stands there, which going back would undo in silence; or a retention took it.
@@ -85,7 +85,7 @@ def require_last(store: RunStore, run: Run) -> None:
 
 
 def targets(context: Context) -> dict[str, Target]:
-    """What the boxes have to go back to, by device."""
+    """What the devices have to go back to, by device."""
     if context.documents.undo_of is None:
         return {}
     found = {}
@@ -108,7 +108,7 @@ def ways_back(context: Context, held: Mapping[str, str]) -> dict[str, tuple[str,
     Only lines that qosforge manages differ: what others changed since stays.
 
     Raises:
-        WrongState: a later run's change stands on a box.
+        WrongState: a later run's change stands on a device.
     """
     if context.documents.undo_of is not None:
         require_last(context.store, context.store.get_run(context.documents.undo_of))
@@ -127,7 +127,7 @@ def way_back(platform: str, now: DeviceText, original: DeviceText) -> tuple[str,
 
 
 def meets(target: Target, running: DeviceText) -> bool:
-    """Whether a box is back: what we manage reads as it did."""
+    """Whether a device is back: what we manage reads as it did."""
     return not undo(target.platform, running, target.original)
 
 

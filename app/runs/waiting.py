@@ -1,4 +1,4 @@
-"""Phases that touch no box: taking a run up, waiting for boxes, for people and for moments, and letting go."""
+"""Phases that touch no device: taking a run up, waiting for devices, for people and for moments, and letting go."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ POLL_SECONDS = 0.5
 SETTLING_SECONDS = 60
 """Within that a service begins to settle what a stopped run left; it looks every ten seconds."""
 LOCK_SECONDS = 3600
-"""How long a run without a deadline waits for boxes that another holds."""
+"""How long a run without a deadline waits for devices that another holds."""
 
 
 def scope(context: Context) -> list[str]:
-    """The boxes that a run may touch; known before any of them is read."""
+    """The devices that a run may touch; known before any of them is read."""
     if context.documents.undo_of is not None:
         return sorted(originals(context.store, context.documents.undo_of))
     requests, _ = resolve(context.intent, context.network)
@@ -57,7 +57,7 @@ def begin(context: Context) -> Json:
 
 
 def lock(context: Context, since: str) -> Json:
-    """Take the leases of every box in scope, trying for a while.
+    """Take the leases of every device in scope, trying for a while.
 
     Returns:
         ``devices`` when it has them; else ``stop``, ``errors``, or neither: then it is to be tried again.
@@ -74,7 +74,7 @@ def lock(context: Context, since: str) -> Json:
         except LeaseHeld as error:
             if context.store.now() >= give_up or _left_for_good(context, devices):
                 return {"errors": [error.document()]}
-            say(context, f"boxes: {error.message}")
+            say(context, f"devices: {error.message}")
             return None
         say(context, "")
         return {"devices": devices}
@@ -162,7 +162,7 @@ def checkpoint(context: Context, devices: list[str]) -> Json:
     """Whether the run has to stop here, and the leases held on if it has not.
 
     Raises:
-        LeaseLost: another run took a box.
+        LeaseLost: another run took a device.
     """
     stop = context.stop()
     if stop is None:
@@ -194,13 +194,13 @@ def gate(context: Context, candidate: str) -> Json:
 
 
 def held_up(context: Context, devices: list[str], candidate: str | None, seconds: int = LEASE_SECONDS) -> Json:
-    """What keeps a run from touching boxes: it has to ``stop``, or to ``wait`` at the gate of its candidate.
+    """What keeps a run from touching devices: it has to ``stop``, or to ``wait`` at the gate of its candidate.
 
     Empty when it may, and holds them for so many ``seconds``. It is asked in the step that touches: what an earlier
     step had found may be long ago where a process died in between.
 
     Raises:
-        LeaseLost: another run took a box.
+        LeaseLost: another run took a device.
     """
     stop = context.stop()
     if stop is not None:
@@ -278,7 +278,7 @@ _UNSETTLED = frozenset({RunStatus.RUNNING, RunStatus.NEEDS_RECOVERY})
 
 
 def set_settled(context: Context) -> Json:
-    """Write how a run ended whose boxes are settled now. One that is to begin again, or is over, stays so."""
+    """Write how a run ended whose devices are settled now. One that is to begin again, or is over, stays so."""
 
     saved, touched = context.store.journal.saved(context.run_id), context.store.journal.touched(context.run_id)
 
@@ -307,7 +307,7 @@ def set_stopped(context: Context, errors: Sequence[Json]) -> Json:
     status = RunStatus.NEEDS_RECOVERY if left else RunStatus.FAILED
     try:
         reason = reason_of_errors(errors, _last_step(context), retry(context.run_id))
-        if left:  # whatever mends the error: the boxes are put back first
+        if left:  # whatever corrects the error: the devices are put back first
             reason = replace(reason, hint=RECOVER)
         context.store.set_status(context.run_id, status, attempt=context.attempt, reason=reason)
     except StoreError:

@@ -25,7 +25,7 @@ def require_status(run: Run, statuses: Collection[RunStatus], what: str) -> None
         WrongState: it is not; ``what`` says what it is not fit for.
     """
     if run.status not in statuses:
-        raise WrongState(f"run {run.id} {what}: it is {run.status.value.replace('_', ' ')}", mend="look at the run")
+        raise WrongState(f"run {run.id} {what}: it is {run.status.value.replace('_', ' ')}", hint="look at the run")
 
 
 def require_stoppable(run: Run) -> None:
@@ -35,7 +35,7 @@ def require_stoppable(run: Run) -> None:
         WrongState: it is over, or stopped between two states.
     """
     if run.status is RunStatus.NEEDS_RECOVERY:
-        raise WrongState(f"run {run.id} stopped between two states", mend=FINISH)
+        raise WrongState(f"run {run.id} stopped between two states", hint=FINISH)
     if run.status.final:
         status = run.status.value.replace("_", " ")
-        raise WrongState(f"run {run.id} is over: {status}", mend="a run that was kept can be rolled back")
+        raise WrongState(f"run {run.id} is over: {status}", hint="a run that was kept can be rolled back")

@@ -142,7 +142,7 @@ def _unknown_platforms(description: SourceDescription, document: Document) -> li
                     check(value, "")
             except InputError as error:
                 place = document.place(("platforms", name, key))
-                problems.append(InputError(error.message, place, error.mend))
+                problems.append(InputError(error.message, place, error.hint))
     return problems
 
 

@@ -50,7 +50,7 @@ def span(name: str, traceparent: str | None = None, **attributes: str | int) -> 
     parent = _W3C.extract({_HEADER: traceparent}) if traceparent else None
     tracer = trace.get_tracer("qosforge")
     named = {f"qosforge.{key}": value for key, value in attributes.items()}
-    # The message of an exception may quote a box's configuration: only its class leaves the house.
+    # The message of an exception may quote a device's configuration: only its class leaves the house.
     with tracer.start_as_current_span(
         name, parent, attributes=named, record_exception=False, set_status_on_exception=False
     ) as made:

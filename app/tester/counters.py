@@ -1,6 +1,6 @@
-"""The passive tester: a box's own counters by class, read twice, against what its configuration must count.
+"""The passive tester: a device's own counters by class, read twice, against what its configuration must count.
 
-A configuration that reads back as it was meant says nothing of a box that prints a line and does not act on it;
+A configuration that reads back as it was meant says nothing of a device that prints a line and does not act on it;
 its counters do.
 """
 
@@ -19,10 +19,10 @@ from app.tester.offers import CLASS_DEFAULT, Expected, Key
 
 @dataclass(frozen=True)
 class CounterNote:
-    """What two readings say of one class or queue; of the box as a whole where ``queue`` is empty.
+    """What two readings say of one class or queue; of the device as a whole where ``queue`` is empty.
 
     ``grew`` and ``expected`` are packets; ``None`` where nothing was counted or nothing is known to compare with.
-    A ``contradiction`` is a box that does not do what its configuration says.
+    A ``contradiction`` is a device that does not do what its configuration says.
     """
 
     device: str
@@ -40,10 +40,10 @@ class CounterNote:
 
 
 def read(driver: DeviceDriver, plan: Plan) -> tuple[QueueCount, ...]:
-    """The counters of the box that holds ``plan``; none where its platform counts nothing by class.
+    """The counters of the device that holds ``plan``; none where its platform counts nothing by class.
 
     Raises:
-        DeviceError: the box refuses a show command, or prints something else than its platform is known to.
+        DeviceError: the device refuses a show command, or prints something else than its platform is known to.
     """
     box = platform(plan.platform, plan.device)
     commands = box.counter_commands(plan)
@@ -66,13 +66,13 @@ def read(driver: DeviceDriver, plan: Plan) -> tuple[QueueCount, ...]:
 def compare(
     plan: Plan, first: Sequence[QueueCount], second: Sequence[QueueCount], expected: Expected | None
 ) -> tuple[CounterNote, ...]:
-    """What the counters of one box say between two readings.
+    """What the counters of one device say between two readings.
 
-    Without an expectation (nobody knows what passed the box) growth is reported and nothing is judged.
+    Without an expectation (nobody knows what passed the device) growth is reported and nothing is judged.
     """
     counts = platform(plan.platform, plan.device).counts
     if not counts:
-        return (CounterNote(plan.device, "", "", "", None, None, "the box has no counters by class"),)
+        return (CounterNote(plan.device, "", "", "", None, None, "the device has no counters by class"),)
     before = {_key(count): count for count in first}
     notes = [_note(plan.device, _growth(before.get(_key(count)), count), expected) for count in second]
     return (*(note for note in notes if note is not None), *_uncounted(plan.device, counts, second, expected))
@@ -80,7 +80,7 @@ def compare(
 
 @dataclass(frozen=True)
 class _Growth:
-    """How one counter moved between the readings, in packets; ``queued`` is ``None`` where the box has none."""
+    """How one counter moved between the readings, in packets; ``queued`` is ``None`` where the device has none."""
 
     key: Key
     after: QueueCount
@@ -131,7 +131,7 @@ def _problem(growth: _Growth, due: int, priority: bool) -> str:
     """How a counter contradicts the configuration; empty where it does not."""
     key, packets = growth.key, growth.packets
     if packets < 0:
-        return f"{key} lost {-packets} packets from its counter: it was cleared, or the box restarted"
+        return f"{key} lost {-packets} packets from its counter: it was cleared, or the device restarted"
     if packets < due or (packets > due and not growth.after.overlapping):
         return f"{key} counted {packets} packets, and the configuration says {due}"
     if priority and growth.after.priority is False:
@@ -145,7 +145,7 @@ def _problem(growth: _Growth, due: int, priority: bool) -> str:
 def _uncounted(
     device: str, counts: frozenset[Direction], second: Sequence[QueueCount], expected: Expected | None
 ) -> Iterator[CounterNote]:
-    """Classes that must have counted and have no counter, on the sides that the box counts.
+    """Classes that must have counted and have no counter, on the sides that the device counts.
 
     What no class takes need not have one.
     """

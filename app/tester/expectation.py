@@ -300,9 +300,9 @@ def _line_time(members: Sequence[tuple[Stage, float]]) -> float:
     times = frames = 0.0
     for stage, rate in members:
         if isinstance(stage, Passage):
-            asked = most if math.isinf(rate) else rate
-            times += asked
-            frames += asked * 8 * float(stage.usual.frame_bytes) / float(stage.usual.wire_bits)
+            requested = most if math.isinf(rate) else rate
+            times += requested
+            frames += requested * 8 * float(stage.usual.frame_bytes) / float(stage.usual.wire_bits)
     return times / frames if frames else 1.0
 
 

@@ -32,8 +32,8 @@ def require_format(path: Path) -> None:
         InputError: Parquet is asked for without pyarrow.
     """
     if path.suffix.lower() == ".parquet" and find_spec("pyarrow") is None:
-        mend = "install qosforge[parquet], or name a .csv file"
-        raise InputError("Parquet needs pyarrow", Place(file=str(path)), mend)
+        hint = "install qosforge[parquet], or name a .csv file"
+        raise InputError("Parquet needs pyarrow", Place(file=str(path)), hint)
 
 
 def write_packets(rows: Iterable[Row], path: Path) -> None:

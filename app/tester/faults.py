@@ -1,4 +1,4 @@
-"""What is wrong with a measurement document: where it stands, in words, and how to mend it."""
+"""What is wrong with a measurement document: where it stands, in words, and how to correct it."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ MOST_TOLD = 10
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One fault: the ``path`` of the entry in what is refused (``flows.3.samples.17``), what is wrong, the mend."""
+    """One fault: the ``path`` of the entry in what is refused (``flows.3.samples.17``), what is wrong, the hint."""
 
     path: str
     message: str
-    mend: str
+    hint: str
 
     def __str__(self) -> str:
-        return f"{self.path}: {self.message} ({self.mend})"
+        return f"{self.path}: {self.message} ({self.hint})"
 
 
 class FaultyMeasurement(ValueError):

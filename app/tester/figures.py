@@ -117,7 +117,7 @@ def _quantiles(flow: FlowResult, source: str, ranges: DelayRanges) -> Iterator[F
     for label, said in flow.quantiles_ps.items():
         can = ranges.quantile(quantile_of(label), flow.sent)
         if fault := _outside(flow, label, math.inf if said is None else said, can, source):
-            yield Fault(f"quantiles_ps.{label}", fault.message, fault.mend)
+            yield Fault(f"quantiles_ps.{label}", fault.message, fault.hint)
 
 
 def _figures_of(flow: FlowResult, source: str, ranges: DelayRanges) -> Iterator[Fault]:

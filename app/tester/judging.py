@@ -58,11 +58,11 @@ def verdicts(intent: Intent, network: Network, measurement: Measurement) -> tupl
             spec = intent.objective_of(check, name)
             if spec is None:
                 continue
-            asked = spec.bounds()
+            requested = spec.bounds()
             sample = judged_sample(measurement, scenario, intent, check, name)
             way = path_delay_of(measurement, scenario.name, name, check.path)
             verdict = judge(
-                asked,
+                requested,
                 sample,
                 confidence=check.confidence,
                 evidence=measurement.evidence,
@@ -90,7 +90,7 @@ def verdicts(intent: Intent, network: Network, measurement: Measurement) -> tupl
                     scenario=scenario.name,
                     traffic_class=name,
                     path=check.path,
-                    objective=asked,
+                    objective=requested,
                     verdict=verdict,
                     seconds=result.seconds,
                     warm_up_seconds=result.warm_up_seconds,

@@ -47,10 +47,10 @@ _TAKEN_IN = object()
 """The context of reading what was looked at when it was taken in."""
 
 Side = Literal["before", "after"]
-"""Which side of the push boxes are measured on."""
+"""Which side of the push devices are measured on."""
 
 When = Literal["before", "predicted", "after"]
-"""What a measurement is of: one side of the push, or what is to be pushed, before any box has it."""
+"""What a measurement is of: one side of the push, or what is to be pushed, before any device has it."""
 
 
 def to_ms(ps: float | None) -> float | None:
@@ -294,7 +294,7 @@ def class_sample(
         if flow.sent and not flow.samples:
             raise TesterError(
                 f"flow {flow.name} of scenario {scenario} has no samples, and a verdict needs their order",
-                mend="let the tester keep the samples of every flow with an objective",
+                hint="let the tester keep the samples of every flow with an objective",
             )
     return flows_sample(flows, independent=measurement.evidence != "measured")
 

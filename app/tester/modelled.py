@@ -20,11 +20,11 @@ def check_modelled(plan: Plan, interface: InterfacePlan, link: Link | None) -> N
     Raises:
         TesterError: names the first such thing and how to go on.
     """
-    for what, mend in (*_line(interface, link), *_rules(interface), *_queues(interface)):
+    for what, hint in (*_line(interface, link), *_rules(interface), *_queues(interface)):
         raise TesterError(
             f"the twin does not model {what}",
             Place(device=plan.device, interface=interface.name),
-            f"{mend}, or measure with another tester",
+            f"{hint}, or measure with another tester",
         )
 
 

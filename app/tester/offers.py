@@ -1,6 +1,6 @@
-"""What a box's configuration makes of offered packets: the growth its counters must show.
+"""What a device's configuration makes of offered packets: the growth its counters must show.
 
-The twin classifies: each offer is carried through a twin of the one box, by the same rules that measurements are
+The twin classifies: each offer is carried through a twin of the one device, by the same rules that measurements are
 made with.
 """
 
@@ -34,7 +34,7 @@ _PROBE_BYTES = 100
 
 @dataclass(frozen=True)
 class Offer:
-    """Equal packets that a box took at one interface and carried to another.
+    """Equal packets that a device took at one interface and carried to another.
 
     Marks are those on arrival; ``tagged`` says whether they came in tagged frames, without which ``cos`` is 0.
     ``size`` is in bytes.
@@ -58,7 +58,7 @@ class Offer:
 
 @dataclass(frozen=True)
 class Key:
-    """One counter of a box: a class's name or a queue's number, on an interface in a direction."""
+    """One counter of a device: a class's name or a queue's number, on an interface in a direction."""
 
     interface: str
     direction: Direction
@@ -71,17 +71,17 @@ class Key:
 
 @dataclass(frozen=True)
 class Expected:
-    """Packets that each class or queue must count, and which of them the box serves first."""
+    """Packets that each class or queue must count, and which of them the device serves first."""
 
     packets: dict[Key, int]
     priority: frozenset[Key]
 
 
 def expected(network: Network, plan: Plan, offers: Iterable[Offer]) -> Expected:
-    """What the box of ``plan`` must count of the offers made to it.
+    """What the device of ``plan`` must count of the offers made to it.
 
     Raises:
-        TesterError: the twin refuses the box's configuration.
+        TesterError: the twin refuses the device's configuration.
     """
     packets: Counter[Key] = Counter()
     for offer in offers:
@@ -138,7 +138,7 @@ def _held(plan: Plan, name: str) -> InterfacePlan:
 
 
 def _document(network: Network, plan: Plan, offer: Offer) -> Json:
-    """One box between two stations."""
+    """One device between two stations."""
     device = network.device(plan.device)
     profile = platform(plan.platform, plan.device).profile
     ports, links = [], []

@@ -55,7 +55,7 @@ def _fragments(efficiency: Efficiency, framing: Framing, profile: DeviceProfile)
     fragments: Json = {"ip_mtu": efficiency.ip_mtu}
     if efficiency.multilink:
         size = efficiency.fragment_bytes
-        # The twin's fragments are counted without headers, the box's with them.
+        # The twin's fragments are counted without headers, the device's with them.
         fragments["fragment_bytes"] = None if size is None else max(1, size - profile.fragment_header)
         fragments["interleave"] = efficiency.interleave
         fragments["multiclass"] = efficiency.interleave and efficiency.multiclass

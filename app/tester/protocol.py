@@ -93,8 +93,8 @@ def _of_times(place: str, scenario: ScenarioResult, flow: FlowResult) -> Iterato
         if not begin * (1 - ROUNDED) <= sent <= end * (1 + ROUNDED):
             after = f" after a warm-up of {scenario.warm_up_seconds:g} s" if scenario.warm_up_seconds else ""
             message = f"{name}: sent at {sent} ps, outside the {scenario.seconds:g} s that were measured{after}"
-            mend = "count from the beginning of the period, its warm-up included, and say how long was measured"
-            yield Fault(entry, message, mend)
+            hint = "count from the beginning of the period, its warm-up included, and say how long was measured"
+            yield Fault(entry, message, hint)
             return
         if delay == LOST:
             continue

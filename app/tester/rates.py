@@ -21,7 +21,7 @@ LEAST_BYTES = 20
 MOST_BYTES = 9_216
 """Of an IP packet: a jumbo frame's. Larger segments are cut by the sender's card, and count as what they become."""
 
-_MEND = "give the IP bits of the packets that are counted, over the seconds that were measured"
+_HINT = "give the IP bits of the packets that are counted, over the seconds that were measured"
 
 
 def rate_faults(scenario: ScenarioResult, flow: FlowResult) -> Iterator[Fault]:
@@ -49,7 +49,7 @@ def rate_faults(scenario: ScenarioResult, flow: FlowResult) -> Iterator[Fault]:
                 f"flow {flow.name}: {field} is said to be {rate}, but {packets} packets {what} in {seconds:g} s, "
                 f"of {LEAST_BYTES} to {MOST_BYTES:,} bytes each, are {least:.0f} to {most:.0f} b/s"
             )
-            yield Fault(field, message, _MEND)
+            yield Fault(field, message, _HINT)
     if not wrong:
         yield from _balance(flow, seconds)
 
@@ -70,7 +70,7 @@ def _balance(flow: FlowResult, seconds: float) -> Iterator[Fault]:
         f"flow {flow.name}: {field} contradicts the counts: {offered} b/s offered and {arrived} b/s of throughput, "
         f"but {flow.lost} of {flow.sent} packets lost, {least:.0f} to {most:.0f} b/s"
     )
-    yield Fault(field, message, _MEND)
+    yield Fault(field, message, _HINT)
 
 
 def _periods(scenario: ScenarioResult, flow: FlowResult) -> int:

@@ -25,7 +25,7 @@ _MOST_CONVERSATIONS = 256
 class Held:
     """What serves an interface: the policy that divides it, and the port's shaper around that.
 
-    ``believed`` (b/s) is what the box takes its shares of, ``shape`` the port's shaper as the twin has it.
+    ``believed`` (b/s) is what the device takes its shares of, ``shape`` the port's shaper as the twin has it.
     """
 
     egress: Egress
@@ -40,7 +40,7 @@ def held(plan: Plan, interface: InterfacePlan, rate: int, line: int) -> Held:
     A policy that does nothing but shape around another one is the port's shaper. One that lets the whole line pass
     holds nothing.
     """
-    # A box takes its percentages of what it believes its rate to be.
+    # A device takes its percentages of what it believes its rate to be.
     believed = interface.bandwidth_kbps * 1000 if interface.bandwidth_kbps else rate
     egress = interface.egress
     shapers = [shaper(egress.shape_rate, egress.shape_burst)] if egress.shape_rate else []

@@ -12,7 +12,7 @@ Json = dict[str, Any]
 
 
 def selection(plan: Plan, egress: Egress, scheduler: Scheduler) -> tuple[list[Json], Json]:
-    """Rules in order and what holds otherwise: by the egress policy, a choice made on input, or the box's maps.
+    """Rules in order and what holds otherwise: by the egress policy, a choice made on input, or the device's maps.
 
     Queues are numbered in the order of `leaf_paths`.
     """

@@ -23,7 +23,7 @@ Place = tuple[str, str, str, int]
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """An egress port and its link. ``believed`` is the rate (b/s) that the box takes its shares of, ``ring`` the
+    """An egress port and its link. ``believed`` is the rate (b/s) that the device takes its shares of, ``ring`` the
     frames its hardware holds, ``limits`` the packets that each queue takes; ``delay_ps`` is the link's and
     ``latency_ps`` that of the node before it, with up to ``jitter_ps`` at random besides. Without a scheduler it is
     one queue in order of arrival; ``discipline`` is what the twin makes of it; ``fair`` are the queues that packets

@@ -36,7 +36,7 @@ def streams(
     document: Json,
     run: Callable[[Json], Json],
 ) -> tuple[Stream, ...]:
-    """The streams of a scenario, as ``document``, the twin's form of it, routes them through what boxes hold.
+    """The streams of a scenario, as ``document``, the twin's form of it, routes them through what devices hold.
 
     Flows that are described as one are one stream if every rule takes them alike, else as many as rules tell apart.
     ``run`` gives the twin's answer to a document.

@@ -1,4 +1,4 @@
-"""The twin as a tester: a packet simulation of the network as its boxes say they are configured."""
+"""The twin as a tester: a packet simulation of the network as its devices say they are configured."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class _Job:
 
 @dataclass(frozen=True)
 class TwinTester:
-    """Measures on the twin built from ``plans``: what the boxes hold, read back, or (predicted) would hold."""
+    """Measures on the twin built from ``plans``: what the devices hold, read back, or (predicted) would hold."""
 
     network: Network
     plans: Mapping[str, Plan]
@@ -172,7 +172,7 @@ class TwinTester:
             if scenario is None:
                 raise TesterError(
                     f"no traffic is described between {check.from_} and {check.to}",
-                    mend="add a scenario to traffic.yaml that has this pair under 'between'",
+                    hint="add a scenario to traffic.yaml that has this pair under 'between'",
                 )
             seconds = max(check.seconds, wanted.get(scenario.name, (scenario, 0))[1])
             wanted[scenario.name] = (scenario, seconds)
@@ -266,7 +266,7 @@ class TwinTester:
         """The network without traffic: ``nodes`` and ``links`` of the twin's scenario.
 
         Raises:
-            TesterError: a box was not read back, or does what the twin does not model.
+            TesterError: a device was not read back, or does what the twin does not model.
         """
         return {
             "nodes": [*self._devices(), *self._stations()],

@@ -1,4 +1,4 @@
-"""Batfish beside our own checks: references and syntax of what the boxes will hold, against what they hold now.
+"""Batfish beside our own checks: references and syntax of what the devices will hold, against what they hold now.
 
 Only rows that the change adds count, so that what Batfish does not know of a valid configuration cancels out.
 It sees names and first keywords; every number, queue, map and direction is for our own checks.
@@ -33,7 +33,7 @@ ANSWER_SECONDS = 180.0
 """A hundred routers take some 10 s and five hundred a minute; this bounds a service that hangs."""
 _ALARM_SECONDS = 5
 """How long after that the kernel ends who asks, though nobody waits for it any more."""
-START_MEND = (
+START_HINT = (
     "start one ('docker compose -f docker-compose.batfish.yml up -d') and set QOSFORGE_BATFISH_HOST to its host"
 )
 
@@ -44,7 +44,7 @@ class BatfishFailed(Exception):
 
 @dataclass(frozen=True)
 class Snapshots:
-    """Analysis copies by file name, of what the boxes hold now and of what they will hold."""
+    """Analysis copies by file name, of what the devices hold now and of what they will hold."""
 
     before: dict[str, str]
     after: dict[str, str]
@@ -67,7 +67,7 @@ def check_with_batfish(
     if host is None:
         message = "Batfish did not check: no host is configured"
         severity = Severity.ERROR if require else Severity.INFO
-        return (Finding(code="batfish-not-checked", severity=severity, message=message, mend=START_MEND), *missing)
+        return (Finding(code="batfish-not-checked", severity=severity, message=message, hint=START_HINT), *missing)
     snapshots = make_snapshots(compilation, running)
     if not snapshots.after:
         return missing
@@ -78,18 +78,18 @@ def check_with_batfish(
     except (OSError, OverflowError, UnicodeError) as error:  # the latter two: no port, no name at all
         reason = getattr(error, "strerror", None) or str(error)
         message = f"Batfish did not check: nothing answers at {host}:{port} ({reason})"
-        return (Finding(code="batfish-unreachable", severity=severity, message=message, mend=START_MEND), *missing)
+        return (Finding(code="batfish-unreachable", severity=severity, message=message, hint=START_HINT), *missing)
     try:
         answers = _asked(host, port, snapshots, answer_seconds)
     except BatfishFailed as error:
         message = f"Batfish did not check: the service at {host}:{port} {error}"
-        mend = "see the service's log ('docker compose -f docker-compose.batfish.yml logs')"
-        return (Finding(code="batfish-failed", severity=severity, message=message, mend=mend), *missing)
+        hint = "see the service's log ('docker compose -f docker-compose.batfish.yml logs')"
+        return (Finding(code="batfish-failed", severity=severity, message=message, hint=hint), *missing)
     return (*new_rows(answers), _checked(snapshots), *missing)
 
 
 def make_snapshots(compilation: Compilation, running: Mapping[str, Configuration]) -> Snapshots:
-    """Both snapshots of every compiled device whose format Batfish has; a box not known starts empty.
+    """Both snapshots of every compiled device whose format Batfish has; a device not known starts empty.
 
     Both texts pass through the same tree, so that they differ in the change alone.
     """

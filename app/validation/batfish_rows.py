@@ -32,7 +32,7 @@ def _undefined(answers: Answers) -> Iterator[Finding]:
             message=f"Batfish: {row['Struct_Type']} {row['Ref_Name']!r} is referred to ({row['Context']}) "
             "and not defined",
             device=_device(row["File_Name"]),
-            mend="a fault of the compiler: do not push; report it with the intent",
+            hint="a fault of the compiler: do not push; report it with the intent",
         )
 
 
@@ -45,7 +45,7 @@ def _statuses(answers: Answers) -> Iterator[Finding]:
             severity=Severity.ERROR if row["Status"] == "FAILED" else Severity.WARNING,
             message=f"Batfish reads the configuration as {row['Status']} after the change",
             device=_device(row["File_Name"]),
-            mend="see the lines that Batfish warns of",
+            hint="see the lines that Batfish warns of",
         )
 
 
@@ -56,7 +56,7 @@ def _warnings(answers: Answers) -> Iterator[Finding]:
             severity=Severity.WARNING,
             message=f"Batfish warns of {row['Text']!r}: {row['Comment']}",
             device=_device(row["Filename"]),
-            mend="check the line against the box's command reference",
+            hint="check the line against the device's command reference",
         )
 
 

@@ -79,14 +79,14 @@ def _with_packets(known: Known) -> Iterator[_Policed]:
 def _policed(known: Known) -> Iterator[tuple[Port, str, int]]:
     """Every policed priority queue that the intent makes: its port, class, and bytes that pass at once."""
     for device in known.compilation.devices:
-        for asked in device.request.interfaces:
-            plan = device.plan.interface(asked.name)
-            if plan is None or not asked.schedule:
+        for requested in device.request.interfaces:
+            plan = device.plan.interface(requested.name)
+            if plan is None or not requested.schedule:
                 continue
             for queue, burst in _bursts(known, device, plan):
                 name = device.classes.get(queue.name or "")
                 if name is not None:
-                    yield (device.name, asked.name), name, burst
+                    yield (device.name, requested.name), name, burst
 
 
 def _bursts(known: Known, device: CompiledDevice, plan: InterfacePlan) -> Iterator[tuple[Queue, int]]:
@@ -130,9 +130,9 @@ def _finding(known: Known, queue: _Policed, needed: int, severity: Severity, mes
         traffic_class=queue.name,
         file=where.file if where else None,
         line=where.line if where else None,
-        asked=f"packets of {queue.frame} bytes",
-        will_be=f"a burst of {queue.burst} bytes",
-        mend=f"add 'burst: {needed} B' or more to the priority of the class (it holds at all of its interfaces), "
+        requested=f"packets of {queue.frame} bytes",
+        applied=f"a burst of {queue.burst} bytes",
+        hint=f"add 'burst: {needed} B' or more to the priority of the class (it holds at all of its interfaces), "
         "raise its share, or send smaller packets",
     )
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from app.findings import Finding, Severity
 from app.inventory.models import Link, Port, TrafficFlow, TrafficScenario
-from app.plan.asked import asked_shares
 from app.plan.request import ClassRequest
+from app.plan.requested import requested_shares
 from app.tester.traffic import flow_classes
 from app.units import format_rate
 from app.validation.framing import frame_bytes
@@ -42,9 +42,9 @@ def check_declared(known: Known) -> Iterator[Finding]:
             traffic_class=name,
             line=where.line if where else None,
             file=where.file if where else None,
-            asked=format_rate(round(offered)),
-            will_be=f"at most {format_rate(round(cap))}",
-            mend="raise the priority share, or admit fewer calls",
+            requested=format_rate(round(offered)),
+            applied=f"at most {format_rate(round(cap))}",
+            hint="raise the priority share, or admit fewer calls",
         )
 
 
@@ -80,14 +80,14 @@ def _rate(known: Known, flow: TrafficFlow, link: Link, port: Port) -> float:
 
 def _cap(known: Known, port: Port, name: str) -> float | None:
     """Bits per second that a priority class may send at an output; None for classes without priority or a cap."""
-    asked = known.request(port)
+    requested = known.request(port)
     device = known.compiled.get(port[0])
-    return None if asked is None or device is None else _part(device.request.classes, name, asked.usable)
+    return None if requested is None or device is None else _part(device.request.classes, name, requested.usable)
 
 
 def _part(classes: tuple[ClassRequest, ...], name: str, rate: int) -> float | None:
     """The cap of the class of this name among classes that divide a rate, and those below them."""
-    shares = asked_shares(classes, rate)
+    shares = requested_shares(classes, rate)
     for entry in classes:
         own = shares[entry.name] * rate
         priority = entry.treatment.priority

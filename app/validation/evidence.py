@@ -24,11 +24,11 @@ def check_evidence(known: Known) -> Iterator[Finding]:
             continue  # `check_verification` says so
         seconds = round(Timing.of(check.seconds).seconds * REPLICATIONS[-1])
         for name in check.classes:
-            asked = intent.objective_of(check, name)
+            requested = intent.objective_of(check, name)
             counts = [samples(flow, seconds) for flow in judged_flows(known, check, name)]
-            if asked is None or not counts:
+            if requested is None or not counts:
                 continue
-            bounds = asked.bounds()
+            bounds = requested.bounds()
             needed = least_packets(bounds, confidence_at(check.confidence, LOOKS), bounds.episode_packets or 1)
             # How many packets TCP sends is for the network to say, and of a trace for its file.
             sent = sum(count for count in counts if count is not None)
@@ -43,7 +43,7 @@ def check_evidence(known: Known) -> Iterator[Finding]:
                 traffic_class=name,
                 file=document.file,
                 line=document.place(("verify", position)).line,
-                asked=f"{needed:,} packets",
-                will_be=f"about {sent:,}",
-                mend="measure longer, or ask for a lower quantile or a higher loss",
+                requested=f"{needed:,} packets",
+                applied=f"about {sent:,}",
+                hint="measure longer, or ask for a lower quantile or a higher loss",
             )

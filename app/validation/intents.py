@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from app.findings import Finding, Severity
 from app.intent.models import Intent, TrafficClass
 from app.inventory.models import Port
-from app.plan.asked import asked_shares
 from app.plan.request import ClassRequest
+from app.plan.requested import requested_shares
 from app.units import format_ratio
 from app.validation.known import Known
 
@@ -23,13 +23,13 @@ ROUTING_COSES = frozenset({6, 7})
 
 def check_priority_share(known: Known) -> Iterator[Finding]:
     """``priority-above-third``, once, at the interface with the largest priority share."""
-    asked: list[tuple[float, Port]] = [
+    requested: list[tuple[float, Port]] = [
         (_priority(device.request.classes, interface.usable), (device.name, interface.name))
         for device in known.compilation.devices
         for interface in device.request.interfaces
         if interface.schedule
     ]
-    above = [entry for entry in asked if entry[0] > PRIORITY_LIMIT]
+    above = [entry for entry in requested if entry[0] > PRIORITY_LIMIT]
     if not above:
         return
     share, port = max(above, key=lambda entry: entry[0])
@@ -41,14 +41,14 @@ def check_priority_share(known: Known) -> Iterator[Finding]:
         device=port[0],
         interface=port[1],
         direction="output",
-        asked=format_ratio(share),
-        mend="lower the priority share, or accept the delays of the other classes",
+        requested=format_ratio(share),
+        hint="lower the priority share, or accept the delays of the other classes",
     )
 
 
 def _priority(classes: tuple[ClassRequest, ...], rate: int) -> float:
     """Part of a rate that priority classes may take, those below other classes included; all without a cap."""
-    shares = asked_shares(classes, rate)
+    shares = requested_shares(classes, rate)
     total = 0.0
     for entry in classes:
         priority, own = entry.treatment.priority, round(shares[entry.name] * rate)
@@ -74,7 +74,7 @@ def check_routing(known: Known) -> Iterator[Finding]:
         message="no class takes routing and network control (CS6, CoS 6 or 7): they share the class default"
         + ("" if guaranteed else ", which has no guaranteed share"),
         file=known.compilation.intent.document.file,
-        mend="add a class that matches {dscp: cs6} with a small bandwidth",
+        hint="add a class that matches {dscp: cs6} with a small bandwidth",
     )
 
 

@@ -68,8 +68,8 @@ class Known:
 
     def schedules(self, port: Port) -> bool:
         """Whether the intent asks for classes to be served at a port's output."""
-        asked = self.request(port)
-        return asked is not None and asked.schedule
+        requested = self.request(port)
+        return requested is not None and requested.schedule
 
 
 def _parsed(device: Device, text: Configuration) -> Plan:

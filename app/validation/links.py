@@ -11,7 +11,7 @@ from app.plan.shares import expected_shares
 from app.units import format_ratio
 from app.validation.known import Known
 
-_MEND = "bring {far} into the scope of the intent ('apply'), or leave both ends without it"
+_HINT = "bring {far} into the scope of the intent ('apply'), or leave both ends without it"
 _MECHANISMS = {"header_compression": "header compression", "fragmentation": "fragmentation"}
 
 
@@ -23,11 +23,11 @@ def check_efficiency(known: Known) -> Iterator[Finding]:
     """
     for link in known.compilation.network.links:
         if link.a[0] in known.compiled or link.b[0] in known.compiled:
-            yield from one_sided(link, known.interface, _MEND)
+            yield from one_sided(link, known.interface, _HINT)
 
 
-def one_sided(link: Link, interface: Callable[[Port], InterfacePlan | None], mend: str) -> Iterator[Finding]:
-    """``one-sided-efficiency`` of a link, by what is at its ports; ``mend`` may name the other end, ``{far}``."""
+def one_sided(link: Link, interface: Callable[[Port], InterfacePlan | None], hint: str) -> Iterator[Finding]:
+    """``one-sided-efficiency`` of a link, by what is at its ports; ``hint`` may name the other end, ``{far}``."""
     for near, far in ((link.a, link.b), (link.b, link.a)):
         ours, theirs = interface(near), interface(far)
         if ours is None:
@@ -43,7 +43,7 @@ def one_sided(link: Link, interface: Callable[[Port], InterfacePlan | None], men
                 device=near[0],
                 interface=near[1],
                 direction="output",
-                mend=mend.format(far=f"{far[0]} {far[1]}"),
+                hint=hint.format(far=f"{far[0]} {far[1]}"),
             )
 
 
@@ -70,16 +70,16 @@ def check_ends(known: Known) -> Iterator[Finding]:
             device=link.a[0],
             interface=link.a[1],
             direction="output",
-            asked=format_ratio(there),
-            will_be=format_ratio(here),
-            mend="one box may not be able to cap its priority queue: police the class where it enters",
+            requested=format_ratio(there),
+            applied=format_ratio(here),
+            hint="one device may not be able to cap its priority queue: police the class where it enters",
         )
 
 
 def _priority_share(known: Known, link: Link, port: Port) -> float | None:
     """Share of the link that priority queues may take when everything is backlogged (0–1)."""
-    scheduler, asked = known.scheduler(port), known.request(port)
-    if scheduler is None or asked is None:
+    scheduler, requested = known.scheduler(port), known.request(port)
+    if scheduler is None or requested is None:
         return None
-    shares = expected_shares(scheduler, min(asked.usable, link.rate))
+    shares = expected_shares(scheduler, min(requested.usable, link.rate))
     return sum(share for share, queue in zip(shares, scheduler.queues, strict=True) if queue.priority)

@@ -58,7 +58,7 @@ def check_marks(known: Known) -> Iterator[Finding]:
             traffic_class=name,
             file=where.file if where else None,
             line=where.line if where else None,
-            mend="set the mark at the edge before this device, trust it here, or recognise the class here",
+            hint="set the mark at the edge before this device, trust it here, or recognise the class here",
         )
 
 
@@ -247,7 +247,7 @@ def _served(known: Known, hop: Hop, system: System, levels: tuple[_Level, ...], 
             return False
         below = next((q.child for q in scheduler.queues if q.number == taken), None)
         if below is None or below.scheduler is None:
-            return True  # a box that divides no class says so itself
+            return True  # a device that divides no class says so itself
         egress, scheduler = below, below.scheduler
     return True
 

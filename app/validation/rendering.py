@@ -59,19 +59,19 @@ def _round_trip(device: CompiledDevice, held: Plan, *, alone: bool) -> Iterator[
             severity=Severity.ERROR,
             message=f"the rendered configuration does not read back as the plan: {found[0]}{more}",
             device=device.name,
-            mend="a fault of the compiler or of what it is merged into: do not push; report it with the "
+            hint="a fault of the compiler or of what it is merged into: do not push; report it with the "
             "running configuration",
         )
 
 
 _BOOTED = ("queue_set", "scheduler", "cos_to_queue", "dscp_to_queue")
-"""Device-wide state that follows from the queue set a box has booted with."""
+"""Device-wide state that follows from the queue set a device has booted with."""
 
 
 def _comparable(plan: Plan, held: Plan, *, alone: bool) -> Plan:
     """The plan without what no block can set.
 
-    The ``bandwidth`` of an interface is the box's own statement (the platform's check compares it), and so are
+    The ``bandwidth`` of an interface is the device's own statement (the platform's check compares it), and so are
     the sizes and default queues that follow from it. A text that stands ``alone``, without the running
     configuration around it, says nothing of interfaces it does not name, of bundles and of a booted queue set.
     """
@@ -113,7 +113,7 @@ class _Reference:
 def _references(device: CompiledDevice, tree: Tree) -> Iterator[Finding]:
     grammar = platform(device.request.platform, device.name).grammar
     defined = set(_defined(tree, grammar))
-    # What is never ours as a whole may be the box's own: predefined, and printed nowhere.
+    # What is never ours as a whole may be the device's own: predefined, and printed nowhere.
     ours = {_kind(rule.defines) for rule in grammar.rules if rule.owned and rule.defines}
     for block in device.blocks:
         for reference in _referred(grammar.parse(block.text), grammar):
@@ -136,7 +136,7 @@ def _dangling(device: CompiledDevice, block: Block, reference: _Reference) -> Fi
         interface=interface,
         traffic_class=block.traffic_class,
         line=block.line,
-        mend="a fault of the compiler: do not push; report it with the intent",
+        hint="a fault of the compiler: do not push; report it with the intent",
     )
 
 

@@ -9,7 +9,7 @@ from app.configtree import Grammar, Tree, as_text
 
 
 def tree_text(tree: Tree, grammar: Grammar) -> str:
-    """The text of a tree: indented by depth, or closed by ``exit`` where the box's text has no indentation."""
+    """The text of a tree: indented by depth, or closed by ``exit`` where the device's text has no indentation."""
     return as_text(list(_lines(tree, grammar, 0)))
 
 

@@ -25,7 +25,7 @@ def _check(known: Known, position: int, check: Verify) -> Iterator[Finding]:
     document = known.compilation.intent.document
     line = document.place(("verify", position)).line
 
-    def finding(code: str, severity: Severity, message: str, mend: str, name: str | None = None) -> Finding:
+    def finding(code: str, severity: Severity, message: str, hint: str, name: str | None = None) -> Finding:
         return Finding(
             code=code,
             severity=severity,
@@ -33,21 +33,21 @@ def _check(known: Known, position: int, check: Verify) -> Iterator[Finding]:
             traffic_class=name,
             file=document.file,
             line=line,
-            mend=mend,
+            hint=hint,
         )
 
     if not network.traffic:
         # Whoever only pushes wants no verdict, and a measuring run is not begun without traffic.
-        mend = "qosforge network stations, then qosforge network traffic, or describe them by hand"
+        hint = "qosforge network stations, then qosforge network traffic, or describe them by hand"
         lacking = "no traffic" if network.stations else "no stations and no traffic"
         message = f"{network.name} describes {lacking}: this check cannot be judged"
-        yield finding("verify-no-traffic", Severity.WARNING, message, mend)
+        yield finding("verify-no-traffic", Severity.WARNING, message, hint)
         return
     stations = [station.name for station in network.stations]
     unknown = [name for name in (check.from_, check.to) if name not in stations]
     for name in unknown:
-        mend = f"known: {', '.join(stations)}"
-        yield finding("verify-unknown-station", Severity.ERROR, f"no station is called {name!r}", mend)
+        hint = f"known: {', '.join(stations)}"
+        yield finding("verify-unknown-station", Severity.ERROR, f"no station is called {name!r}", hint)
     if unknown:
         return
     pair = f"{check.from_} and {check.to}"
@@ -59,19 +59,19 @@ def _check(known: Known, position: int, check: Verify) -> Iterator[Finding]:
         return
     scenario = scenario_of(network, check)
     if scenario is None:
-        mend = "add a scenario to traffic.yaml that has this pair under 'between'"
-        yield finding("verify-no-traffic", Severity.ERROR, f"no traffic is described between {pair}", mend)
+        hint = "add a scenario to traffic.yaml that has this pair under 'between'"
+        yield finding("verify-no-traffic", Severity.ERROR, f"no traffic is described between {pair}", hint)
         return
-    mend = f"add a flow of the class to scenario {scenario.name} in traffic.yaml"
+    hint = f"add a flow of the class to scenario {scenario.name} in traffic.yaml"
     for name in check.classes:
         if not judged_flows(known, check, name):
             message = f"scenario {scenario.name} has no flow of the class from {check.from_} to {check.to}"
-            yield finding("verify-no-traffic", Severity.ERROR, message, mend, name)
+            yield finding("verify-no-traffic", Severity.ERROR, message, hint, name)
     for name in check.beside:
         taken = {each for flow in scenario.flows for each in flow_classes(intent, flow, network)}
         if taken.isdisjoint(intent.within(name)):
             message = f"scenario {scenario.name} has no flow of the class to run beside"
-            yield finding("verify-no-traffic", Severity.WARNING, message, mend, name)
+            yield finding("verify-no-traffic", Severity.WARNING, message, hint, name)
     for name in check.classes:
         if (problem := _below_minimum(known, check, name)) is not None:
             yield problem.model_copy(update={"file": document.file, "line": line})
@@ -114,20 +114,20 @@ def _below_minimum(known: Known, check: Verify, name: str) -> Finding | None:
             f"as it is configured the links alone {alone} {pair}; with '{keeping.key}' at {where} it is "
             f"{format_seconds(keeping.seconds)}"
         )
-        mend = f"add '{keeping.key}' to link_efficiency for {where}, or raise the bound above the minimum"
+        hint = f"add '{keeping.key}' to link_efficiency for {where}, or raise the bound above the minimum"
     else:
         best = min(lower, key=lambda option: option.seconds, default=None)
         even = f", and {format_seconds(best.seconds)} with '{best.key}'" if best is not None else ""
         message = f"no configuration can keep this objective {pair}: the links alone {alone}{even}"
-        mend = "raise the bound above the minimum, or give the path faster links"
+        hint = "raise the bound above the minimum, or give the path faster links"
     return Finding(
         code="objective-below-minimum",
         severity=Severity.WARNING,
         message=message,
         traffic_class=name,
-        asked=f"{quantile} of {format_seconds(bound)}",
-        will_be=f"at least {format_seconds(minimum)}",
-        mend=mend,
+        requested=f"{quantile} of {format_seconds(bound)}",
+        applied=f"at least {format_seconds(minimum)}",
+        hint=hint,
     )
 
 

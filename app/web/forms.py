@@ -34,7 +34,7 @@ def install_form_handler(app: FastAPI) -> None:
 def _entry(page: Page, fault: Mapping[str, Any]) -> dict[str, str]:
     field = str(fault["loc"][1]) if len(fault["loc"]) > 1 else ""
     name = _titles(page.request).get(field) or field.replace("_", " ")
-    return {"device": "", "path": field, "message": f"{page.text(name)}: {_words(page, fault)}", "mend": ""}
+    return {"device": "", "path": field, "message": f"{page.text(name)}: {_words(page, fault)}", "hint": ""}
 
 
 def _titles(request: Request) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """The language of a page: what was chosen or the browser asks for where there is a catalogue for it, else English.
 
 Catalogues are gettext's: `locale/<language>/LC_MESSAGES/pages.mo`, made from the strings of the templates
-(`docs/web.md` says how). What the compiler and the boxes say is not translated.
+(`docs/web.md` says how). What the compiler and the devices say is not translated.
 """
 
 from __future__ import annotations

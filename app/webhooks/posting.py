@@ -77,13 +77,13 @@ class Poster:
             _send(connection, _request(target, headers, body), end)
             return self._answer(connection, end)
         except ssl.SSLCertVerificationError as error:
-            raise NotDelivered(f"its certificate is not good: {error.verify_message}", mend=_HINT) from None
+            raise NotDelivered(f"its certificate is not good: {error.verify_message}", hint=_HINT) from None
         except TimeoutError:
             told = f"no answer within {self._limits.seconds:g} s"
-            raise NotDelivered(told, mend=_HINT) from None
+            raise NotDelivered(told, hint=_HINT) from None
         except (OSError, HTTPException, ValueError) as error:
             told = "the service ends" if self._closed else _words(error)
-            raise NotDelivered(told, mend=_HINT) from None
+            raise NotDelivered(told, hint=_HINT) from None
         finally:
             if connection is not None:
                 with self._lock:
@@ -146,7 +146,7 @@ class Poster:
             status = response.status
             if status not in _GOOD:
                 after = _seconds(response.headers.get("Retry-After"))
-                raise NotDelivered(_refusal(status), mend=_HINT, status=status, retry_after=after)
+                raise NotDelivered(_refusal(status), hint=_HINT, status=status, retry_after=after)
             # A receiver whose answer is read to its end sees no broken connection; beyond the bounds it is left.
             source.end = min(end, time.monotonic() + self._limits.body_seconds)
             with suppress(OSError, HTTPException, ValueError):

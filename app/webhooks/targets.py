@@ -141,7 +141,7 @@ class AllowList:
         except (OSError, UnicodeError) as error:
             why = getattr(error, "strerror", None) or "no such name"
             raise TargetRefused(
-                f"{target.host} is not resolved: {why}", mend="correct the URL or the DNS"
+                f"{target.host} is not resolved: {why}", hint="correct the URL or the DNS"
             ) from error
         good = []
         for family, _kind, _protocol, _canonical, where in found:
@@ -168,7 +168,7 @@ class AllowList:
 
     @staticmethod
     def _refused(why: str) -> TargetRefused:
-        return TargetRefused(why, mend=f"name the host, or its network, in {SETTING} of the process that sends")
+        return TargetRefused(why, hint=f"name the host, or its network, in {SETTING} of the process that sends")
 
 
 def _reached(address: Address) -> Address:

@@ -116,7 +116,7 @@ def test_long_measurements_can_be_signed(signatures: Signatures, size: int) -> N
 def test_what_is_wrong_with_a_signature_is_told(signatures: Signatures, signature: str, reason: str) -> None:
     with pytest.raises(NotAuthenticated, match=reason) as refused:
         signatures.verify(signature, BODY, RUN, "after")
-    assert refused.value.mend
+    assert refused.value.hint
 
 
 def test_a_signer_brings_no_key_of_its_own(signatures: Signatures) -> None:

@@ -102,10 +102,10 @@ def test_the_tokens_of_a_disabled_user_die_for_good(
 
 
 @pytest.mark.parametrize("text", ["", "qf_", "x" * 5000, "qf_0123456789abcdef_" + "0" * 64, "qf_ä_ö", "qf_\0"])
-def test_what_is_no_token_is_refused_with_a_mend(access: Access, text: str) -> None:
+def test_what_is_no_token_is_refused_with_a_hint(access: Access, text: str) -> None:
     with pytest.raises(NotAuthenticated) as caught:
         access.authenticate(text)
-    assert "qosforge token create" in caught.value.mend
+    assert "qosforge token create" in caught.value.hint
 
 
 def test_the_id_of_a_token_alone_opens_nothing(access: Access, add: AddUser, token: AddToken) -> None:

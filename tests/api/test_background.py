@@ -25,7 +25,7 @@ def hoard(megabytes: int) -> int:
 
 
 def wrong() -> None:
-    raise InputError("no such thing", mend="name another")
+    raise InputError("no such thing", hint="name another")
 
 
 def broken() -> None:
@@ -78,7 +78,7 @@ def test_errors_are_told_and_what_nobody_expected_tells_no_secret(made: Backgrou
     made.ask("unsendable", slow, threading.Lock(), person="eve")
     told = ended(made, "wrong").error
     assert isinstance(told, InputError)
-    assert told.mend == "name another"
+    assert told.hint == "name another"
     assert "secret" not in str(ended(made, "broken").error)
     assert ended(made, "unsendable").state == "failed"
     assert made.ask("broken", slow, 0.0, "well", person="eve").state == "waiting", (

@@ -39,7 +39,7 @@ def test_a_token_revokes_itself_and_what_it_made_alone(
     for headers in (scraping, whole):
         refused = client.delete(f"{TOKENS}/{other}", headers=headers)
         assert refused.status_code == 403
-        assert "log in" in refused.json()["errors"][0]["mend"]
+        assert "log in" in refused.json()["errors"][0]["hint"]
     child = client.post(TOKENS, headers=whole, json={"name": "job", "role": "viewer"}).json()
     assert client.delete(f"{TOKENS}/{child['id']}", headers=whole).status_code == 204
     assert client.delete(f"{TOKENS}/{scraper}", headers=scraping).status_code == 204

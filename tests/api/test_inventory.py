@@ -94,7 +94,7 @@ def test_rules_of_another_layout_are_left_to_people(client: TestClient, admin: H
     rules = inventories / "infn-fnal" / "changes.yaml"
     rules.write_text("{zone: UTC}\n")
     refused = client.put(f"{OWN}/writable", json={"writable": True}, headers=admin)
-    assert (refused.status_code, refused.json()["errors"][0]["mend"]) == (422, "change it by hand")
+    assert (refused.status_code, refused.json()["errors"][0]["hint"]) == (422, "change it by hand")
     assert rules.read_text() == "{zone: UTC}\n"
 
 

@@ -1,4 +1,4 @@
-"""Reading the boxes for a request: a device that never comes to an end is named, and holds nobody up for long."""
+"""Reading the devices for a request: a device that never comes to an end is named, and holds nobody up for long."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CALL = CallNote("POST /api/v1/validate")
 
 @pytest.fixture
 def network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Network]:
-    """Two boxes, of which ``bad`` drips when it is read."""
+    """Two devices, of which ``bad`` drips when it is read."""
     for name in ("USERNAME", "PASSWORD", "SECRET"):
         monkeypatch.setenv(f"QOSFORGE_{name}", "lab")
     with Devices() as devices:
@@ -60,7 +60,7 @@ def test_a_dripping_box_is_named_within_the_time_of_the_request(previews: Previe
     assert watch.seconds < REQUEST_SECONDS + 2
     assert set(texts) == {"good"}
     assert "the time of the request is over" in errors["bad"].message
-    assert errors["bad"].mend
+    assert errors["bad"].hint
     with previews.alone("pair"):
         pass  # the next call has its turn
 

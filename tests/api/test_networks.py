@@ -1,4 +1,4 @@
-"""Networks and devices over HTTP, without a box: what the inventory has, and what a policy makes of it."""
+"""Networks and devices over HTTP, without a device: what the inventory has, and what a policy makes of it."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_one_call_at_a_time_reads_the_boxes_of_a_network(
         busy = client.get(path, headers=viewer)
     assert (busy.status_code, busy.json()["type"]) == (503, "urn:qosforge:problem:busy")
     assert "retry-after" in busy.headers
-    assert client.get(path, headers=viewer).status_code == 502  # no box has an address here
+    assert client.get(path, headers=viewer).status_code == 502  # no device has an address here
 
 
 def test_a_plan_that_is_known_is_not_sent_again(client: TestClient, viewer: Headers) -> None:

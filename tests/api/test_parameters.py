@@ -16,7 +16,7 @@ def test_what_is_not_known_is_told(backend: Backend) -> None:
         told = client.get("/api/v1/runs?verdct=broken&after=1&after=2", headers=admin)
         bare = client.get("/api/v1/networks?x=1", headers=admin)
     assert told.status_code == 422
-    assert told.json()["errors"][0]["mend"] == "did you mean 'verdict'?"
+    assert told.json()["errors"][0]["hint"] == "did you mean 'verdict'?"
     assert [e["path"] for e in told.json()["errors"]] == ["query.verdct", "query.after"]
     assert bare.status_code == 422
-    assert bare.json()["errors"][0]["mend"] == "this address takes no parameters"
+    assert bare.json()["errors"][0]["hint"] == "this address takes no parameters"

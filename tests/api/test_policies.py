@@ -145,7 +145,7 @@ def test_a_version_of_who_is_no_operator_there_is_run_once_taken_over(
     assert refused.status_code == 403
     (error,) = refused.json()["errors"]
     assert "root, who is no operator of infn-fnal" in error["message"]
-    assert "qosforge take-over remote@1 --network infn-fnal" in error["mend"]
+    assert "qosforge take-over remote@1 --network infn-fnal" in error["hint"]
 
     over = f"{V1}/policies/remote/versions/1/take-over"
     ann = people.headers("ann", Role.OPERATOR, "campus")

@@ -73,7 +73,7 @@ def test_only_the_devices_that_are_asked_for(client: TestClient, viewer: Headers
     assert {finding["device"] for finding in answer["findings"]} <= {"s2950", None}
     unknown = client.post(f"{V1}/compile", headers=viewer, json={**TWELVE, "devices": ["s1"]})
     assert unknown.status_code == 422
-    assert "s2950" in unknown.json()["errors"][0]["mend"]
+    assert "s2950" in unknown.json()["errors"][0]["hint"]
 
 
 def test_an_inline_policy_is_told_by_its_own_lines(client: TestClient, viewer: Headers) -> None:

@@ -1,4 +1,4 @@
-"""Every error becomes a problem that names place, problem and mend."""
+"""Every error becomes a problem that names place, problem and hint."""
 
 from __future__ import annotations
 
@@ -84,15 +84,15 @@ def test_no_error_of_the_tree_is_without_a_kind() -> None:
     assert silent <= {"QosforgeError", "Interrupted"}  # of the command line alone
 
 
-def test_every_single_problem_is_told_with_place_and_mend() -> None:
+def test_every_single_problem_is_told_with_place_and_hint() -> None:
     errors = [
         InputError("no such class", Place(file="a.yaml", line=3, column=5, path="apply[0]"), "name one"),
-        InputError("no such box", Place(device="r1", interface="Serial0/0")),
+        InputError("no such device", Place(device="r1", interface="Serial0/0")),
     ]
     document = json.loads(bytes(error_response("0" * 32, InputErrors("two problems", errors=errors)).body))
     assert document["detail"] == "two problems"
     assert document["errors"] == [error.document() for error in errors]
-    assert document["errors"][0] | {"line": 3, "file": "a.yaml", "mend": "name one"} == document["errors"][0]
+    assert document["errors"][0] | {"line": 3, "file": "a.yaml", "hint": "name one"} == document["errors"][0]
 
 
 def test_findings_go_along() -> None:
@@ -134,7 +134,7 @@ def test_wrong_fields_are_named_and_never_echoed(client: TestClient) -> None:
     assert "hunter" not in answer.text
 
 
-def test_every_problem_says_how_to_mend_it(client: TestClient) -> None:
+def test_every_problem_says_how_to_hint_it(client: TestClient) -> None:
     json_type = {"Content-Type": "application/json"}
     told = {
         "nothing is there": client.get("/api/v1/nothing"),
@@ -144,11 +144,11 @@ def test_every_problem_says_how_to_mend_it(client: TestClient) -> None:
         "missing": client.post("/ask/1", json={"count": 1}),
         "misspelt": client.post("/policy", json={"name": "x", "versoin": 3}),
     }
-    mends = {what: [error["mend"] for error in answer.json()["errors"]] for what, answer in told.items()}
-    assert all(len(each) == 1 and each[0] for each in mends.values()), mends
-    assert "Content-Type" in mends["no content type"][0]
-    assert mends["missing"] == ["add it"]
-    assert "spelt" in mends["misspelt"][0]
+    hints = {what: [error["hint"] for error in answer.json()["errors"]] for what, answer in told.items()}
+    assert all(len(each) == 1 and each[0] for each in hints.values()), hints
+    assert "Content-Type" in hints["no content type"][0]
+    assert hints["missing"] == ["add it"]
+    assert "spelt" in hints["misspelt"][0]
     assert told["misspelt"].json()["errors"][0]["path"].endswith("versoin")
 
 

@@ -221,7 +221,7 @@ def test_no_stranger_learns_where_the_database_is(
         unavailable = client.get("/api/v1/runs", headers=made_up)
         assert unavailable.status_code == 503
         assert unavailable.json()["detail"] == "the run store cannot be read or written now"
-        assert "log" in unavailable.json()["errors"][0]["mend"]
+        assert "log" in unavailable.json()["errors"][0]["hint"]
     finally:
         postgres.start()
 

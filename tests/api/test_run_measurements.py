@@ -127,7 +127,7 @@ def test_what_does_not_fit_is_refused(
     assert _kept(backend) == []
 
 
-def test_every_fault_is_told_by_its_place_and_mend(
+def test_every_fault_is_told_by_its_place_and_hint(
     client: TestClient, backend: Backend, run_id: str, tmp_path: Path, give: Give
 ) -> None:
     given = document()
@@ -147,7 +147,7 @@ def test_every_fault_is_told_by_its_place_and_mend(
         "body.scenarios.0.flows.1.samples.3",
     }
     assert "flow files: not in the order of sending" in told["body.scenarios.0.flows.1.samples.3"]["message"]
-    assert all(error["mend"].startswith(("give it of", "order samples")) for error in told.values())
+    assert all(error["hint"].startswith(("give it of", "order samples")) for error in told.values())
     assert _kept(backend) == []
 
 
@@ -160,6 +160,6 @@ def test_without_a_signature_nobody_gives_any(client: TestClient, backend: Backe
     path = f"/api/v1/runs/{run_id}/measurements/after"
     answer = client.put(path, content=_measurement(when="after"), headers={"Content-Type": "application/json"})
     assert answer.status_code == 401
-    assert "X-JWS-Signature" in answer.json()["errors"][0]["mend"]
+    assert "X-JWS-Signature" in answer.json()["errors"][0]["hint"]
     assert client.put(path, json={"when": "after"}).status_code == 401
     assert _kept(backend) == []

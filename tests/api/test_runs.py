@@ -49,7 +49,7 @@ def problem(answer: Any, status: int) -> str:
     assert answer.headers["content-type"] == "application/problem+json"
     told: dict[str, Any] = answer.json()
     assert told["status"] == status
-    return " ".join([told["detail"], *(f"{each['message']} {each['mend']}" for each in told["errors"])])
+    return " ".join([told["detail"], *(f"{each['message']} {each['hint']}" for each in told["errors"])])
 
 
 def test_a_run_is_recorded_with_who_asked_for_it_and_why(

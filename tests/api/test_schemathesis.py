@@ -65,7 +65,7 @@ CHECKS = [
     response_schema_conformance,
 ]
 NETWORK = "infn-fnal"
-"""Its two boxes run in a lab, so that what asks them is answered."""
+"""Its two devices run in a lab, so that what asks them is answered."""
 POLICY = "remote-control"
 """A policy with one check, which is made short."""
 

@@ -61,7 +61,7 @@ def test_without_a_good_credential_nobody_gets_in(client: TestClient, people: Pe
         answer = client.get("/of/campus", headers=headers)
         assert answer.status_code == 401
         assert answer.headers["www-authenticate"].startswith("Bearer")
-        assert answer.json()["errors"][0]["mend"]
+        assert answer.json()["errors"][0]["hint"]
 
 
 def test_a_role_counts_on_its_network_only(client: TestClient, people: People) -> None:

@@ -79,7 +79,7 @@ def test_it_serves_owns_the_runs_and_ends_in_order(
         assert (ready.status_code, ready.json()["ready"]) == (200, True)
         trail = client.get("/runs?status=pending", headers={"X-Request-Id": "trail-0001"})
         assert trail.status_code == 200
-        # Its boxes have no address here, so it fails when it reads them; that is enough to follow it.
+        # Its devices have no address here, so it fails when it reads them; that is enough to follow it.
         order = {"network": "campus", "policy": {"name": "campus-collaboration"}, "measure": False}
         run = client.post("/runs", json=order).json()["id"]
         wait_until(lambda: client.get(f"/runs/{run}").json()["status"] == "failed")

@@ -142,7 +142,7 @@ def test_a_difference_that_is_another_one_by_now_is_refused(
     stale = client.post(SYNC, json={"digest": shown["digest"]}, headers=admin)
     assert (stale.status_code, stale.json()["type"]) == (409, "urn:qosforge:problem:wrong-state")
     assert "no longer the one that was shown" in stale.json()["detail"]
-    assert stale.json()["errors"][0]["mend"] == "look at it again, and write that one"
+    assert stale.json()["errors"][0]["hint"] == "look at it again, and write that one"
     netbox.records["circuits/circuits"][0]["commit_rate"] = 2000
     (synced / "hosts.yaml").write_text(before["hosts.yaml"] + "# Ana was here.\n")
     assert client.post(SYNC, json={"digest": shown["digest"]}, headers=admin).status_code == 409
@@ -186,7 +186,7 @@ def test_only_an_admin_of_every_network_may(
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "status", "message", "mend"),
+    ("old", "new", "status", "message", "hint"),
     [
         ("NETBOX_TOKEN", "NOT_SET", 422, "the variable NOT_SET is not set", "set it where qosforge runs"),
         ("url: {url}", "url: http://127.0.0.1:9", 502, "it cannot be reached", "check 'url', and the way there"),
@@ -196,7 +196,7 @@ def test_only_an_admin_of_every_network_may(
         ("token: {env: NETBOX_TOKEN}", f"token: {TOKEN}", 422, "a token does not belong here", ""),
     ],
 )
-def test_a_source_that_is_wrong_is_told_with_its_mend(  # noqa: PLR0917  rows of a table
+def test_a_source_that_is_wrong_is_told_with_its_hint(  # noqa: PLR0917  rows of a table
     client: TestClient,
     admin: Headers,
     folder: Path,
@@ -206,7 +206,7 @@ def test_a_source_that_is_wrong_is_told_with_its_mend(  # noqa: PLR0917  rows of
     new: str,
     status: int,
     message: str,
-    mend: str,
+    hint: str,
 ) -> None:
     caplog.set_level(logging.DEBUG)
     source = folder / "source.yaml"
@@ -220,7 +220,7 @@ def test_a_source_that_is_wrong_is_told_with_its_mend(  # noqa: PLR0917  rows of
     ):
         assert answer.status_code == status, answer.text
         (error,) = answer.json()["errors"]
-        assert (message in error["message"], mend in error["mend"]) == (True, True), error
+        assert (message in error["message"], hint in error["hint"]) == (True, True), error
         assert error.get("file") == "source.yaml" or error["path"] == "http://127.0.0.1:9"
         assert str(folder.parent) not in answer.text
         assert SECRET not in answer.text + caplog.text
@@ -234,7 +234,7 @@ def test_a_token_that_netbox_does_not_take(
     netbox.answer = lambda path: (403, {"Content-Type": "application/json"}, told) if "dcim" in path else None
     answer = client.get(SYNC, headers=admin)
     assert (answer.status_code, answer.json()["type"]) == (502, "urn:qosforge:problem:source-failed")
-    assert "check the token" in answer.json()["errors"][0]["mend"]
+    assert "check the token" in answer.json()["errors"][0]["hint"]
     assert SECRET not in answer.text + caplog.text
 
 
@@ -263,7 +263,7 @@ def test_a_network_without_a_source_or_none_at_all(client: TestClient, admin: He
             client.post(address, json={"digest": "0" * 64}, headers=admin),
         ):
             assert (answer.status_code, answer.json()["detail"]) == (404, message)
-            assert answer.json()["errors"][0]["mend"]
+            assert answer.json()["errors"][0]["hint"]
 
 
 def test_a_source_that_does_not_answer_in_the_time_of_a_request(netbox: NetBoxServer, tmp_path: Path) -> None:
@@ -283,4 +283,4 @@ def test_a_source_that_does_not_answer_in_the_time_of_a_request(netbox: NetBoxSe
         assert (answer.status_code, answer.json()["type"]) == (502, "urn:qosforge:problem:source-failed")
         (error,) = answer.json()["errors"]
         assert "was not read within 6 s" in error["message"]
-        assert "qosforge network sync" in error["mend"]
+        assert "qosforge network sync" in error["hint"]

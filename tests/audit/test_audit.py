@@ -1,4 +1,4 @@
-"""The audit of the campus: before any intent, and when its boxes hold one; then with one fault at a time."""
+"""The audit of the campus: before any intent, and when its devices hold one; then with one fault at a time."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def _text(folder: str, device: str) -> str:
 BEFORE = {d.name: _text("inventories/campus/startup", d.name) for d in CAMPUS.devices}
 HELD = {
     name: text + _text("tests/golden/campus-collaboration", name) for name, text in BEFORE.items()
-}  # what a person who pastes the compiled blocks into each box would get
+}  # what a person who pastes the compiled blocks into each device would get
 
 
 def with_fault(device: str, *changes: tuple[str, str]) -> Audit:
-    """The audit of the configured campus with lines of one box replaced."""
+    """The audit of the configured campus with lines of one device replaced."""
     text = HELD[device]
     for old, new in changes:
         assert old in text, old

@@ -1,4 +1,4 @@
-"""The audit over SSH: it reads every box and changes none."""
+"""The audit over SSH: it reads every device and changes none."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ def test_a_code_is_explained(qosforge: Command, code: str) -> None:
     assert (told.code, told.stderr) == (0, "")
     said = " ".join(told.stdout.split())
     assert said.startswith(" ".join([code, *entry.severity]))
-    for text in (entry.meaning, entry.why, entry.mend, entry.example):
+    for text in (entry.meaning, entry.why, entry.hint, entry.example):
         assert " ".join(text.split()) in said
 
     document = json.loads(qosforge("--explain", code, "--json").stdout)
@@ -34,7 +34,7 @@ def test_every_code_can_be_explained(qosforge: Command) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says", "mend"),
+    ("arguments", "says", "hint"),
     [
         (("--explain", "mark-losst"), "no finding has the code 'mark-losst'", "did you mean 'mark-lost'?"),
         (("--explain", "zzz"), "no finding has the code 'zzz'", "docs/findings.md"),
@@ -45,13 +45,13 @@ def test_every_code_can_be_explained(qosforge: Command) -> None:
     ],
 )
 def test_what_cannot_be_explained_is_told(
-    qosforge: Command, arguments: tuple[str, ...], says: str, mend: str
+    qosforge: Command, arguments: tuple[str, ...], says: str, hint: str
 ) -> None:
     told = qosforge(*arguments)
 
     assert told.code == 2
     assert says in told.stderr
-    assert mend in told.stderr
+    assert hint in told.stderr
 
 
 def test_nothing_is_loaded_to_explain() -> None:

@@ -98,7 +98,7 @@ def test_what_nobody_expected_is_told_without_its_traceback(
     assert ended.code == 3
     assert "Traceback" not in ended.stderr + ended.stdout
     (kept,) = tmp_path.glob("qosforge-*.txt")
-    assert str(kept) in json.loads(ended.stdout)["errors"][0]["mend"]
+    assert str(kept) in json.loads(ended.stdout)["errors"][0]["hint"]
     assert "KeyError: 'unexpected'" in kept.read_text()
     assert kept.stat().st_mode & 0o077 == 0
 

@@ -64,7 +64,7 @@ def test_wrong_parameters_are_told_by_every_command(qosforge: Command, site: Pat
     ]
     assert errors[1]["file"] == str(site.parent / "classes.yaml")
     assert (errors[1]["line"], errors[1]["column"]) == (6, 37)
-    assert "${voice_percent} is 'many' from --set voice_percent" in errors[1]["mend"]
+    assert "${voice_percent} is 'many' from --set voice_percent" in errors[1]["hint"]
 
 
 def test_findings_for_machines_have_all_keys(qosforge: Command, site: Path) -> None:
@@ -73,7 +73,7 @@ def test_findings_for_machines_have_all_keys(qosforge: Command, site: Path) -> N
     assert findings
     keys = {"class" if name == "traffic_class" else name for name in Finding.model_fields}
     assert {"code", "severity", "message", "file", "line", "class", "device", "interface", "direction"} <= keys
-    assert {"asked", "will_be", "mend"} <= keys
+    assert {"requested", "applied", "hint"} <= keys
     assert all(finding.keys() == keys for finding in findings)
 
 

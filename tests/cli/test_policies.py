@@ -63,12 +63,12 @@ def test_one_device_is_compiled_with_the_findings_that_concern_it(qosforge: Comm
 
 
 def test_what_a_finding_does_not_say_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
-    asked = Finding(code="x", severity=Severity.INFO, message="m", asked="a")
-    print_findings([asked, asked.model_copy(update={"asked": None, "will_be": "b"})])
+    asked = Finding(code="x", severity=Severity.INFO, message="m", requested="a")
+    print_findings([asked, asked.model_copy(update={"requested": None, "applied": "b"})])
 
     assert [line for line in capsys.readouterr().out.splitlines() if "m (" in line] == [
-        "info    x  m (asked a)",
-        "info    x  m (will be b)",
+        "info    x  m (requested a)",
+        "info    x  m (applied b)",
     ]
 
 

@@ -1,4 +1,4 @@
-"""``qosforge predict``: verdicts on what no box has yet."""
+"""``qosforge predict``: verdicts on what no device has yet."""
 
 from __future__ import annotations
 

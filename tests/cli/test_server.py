@@ -24,7 +24,7 @@ RUN = {
     "final": False,
     "verdict": None,
     "created": "2026-01-02T03:04:05+00:00",
-    "waits_for": "an approval of 3 boxes",
+    "waits_for": "an approval of 3 devices",
     "candidate": "ab" * 32,
     "devices": [{"name": "r1", "delta": ["a", "b"]}],
 }
@@ -51,7 +51,7 @@ def test_a_run_that_is_not_waited_for_says_what_it_waits_for(qosforge: Command) 
         ended = qosforge("--server", url, "run", POLICY, "--ticket", "CHG-1", "--network", "inventories/campus")
     assert (ended.code, ended.stderr) == (0, "")
     assert f"run {ID}: needs approval" in ended.stdout
-    assert "an approval of 3 boxes" in ended.stdout
+    assert "an approval of 3 devices" in ended.stdout
     assert f"qosforge wait {ID}" in ended.stdout
     body = json.loads(asked[0].body)
     assert (body["network"], body["ticket"], body["measure"]) == ("campus", "CHG-1", True)
@@ -101,7 +101,7 @@ def test_waiting_exits_by_the_verdict(qosforge: Command, status: str, verdict: s
     ended_run = {**RUN, "status": status, "verdict": verdict, "final": True}
     made = report().model_copy(update={"status": status, "id": ID})
     events = stream(
-        'id: 1\nevent: progress\ndata: {"stage": "push", "text": "3 boxes"}\n\n',
+        'id: 1\nevent: progress\ndata: {"stage": "push", "text": "3 devices"}\n\n',
         'id: 2\nevent: status\ndata: {"status": "needs_approval", "waits_for": "an approval"}\n\n',
         "event: end\ndata: {}\n\n",
     )
@@ -114,7 +114,7 @@ def test_waiting_exits_by_the_verdict(qosforge: Command, status: str, verdict: s
     with scripted(answers) as (url, asked):  # type: ignore[arg-type]
         ended = qosforge("--server", url, "run", POLICY, "--wait", "--json")
     assert ended.code == code
-    assert "3 boxes" in ended.stderr
+    assert "3 devices" in ended.stderr
     assert "an approval" in ended.stderr
     told = json.loads(ended.stdout)
     assert (told["run"], told["status"]) == (ID, status)

@@ -29,7 +29,7 @@ def test_what_holds_now_has_one_side(capsys: pytest.CaptureFixture[str]) -> None
     print_verdicts_of([judged(400)], "now")
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].strip() == "Verdicts (evidence: measured)"
-    assert lines[1].split() == ["scenario", "class", "path", "bound", "asked", "now"]
+    assert lines[1].split() == ["scenario", "class", "path", "bound", "requested", "now"]
     assert lines[2].split() == ["wan", "voice", "a→b", "delay", "p99", "40", "ms", "30", "ms", "met"]
     assert lines[3] == (
         "wan a→b: in one measurement, 99 % of voice packets took at most 30 ms; 400 packets, worth 400 "

@@ -54,7 +54,7 @@ def test_a_call_carries_the_token_the_query_and_the_key() -> None:
 def test_a_wrong_address_is_told_before_anything_is_sent(url: str, why: str) -> None:
     with pytest.raises(InputError, match=why) as caught:
         Connection(url, TOKEN)
-    assert caught.value.mend
+    assert caught.value.hint
     assert "pw" not in str(caught.value)
 
 
@@ -75,7 +75,7 @@ def test_a_refused_connection_is_told_with_its_address() -> None:
         with Connection(url, TOKEN) as connection, pytest.raises(Unreachable, match="cannot be reached") as caught:
             connection.get("/runs")
     assert url in str(caught.value)
-    assert "qosforge serve" in caught.value.mend
+    assert "qosforge serve" in caught.value.hint
 
 
 FINDING = {"code": "scope-empty", "severity": "error", "message": "none", "class": "voice", "line": 4}
@@ -86,7 +86,7 @@ FINDING = {"code": "scope-empty", "severity": "error", "message": "none", "class
     [
         (problem(401, "token expired"), NotAuthenticated, "QOSFORGE_TOKEN", 3),
         (
-            problem(403, "no operator", errors=[{"message": "no", "mend": "ask an admin"}]),
+            problem(403, "no operator", errors=[{"message": "no", "hint": "ask an admin"}]),
             NotAllowed,
             "ask an admin",
             3,

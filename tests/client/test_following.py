@@ -51,7 +51,7 @@ def test_a_service_that_stays_away_is_told(monkeypatch: pytest.MonkeyPatch) -> N
     with scripted(AWAY) as (url, asked), pytest.raises(ServiceError, match="has been away") as caught:
         followed(url)
     assert len(asked) > 2
-    assert "qosforge wait r1" in caught.value.mend
+    assert "qosforge wait r1" in caught.value.hint
 
 
 def test_a_wait_is_bounded_though_the_service_gives_signs_of_life() -> None:

@@ -72,7 +72,9 @@ def in_words(finding: Finding) -> str:
     """A finding as one line: severity, code, class, interface, what was asked and what will be; the message."""
     about = [f"class {finding.traffic_class}"] if finding.traffic_class else []
     place = " ".join(part for part in (finding.interface, finding.direction) if part)
-    numbers = f"{finding.asked or '-'} → {finding.will_be or '-'}; " if finding.asked or finding.will_be else ""
+    numbers = (
+        f"{finding.requested or '-'} → {finding.applied or '-'}; " if finding.requested or finding.applied else ""
+    )
     where = ", ".join(part for part in (*about, place) if part)
     return f"{finding.severity.value:<8}{finding.code}  {where + ': ' if where else ''}{numbers}{finding.message}"
 

@@ -108,7 +108,7 @@ def a_class(name: str = "gold", **more: Any) -> dict[str, Any]:
 
 
 NAMES = st.from_regex(r"[A-Za-z][A-Za-z0-9_-]{0,39}", fullmatch=True).filter(lambda name: name != "default")
-"""Names as the intent language takes them, long ones and words of the boxes among them."""
+"""Names as the intent language takes them, long ones and words of the devices among them."""
 ODD_NAMES = st.sampled_from(
     ["class-default", "no", "exit", "end", "input", "match-any", "interface", "A" * 40, "bandwidth"]
 )

@@ -168,10 +168,10 @@ def test_no_fragment_is_larger_than_asked(tenths: int, interface: str) -> None:
     line = device(result, "r2").plan.interface(interface)
     assert line is not None
 
-    asked = fragment_bytes({"Multilink1": 256_000, "Multilink2": 56_000}[interface], tenths / 1e4)
+    requested = fragment_bytes({"Multilink1": 256_000, "Multilink2": 56_000}[interface], tenths / 1e4)
     if line.efficiency.fragment_bytes is not None:
-        assert 42 <= line.efficiency.fragment_bytes <= asked
-    if line.efficiency.fragment_bytes != asked:
+        assert 42 <= line.efficiency.fragment_bytes <= requested
+    if line.efficiency.fragment_bytes != requested:
         assert of("fragment-size-approximate", device(result, "r2").findings)
 
 
@@ -185,9 +185,9 @@ def test_a_bandwidth_that_is_not_the_lines_rate_is_an_error_with_two_mends(
 
     (finding,) = of("bandwidth-differs", result.findings)
     assert (finding.severity, finding.device, finding.interface) == (Severity.ERROR, "r1", "Serial0/0")
-    assert (finding.asked, finding.will_be) == ("2000 kb/s", f"{held} kb/s")
-    assert "'bandwidth 2000'" in (finding.mend or "")
-    assert "inventory" in (finding.mend or "")
+    assert (finding.requested, finding.applied) == ("2000 kb/s", f"{held} kb/s")
+    assert "'bandwidth 2000'" in (finding.hint or "")
+    assert "inventory" in (finding.hint or "")
 
 
 @pytest.mark.parametrize(

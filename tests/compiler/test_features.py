@@ -53,7 +53,7 @@ DETAILS: dict[Feature, dict[str, Any]] = {
     Feature.POLICE_REMARK: {"police": {"rate": "64 kb/s", "exceed": {"remark": "af12"}}},
     Feature.POLICE_CONFORM: {"police": {"rate": "64 kb/s", "conform": {"remark": "af11"}}},
 }
-"""Details of policing on input: told where the box has that."""
+"""Details of policing on input: told where the device has that."""
 CLASSES: dict[Feature, dict[str, Any]] = {
     Feature.MARK_PRECEDENCE: {"mark": {"precedence": 3}},
     Feature.MARK_DROP_PRECEDENCE: {"mark": {"dscp": 40, "drop_precedence": "high"}},
@@ -119,10 +119,10 @@ def test_a_match_that_a_platform_lacks_is_an_error_once_for_each_device(feature:
 
     # R2 is in the middle: it tells the class by its mark.
     assert [f.device for f in found] == lacking(feature, [d.name for d in campus().devices if d.name != "r2"])
-    assert {(f.severity, f.traffic_class, f.file, f.line, f.asked) for f in found} <= {
+    assert {(f.severity, f.traffic_class, f.file, f.line, f.requested) for f in found} <= {
         (Severity.ERROR, "silver", "made.yaml", 1, feature.value)
     }
-    assert all(f.mend for f in found)
+    assert all(f.hint for f in found)
 
 
 @pytest.mark.parametrize("prefer", [True, False])
@@ -145,10 +145,10 @@ def test_a_detail_of_a_policer_is_told_where_the_box_polices(feature: Feature) -
 
     inputs = [d.name for d in campus().devices if d.name != "r2"]
     police = lacking(Feature.POLICE_INPUT, inputs)
-    assert [f.device for f in found if f.asked == feature.value] == [
+    assert [f.device for f in found if f.requested == feature.value] == [
         n for n in lacking(feature, inputs) if n not in police
     ]
-    assert [f.device for f in found if f.asked == Feature.POLICE_INPUT.value] == police
+    assert [f.device for f in found if f.requested == Feature.POLICE_INPUT.value] == police
 
 
 @pytest.mark.parametrize("feature", CLASSES)
@@ -158,7 +158,7 @@ def test_what_a_class_says_and_a_platform_lacks_is_told(feature: Feature) -> Non
 
     marks = feature in (Feature.MARK_PRECEDENCE, Feature.MARK_DROP_PRECEDENCE)
     devices = [d.name for d in campus().devices if not (marks and d.name == "r2")]
-    mine = [f for f in found if f.asked == feature.value]
+    mine = [f for f in found if f.requested == feature.value]
     assert [f.device for f in mine] == lacking(feature, devices)
     assert {f.severity for f in mine} <= {Severity.WARNING if feature in WISHES else Severity.ERROR}
 
@@ -183,7 +183,7 @@ def test_link_efficiency_that_a_platform_lacks_is_told_for_every_output(feature:
 
     told = [f for f in compilation.findings if f.code == "feature-unsupported"]
     devices = lacking(feature, [d.name for d in campus().devices])
-    assert [(f.device, f.interface, f.asked, f.severity) for f in told] == [
+    assert [(f.device, f.interface, f.requested, f.severity) for f in told] == [
         (d.name, i.name, feature.value, Severity.ERROR)
         for d in compilation.devices
         if d.name in devices

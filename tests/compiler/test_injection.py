@@ -105,7 +105,7 @@ BROUGHT = {"ip", "permit", "mac", "seq", "police", "conform-action"}
 
 
 def shape(text: str) -> list[tuple[int, str]]:
-    """Indentation and command of every line, as a box that ends lines at any line end would see them."""
+    """Indentation and command of every line, as a device that ends lines at any line end would see them."""
     return [(len(line) - len(line.lstrip()), line.split()[0] if line.split() else "") for line in text.splitlines()]
 
 

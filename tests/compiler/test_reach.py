@@ -34,8 +34,8 @@ def test_ports_links_and_fragments_are_those_of_the_compiler(policy: str, campus
         for rule in links
         for link in rule
     }
-    asked = {port: one.efficiency.fragment_bytes for port, one in interfaces.items() if one.efficiency}
-    assert sizes == asked
+    requested = {port: one.efficiency.fragment_bytes for port, one in interfaces.items() if one.efficiency}
+    assert sizes == requested
 
 
 def test_a_rule_that_is_wrong_concerns_no_link_and_leaves_the_others(campus: Network) -> None:

@@ -69,7 +69,7 @@ def test_a_name_that_the_network_does_not_have_is_told_with_the_nearest() -> Non
 
     assert (finding.code, finding.severity, finding.line) == ("scope-unknown-name", Severity.WARNING, 1)
     assert "devices 'swl'" in finding.message
-    assert finding.mend == "did you mean 'sw2'?"
+    assert finding.hint == "did you mean 'sw2'?"
 
 
 def test_a_scope_that_meets_no_interface_is_told_beside_one_that_does() -> None:
@@ -78,7 +78,7 @@ def test_a_scope_that_meets_no_interface_is_told_beside_one_that_does() -> None:
     (finding,) = told(scopes, *PORTS)
 
     assert finding.code == "scope-matches-nothing"
-    assert "ports, vlan" in (finding.mend or "")
+    assert "ports, vlan" in (finding.hint or "")
 
 
 def test_scopes_that_give_one_interface_two_policies_are_an_error() -> None:
@@ -90,14 +90,14 @@ def test_scopes_that_give_one_interface_two_policies_are_an_error() -> None:
 
     found = told(scopes, *PORTS)
 
-    assert [(f.code, f.device, f.interface, f.asked, f.will_be) for f in found] == [
+    assert [(f.code, f.device, f.interface, f.requested, f.applied) for f in found] == [
         ("scopes-disagree", "sw1", "1", "B", "A"),
         ("scopes-disagree", "sw2", "1", "B", "A"),
     ]
 
 
 @pytest.mark.parametrize(
-    ("contracted", "asked", "shape", "usable"),
+    ("contracted", "rate", "shape", "usable"),
     [
         (None, None, None, 100_000_000),
         (20_000_000, None, 20_000_000, 20_000_000),
@@ -108,11 +108,11 @@ def test_scopes_that_give_one_interface_two_policies_are_an_error() -> None:
     ],
 )
 def test_a_port_is_shaped_where_its_contract_or_the_intent_is_below_its_rate(
-    contracted: int | None, asked: str | None, shape: int | None, usable: int
+    contracted: int | None, rate: str | None, shape: int | None, usable: int
 ) -> None:
     scope: dict[str, Any] = {"interfaces": "lan", "direction": "output"}
-    if asked:
-        scope["shape"] = {"rate": asked}
+    if rate:
+        scope["shape"] = {"rate": rate}
 
     request = requested([scope], port("1", contracted=contracted))[0]
 
@@ -211,7 +211,7 @@ def test_a_name_that_no_policy_of_the_box_can_have_is_told(platform: str, unname
 
     found = compile_intent(made([a_class(mark={"dscp": "af21"})], apply=apply), made_for).devices[0].findings
 
-    assert [(f.direction, f.asked) for f in found if f.code == "policy-name-unused"] == [
+    assert [(f.direction, f.requested) for f in found if f.code == "policy-name-unused"] == [
         (side, f"{side}-{30 * 'P'}") for side in unnamed
     ]
 
@@ -325,6 +325,6 @@ def test_a_shape_that_changes_nothing_is_told() -> None:
 
     found = told([scope], port("1"))
 
-    assert [(f.code, f.severity, f.interface, f.will_be) for f in found] == [
+    assert [(f.code, f.severity, f.interface, f.applied) for f in found] == [
         ("port-shape-not-needed", Severity.INFO, "1", "100 Mb/s")
     ] * 2

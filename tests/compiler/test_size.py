@@ -88,8 +88,8 @@ def test_a_product_of_long_lists_is_an_error_at_its_line_in_no_time() -> None:
         assert error.severity is Severity.ERROR
         assert (error.file, error.line, error.traffic_class) == ("big.yaml", 1, "bulk")
         assert "4,500 source_port × 4,500 destination_port" in error.message
-        assert int((error.asked or "").split()[0].replace(",", "")) >= 4500 * 4500
-        assert "ranges" in (error.mend or "")
+        assert int((error.requested or "").split()[0].replace(",", "")) >= 4500 * 4500
+        assert "ranges" in (error.hint or "")
     assert seconds < 1 * 5  # tracing takes its time
     assert peak < 64 << 20
 

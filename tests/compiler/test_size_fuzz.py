@@ -127,7 +127,7 @@ def ended(text: str, included: dict[str, str]) -> str:
         said = all(p.where.file and (p.where.line or "is larger than" in p.message) for p in told)
         return "refused" if told and said else str(error)
     found = [f for f in compilation.findings if f.code == "match-too-large"]
-    assert all(f.severity is Severity.ERROR and f.file and f.line and f.mend for f in found)
+    assert all(f.severity is Severity.ERROR and f.file and f.line and f.hint for f in found)
     return "too large" if found else "result"
 
 

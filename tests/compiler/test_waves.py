@@ -61,7 +61,7 @@ def test_a_canary_of_no_device_is_refused(canary: dict[str, str]) -> None:
     ) as told:
         require_canary(ruled(canary))
     assert (told.value.where.file, told.value.where.path) == ("changes.yaml", f"rollout.canary.{kind}")
-    assert told.value.mend
+    assert told.value.hint
     for good in ({"tag": "pilot"}, {"site": "vigo"}, {"role": "core"}, {"count": 1}):
         require_canary(ruled(good))
     require_canary(sited())

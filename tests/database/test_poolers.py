@@ -71,7 +71,7 @@ def test_one_that_keeps_no_sessions_is_refused(pooler: Pooler, tmp_path: Path, m
     for _ in range(5):
         with pytest.raises(StoreError, match="keeps no sessions") as caught:
             Database(url)
-        assert "pool_mode = session" in caught.value.mend
+        assert "pool_mode = session" in caught.value.hint
     with pytest.raises(StoreError, match="keeps no sessions"):
         Executor(Settings(var_dir=tmp_path, database_url=url), lambda _stage, _line: None)
 

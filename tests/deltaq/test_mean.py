@@ -71,10 +71,10 @@ def samples(n: int, mean_ms: float, seed: int = 33) -> list[tuple[int, int]]:
 
 
 def test_a_mean_is_met_broken_or_open() -> None:
-    asked = Objective(mean=0.010)
-    assert judge(asked, samples(2_000, 8.0), evidence="measured").outcome == "met"
-    assert judge(asked, samples(2_000, 12.0), evidence="measured").outcome == "broken"
-    near = judge(asked, samples(2_000, 9.9), evidence="measured")
+    requested = Objective(mean=0.010)
+    assert judge(requested, samples(2_000, 8.0), evidence="measured").outcome == "met"
+    assert judge(requested, samples(2_000, 12.0), evidence="measured").outcome == "broken"
+    near = judge(requested, samples(2_000, 9.9), evidence="measured")
     assert near.outcome == "inconclusive"
     bound = near.bounds[0]
     assert bound.label == "mean delay"
@@ -84,11 +84,11 @@ def test_a_mean_is_met_broken_or_open() -> None:
 
 
 def test_the_estimate_of_further_packets_decides() -> None:
-    asked = Objective(mean=0.0102)
-    short = judge(asked, samples(2_000, 10.0), evidence="measured")
+    requested = Objective(mean=0.0102)
+    short = judge(requested, samples(2_000, 10.0), evidence="measured")
     assert short.outcome == "inconclusive"
     assert short.more_packets is not None
-    longer = judge(asked, samples(2 * (2_000 + short.more_packets), 10.0), evidence="measured")
+    longer = judge(requested, samples(2 * (2_000 + short.more_packets), 10.0), evidence="measured")
     assert longer.outcome == "met"
 
 

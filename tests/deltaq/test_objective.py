@@ -23,7 +23,7 @@ def test_what_is_no_quantile_is_refused(label: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "message"),
+    ("requested", "message"),
     [
         ({}, "at least one bound"),
         ({"delay": {"p95": 0.05, "p99": 0.04}}, "cannot be asked to be below"),
@@ -37,9 +37,9 @@ def test_what_is_no_quantile_is_refused(label: str) -> None:
         ({"mean": 0}, "greater than 0"),
     ],
 )
-def test_what_cannot_be_asked_is_refused(asked: dict[str, object], message: str) -> None:
+def test_what_cannot_be_asked_is_refused(requested: dict[str, object], message: str) -> None:
     with pytest.raises(ValidationError, match=message):
-        Objective.model_validate(asked)
+        Objective.model_validate(requested)
 
 
 def test_quantiles_are_put_in_order() -> None:
@@ -63,7 +63,7 @@ def test_combined_outcomes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "least"),
+    ("requested", "least"),
     [
         (Objective(delay={"p50": 0.1, "p99": 0.2}), 299),
         (Objective(delay={"p99": 0.2}, variation=0.1), 2_995),
@@ -72,14 +72,14 @@ def test_combined_outcomes() -> None:
         (Objective(mean=0.1, loss=0.1), LEAST_FOR_MEAN),
     ],
 )
-def test_the_least_packets_are_those_that_an_empty_sample_lacks(asked: Objective, least: int) -> None:
-    assert least_packets(asked, 0.95) == least
-    assert judge(asked, [], evidence="predicted").more_packets == least
+def test_the_least_packets_are_those_that_an_empty_sample_lacks(requested: Objective, least: int) -> None:
+    assert least_packets(requested, 0.95) == least
+    assert judge(requested, [], evidence="predicted").more_packets == least
 
 
 @pytest.mark.parametrize("confidence", [0.9, 0.99, 0.999])
 @pytest.mark.parametrize("loss", [0.3, 0.05, 0.001, 0.0002])
 def test_the_formula_and_the_search_agree(loss: float, confidence: float) -> None:
-    asked = Objective(loss=loss)
-    found = judge(asked, [], confidence=confidence, evidence="predicted").more_packets
-    assert least_packets(asked, confidence) == found
+    requested = Objective(loss=loss)
+    found = judge(requested, [], confidence=confidence, evidence="predicted").more_packets
+    assert least_packets(requested, confidence) == found

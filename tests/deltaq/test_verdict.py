@@ -176,8 +176,8 @@ def bursts(generator: np.random.Generator, n: int, ratio: float, length: int) ->
 def test_bursts_that_were_not_seen_are_not_taken_for_single_losses(length: int) -> None:
     """Taken as independent, packets show less than 0.1 % in 79 % of all runs of which 0.2 % are lost by 100."""
     generator = np.random.default_rng(71)
-    asked = Objective(loss=0.001)
-    found = [judge(asked, bursts(generator, 12_000, 0.002, length), evidence="measured") for _ in range(60)]
+    requested = Objective(loss=0.001)
+    found = [judge(requested, bursts(generator, 12_000, 0.002, length), evidence="measured") for _ in range(60)]
     # 5 % of 60 is 3; 9 is where luck ends (one in a thousand).
     assert sum(verdict.outcome == "met" for verdict in found) <= 9
 
@@ -226,10 +226,10 @@ def test_bursts_that_delay_does_not_show_are_not_taken_for_single_losses(n: int,
 @pytest.mark.parametrize("length", [250, 1_000])
 def test_late_episodes_that_were_hardly_seen_do_not_keep_a_quantile(n: int, count: int, length: int) -> None:
     generator = np.random.default_rng(78)
-    asked = Objective(delay={"p99": 0.2})
+    requested = Objective(delay={"p99": 0.2})
     found = [
         judge(
-            asked,
+            requested,
             in_replications(generator, n, count, ratio=0.02, length=length, late=400.0 * MS),
             evidence="emulated",
         )
@@ -403,11 +403,11 @@ def test_verdicts_of_different_looks_spend_the_error_of_their_own() -> None:
 def test_kept_bounds_are_seldom_called_broken_however_many_are_judged_together() -> None:
     """Of twelve classes with three bounds, each just kept, 13 to 20 % of runs are broken if judged one by one."""
     generator = np.random.default_rng(74)
-    asked = Objective(delay={f"p{p}": -math.log(1 - p / 100) * 5e-3 for p in (50, 90, 99)})
+    requested = Objective(delay={f"p{p}": -math.log(1 - p / 100) * 5e-3 for p in (50, 90, 99)})
     broken = 0
     for _ in range(60):
         family = [
-            judge(asked, Sample.of_delays(generator.exponential(5.0 * MS, 2_000)), evidence="measured")
+            judge(requested, Sample.of_delays(generator.exponential(5.0 * MS, 2_000)), evidence="measured")
             for _ in range(12)
         ]
         broken += any(verdict.outcome == "broken" for verdict in together(family))
@@ -444,8 +444,8 @@ def test_clocks_that_may_lie_apart_decide_only_what_holds_either_way(
     error_ms: int, asked_ms: int, outcome: str, kind: str
 ) -> None:
     sent = [(n * 20 * 10**9, 20 * 10**9 + n % 7) for n in range(3_000)]
-    asked: Any = {"mean": asked_ms / 1e3} if kind == "mean" else {"delay": {"p95": asked_ms / 1e3}}
-    objective = Objective(**asked, episode_packets=1)
+    requested: Any = {"mean": asked_ms / 1e3} if kind == "mean" else {"delay": {"p95": asked_ms / 1e3}}
+    objective = Objective(**requested, episode_packets=1)
     verdict = judge(objective, sent, evidence="measured", clock_error_ps=error_ms * 10**9)
     (bound,) = verdict.bounds
     assert bound.outcome == verdict.outcome == outcome

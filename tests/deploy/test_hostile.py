@@ -124,8 +124,8 @@ def test_each_ends_at_its_limit_by_every_driver_and_the_healthy_one_is_served(
     assert outcomes["healthy"].error is None
     held = outcomes["healthy"].value
     assert isinstance(held, DeviceText)
-    assert "hostname Box" in held.shown()
-    assert "hostname Box" not in f"{held} {held!r}", "it leaves through its door alone"
+    assert "hostname Device" in held.shown()
+    assert "hostname Device" not in f"{held} {held!r}", "it leaves through its door alone"
     assert took["healthy"] < SLACK
     assert took["all"] < 6.0 + SLACK
     for driver in DRIVERS if way.step != "logout" else ():
@@ -136,8 +136,8 @@ def test_each_ends_at_its_limit_by_every_driver_and_the_healthy_one_is_served(
             assert re.search(ENDS[way.name], error.message)
         else:
             assert any(words in error.message for words in ("no answer for", "not finished within", "received"))
-            assert "raise QOSFORGE_DEVICE_LIMITS__" in error.mend
-        assert error.mend
+            assert "raise QOSFORGE_DEVICE_LIMITS__" in error.hint
+        assert error.hint
     watch = Stopwatch()
     fleet.close()
     assert watch.seconds < 5 * 3.0 + SLACK
@@ -167,7 +167,7 @@ def test_devices_are_left_within_five_seconds_and_the_healthy_one_is_done(
         error = outcomes[driver].error
         assert error is not None
         assert "cancelled by ada" in error.message
-        assert "recover" in error.mend
+        assert "recover" in error.hint
     timer.join()
 
 

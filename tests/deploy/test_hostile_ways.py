@@ -137,7 +137,7 @@ def test_each_ends_at_its_limit_by_every_transport_and_is_told_as_what_it_is(
     assert outcomes["healthy"].error is None
     held = outcomes["healthy"].value
     assert held is not None
-    assert "hostname Box" in held.shown()
+    assert "hostname Device" in held.shown()
     assert took["healthy"] < LOGIN["seconds"] + SLACK
     assert took["all"] < LOGIN["seconds"] + SLACK
     for driver in DRIVERS:
@@ -153,9 +153,9 @@ def test_each_ends_at_its_limit_by_every_transport_and_is_told_as_what_it_is(
             assert any(words in told for words in ("no answer for", "not finished within", "received")), told
             step = "reading the configuration" if way.step == "read" else "logging in"
             assert told.startswith(step)
-            assert "raise QOSFORGE_DEVICE_LIMITS__" in error.mend
+            assert "raise QOSFORGE_DEVICE_LIMITS__" in error.hint
         if by.startswith("telnet"):
-            assert not re.search(r"\bssh\b", told + error.mend, re.IGNORECASE), "it was reached by telnet"
+            assert not re.search(r"\bssh\b", told + error.hint, re.IGNORECASE), "it was reached by telnet"
     watch = Stopwatch()
     fleet.close()
     assert watch.seconds < 5 * 3.0 + SLACK

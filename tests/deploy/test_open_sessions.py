@@ -249,7 +249,7 @@ def test_devices_of_a_step_that_is_too_wide_are_named() -> None:
     found = too_wide(waves, 2)
     assert [error.where.device for error in found] == ["a", "b", "c"]
     assert "at the same moment as 2 others" in found[0].message
-    assert found[0].mend == "set QOSFORGE_DEVICE_SESSIONS to 3 or more"
+    assert found[0].hint == "set QOSFORGE_DEVICE_SESSIONS to 3 or more"
     assert too_wide(waves, 3) == []
 
 

@@ -133,7 +133,7 @@ def test_what_an_inventory_must_not_say_is_named_where_it_stands(tmp_path: Path,
     assert told in first.message
     assert "hunter2" not in str(caught.value)
     assert first.where.line == 4
-    assert first.mend
+    assert first.hint
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_a_lab_and_the_devices_are_never_mixed(tmp_path: Path, settings: Setting
     assert "the devices themselves" in route_to(settings, network).told
     lab = settings.var_dir / "lab" / "net"
     lab.mkdir(parents=True)
-    (lab / "overlay.yaml").write_text("boxes:\n  r1: {hostname: 127.0.0.1, port: 2001}\n")
+    (lab / "overlay.yaml").write_text("devices:\n  r1: {hostname: 127.0.0.1, port: 2001}\n")
     (lab / "credentials.json").write_text('{"username": "lab", "password": "lab", "secret": "lab"}')
     route = route_to(settings, network)
     assert "emulated" in route.told
@@ -184,7 +184,7 @@ def test_a_lab_and_the_devices_are_never_mixed(tmp_path: Path, settings: Setting
 def test_a_network_without_hostnames_has_a_lab_alone(settings: Settings) -> None:
     campus = load_network(root() / "inventories" / "campus")
     assert lab_of(settings, campus) is not None
-    assert "qosforge lab up" in problem(campus, settings).mend
+    assert "qosforge lab up" in problem(campus, settings).hint
 
 
 def test_openssh_says_where_a_host_is_and_what_is_before_it(tmp_path: Path, settings: Settings) -> None:
@@ -244,7 +244,7 @@ def test_no_device_gets_what_was_not_meant_for_it(
     network = load_network(inventory(tmp_path / "net", host(data="credentials: vault")))
     found = problem(network, settings)
     assert "there are no credentials 'vault'" in found.message
-    assert "QOSFORGE_CREDENTIALS_VAULT_USERNAME" in found.mend
+    assert "QOSFORGE_CREDENTIALS_VAULT_USERNAME" in found.hint
 
 
 @pytest.mark.parametrize(
@@ -266,7 +266,7 @@ def test_a_wrong_file_is_told_without_what_is_in_it(
     found = problem(network, settings)
     assert told in str(found)
     assert "hunter2" not in str(found)
-    assert found.problems()[0].mend
+    assert found.problems()[0].hint
 
 
 def test_a_file_that_others_may_read_is_not_used(tmp_path: Path, settings: Settings) -> None:
@@ -275,10 +275,10 @@ def test_a_file_that_others_may_read_is_not_used(tmp_path: Path, settings: Setti
     network = load_network(inventory(tmp_path / "net", host()))
     found = problem(network, settings)
     assert "others than its owner may read it" in found.message
-    assert "chmod 600" in found.mend
+    assert "chmod 600" in found.hint
 
 
 def test_nothing_that_logs_in_is_an_error_of_its_own(tmp_path: Path, settings: Settings) -> None:
     network = load_network(inventory(tmp_path / "net", host()))
     assert isinstance(problem(network, settings), InputError)
-    assert "QOSFORGE_USERNAME" in problem(network, settings).mend
+    assert "QOSFORGE_USERNAME" in problem(network, settings).hint

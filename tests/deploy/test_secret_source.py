@@ -76,7 +76,7 @@ def test_a_wrong_form_is_told_where_it_stands(
     assert (problem.where.file, problem.where.line, problem.where.column) == (str(file), 3, column)
     assert (problem.where.path or "").startswith("core.password")
     assert message in problem.message
-    assert hint in problem.mend
+    assert hint in problem.hint
     assert "hunter2" not in str(caught.value)
 
 

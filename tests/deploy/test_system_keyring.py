@@ -74,7 +74,7 @@ def test_a_value_is_read_once_for_fifty_devices(ring: MemoryKeyring, caplog: pyt
 def test_what_it_does_not_have_is_told(ring: MemoryKeyring) -> None:
     told = refusal(FromKeyring(keyring="campus-tacacs", user="other"))
     assert told.message == "the system's keyring does not have the user 'other' of 'campus-tacacs'"
-    assert told.mend == "keyring set campus-tacacs other"
+    assert told.hint == "keyring set campus-tacacs other"
     ring.entries["campus-tacacs", "netops"] = "PLANTED\nof two lines"
     assert "has several lines" in refusal().message
 
@@ -100,7 +100,7 @@ def test_a_keyring_that_refuses_is_asked_once(
     ring.refuse = raising(error)
     told = refusal()
     assert message in told.message
-    assert hint in told.mend
+    assert hint in told.hint
     reader = KeyringReader()
     for _ in range(50):
         with pytest.raises(InputError):
@@ -129,7 +129,7 @@ def test_a_system_without_a_keyring_is_told(
     keyring.set_keyring(backend())
     told = refusal()
     assert message in told.message
-    assert hint in told.mend
+    assert hint in told.hint
 
 
 def test_a_backend_that_is_not_installed_is_told(ring: MemoryKeyring, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""The transaction of one box, on a driver that keeps its two configurations in memory."""
+"""The transaction of one device, on a driver that keeps its two configurations in memory."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def refusal(variables: Mapping[str, str], source: FromVault = TACACS) -> InputEr
     assert caught.value.__context__ is None or caught.value.__suppress_context__
     for secret in (*filter(None, secrets), "PLANTED"):
         assert secret not in told
-    assert caught.value.mend
+    assert caught.value.hint
     return caught.value
 
 
@@ -109,7 +109,7 @@ def test_what_is_not_there_is_told(server: VaultServer, source: FromVault, messa
     readable = (READABLE, "secret/data/campus/none", f"{LEGACY_MOUNT}/data/switches", "secret/data/gone")
     told = refusal(environment(server, *readable), source)
     assert message in told.message
-    assert hint in told.mend
+    assert hint in told.hint
     assert told.where == WHERE
 
 
@@ -118,7 +118,7 @@ def test_a_token_that_ended_is_not_one_that_may_too_little(server: VaultServer) 
     server.revoke_tokens()
     told = refusal(variables)
     assert "does not take the token: it is expired, revoked" in told.message
-    assert "vault login" in told.mend
+    assert "vault login" in told.hint
 
 
 def test_a_sealed_vault_is_told(server: VaultServer) -> None:
@@ -126,7 +126,7 @@ def test_a_sealed_vault_is_told(server: VaultServer) -> None:
     server.seal()
     told = refusal(variables)
     assert "is sealed" in told.message
-    assert "vault status" in told.mend
+    assert "vault status" in told.hint
 
 
 def test_an_approle_logs_in_once_and_again_when_its_token_ended(server: VaultServer, tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ def test_an_approle_that_is_refused_is_told(server: VaultServer) -> None:
     variables = {"VAULT_ADDR": server.address, "VAULT_ROLE_ID": role, "VAULT_SECRET_ID": f"{secret}-PLANTED"}
     told = refusal(variables)
     assert "refuses the login by AppRole" in told.message
-    assert "VAULT_APPROLE_MOUNT" in told.mend
+    assert "VAULT_APPROLE_MOUNT" in told.hint
     elsewhere = refusal({**variables, "VAULT_SECRET_ID": secret, "VAULT_APPROLE_MOUNT": "elsewhere"})
     assert "refuses the login by AppRole" in elsewhere.message
 
@@ -260,7 +260,7 @@ def test_its_certificate_is_checked(tmp_path: Path) -> None:
         assert VaultReader(trusting).read(TACACS, WHERE) == SECRET
         unknown = refusal({**environment(made), "VAULT_SKIP_VERIFY": "true"})
         assert "is not good: " in unknown.message
-        assert "VAULT_CACERT" in unknown.mend
+        assert "VAULT_CACERT" in unknown.hint
         renamed = {**trusting, "VAULT_ADDR": made.address.replace("localhost", "127.0.0.1")}
         assert "is not good: " in refusal(renamed).message
         assert len(made.asked) == 1
@@ -295,7 +295,7 @@ def test_a_wrong_variable_is_named(variables: dict[str, str], place: str, messag
     told = refusal(base | variables)
     assert told.where == Place(path=place)
     assert message in told.message
-    assert hint in told.mend
+    assert hint in told.hint
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,7 @@ class LabSession:
     def _connect_as(self, kind: str, address: str) -> Any:
         box = self._box(address)
         if label(box["hostname"]) in self._hidden:
-            raise DeviceError("no route to host", mend="wait until it is back")
+            raise DeviceError("no route to host", hint="wait until it is back")
         driver = get_network_driver(kind)(
             "127.0.0.1",
             self._login["username"],

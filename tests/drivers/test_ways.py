@@ -165,8 +165,8 @@ def test_a_changed_or_unknown_host_key_is_refused_before_the_password(
             reach(port, **way, **strict(tmp_path, known))
         problem = problem_of(refused.value, DeviceWords("r1", "cisco_ios"))
         assert ("another host key" in problem.message) == (other in known)
-        assert "qosforge device trust r1 --network FOLDER" in problem.mend
-        assert ("--replace" in problem.mend) == (other in known)
+        assert "qosforge device trust r1 --network FOLDER" in problem.hint
+        assert ("--replace" in problem.hint) == (other in known)
     assert router.logins == []
     reach(port, **way, **strict(tmp_path, f"[127.0.0.1]:{port} {public}\n"))
     assert router.logins == [(USERNAME, PASSWORD)]
@@ -185,7 +185,7 @@ def test_a_device_with_old_algorithms_alone_is_told_from_one_that_is_down(
     port, _ = router.ssh(asyncssh.generate_private_key("ssh-rsa", key_size=2048), **LEGACY)
     with pytest.raises(ConnectionException) as refused:
         reach(port, **strict(tmp_path, ""))
-    assert "ssh-legacy" in problem_of(refused.value, DeviceWords("r1", "cisco_ios")).mend
+    assert "ssh-legacy" in problem_of(refused.value, DeviceWords("r1", "cisco_ios")).hint
 
 
 @pytest.mark.parametrize("transport", ["ssh", "ssh-legacy"])
@@ -197,7 +197,7 @@ def test_a_broken_line_of_known_hosts_is_told(router: Doors, reach: Open, tmp_pa
     problem = problem_of(refused.value, DeviceWords("r1", "cisco_ios"))
     assert "known_hosts is broken" in problem.message
     assert "no-base64-at-all" in problem.message
-    assert "line" in problem.mend
+    assert "line" in problem.hint
 
 
 def test_a_password_is_given_where_it_is_asked_for_interactively(

@@ -95,7 +95,7 @@ def test_beyond_saturation_a_full_box_loses_what_the_line_cannot_carry(session: 
 @pytest.mark.parametrize("frame", [128, 1518])
 @pytest.mark.parametrize("name", NAMES)
 def test_no_delay_is_below_that_of_an_empty_box(session: Session, name: str, frame: int) -> None:
-    # Preamble and frame in, the box, preamble out: microseconds at 1 Gb/s.
+    # Preamble and frame in, the device, preamble out: microseconds at 1 Gb/s.
     least = (PREAMBLE + frame + PREAMBLE) * 8e-3 + 4.8
     measured = row(session.outcome(name), f"below-{frame}", "baystack5510.all", 1)
     assert measured.delay_us["min"] == pytest.approx(least, abs=0.15)

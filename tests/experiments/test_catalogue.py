@@ -71,4 +71,4 @@ def test_what_cannot_be_reproduced_says_why() -> None:
 def test_an_unknown_experiment_is_named_with_those_that_exist() -> None:
     with pytest.raises(InputError, match="no experiment 'cern'") as caught:
         load_experiment("cern")
-    assert "cern-wrr" in caught.value.mend
+    assert "cern-wrr" in caught.value.hint

@@ -110,7 +110,7 @@ def test_the_bench_refuses_by_name() -> None:
     assert "scenario idle has noise" in refused(changed("infn-baseline", scenarios={"idle": {"noise": 1}}))
     assert "'moon'" in refused(changed("infn-baseline", setup={"path": "moon"}))
     scenarios = {"s": {"routers": {"router1": "fifo"}}}
-    assert "router1: fifo is no box" in refused(changed("infn-pq-wfq", scenarios=scenarios))
+    assert "router1: fifo is no device" in refused(changed("infn-pq-wfq", scenarios=scenarios))
     boxes = load_experiment("infn-pq-wfq").boxes
     wrong = {"pq": {**boxes["pq"], "line": "ATM9/0"}}
     assert "no interface ATM9/0" in refused(

@@ -133,7 +133,7 @@ def test_a_ring_of_one_more_fragment_doubles_the_wait() -> None:
     ("setup", "said"),
     [
         ({"network": "inventories/nowhere"}, "inventories/nowhere"),
-        ({"policy": "policies/itesm-paper.yaml", "unconfigured": ["r9"]}, "no box is called r9"),
+        ({"policy": "policies/itesm-paper.yaml", "unconfigured": ["r9"]}, "no device is called r9"),
         ({"policy": "policies/nothing.yaml"}, "policies/nothing.yaml"),
         ({"offered": ["singing"]}, "no flow is called 'singing'"),
         ({"subjects": {"nobody": ["nothing"]}}, "no subject has a flow"),

@@ -21,7 +21,7 @@ LIBRARY = sorted(path.stem for path in (ROOT / "policies").glob("*.yaml"))
 
 
 def running(device: CompiledDevice, startup: str) -> str:
-    """What a box would run that boots with ``startup`` and is given a device's configuration."""
+    """What a device would run that boots with ``startup`` and is given a device's configuration."""
     grammar = platform(device.request.platform).grammar
     if grammar.flat_blocks:
         return startup + device.text

@@ -154,7 +154,7 @@ def test_a_policy_that_no_interface_has_is_told() -> None:
 
 def test_a_switch_that_only_trusts() -> None:
     found = imported(SWITCH, image="12.1EA-SI")
-    assert told(found) == ["import-not-expressed: the box's cos to dscp is not as delivered"]
+    assert told(found) == ["import-not-expressed: the device's cos to dscp is not as delivered"]
     (intent,) = found.intents
     words = {c.name: c for c in intent.loaded.intent.classes}
     assert set(words) == {"queue-4", "queue-2", "queue-3", "default"}

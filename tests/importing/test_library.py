@@ -1,4 +1,4 @@
-"""The library's policies on the boxes of the inventories: compiled, imported, compiled again: the same."""
+"""The library's policies on the devices of the inventories: compiled, imported, compiled again: the same."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def made(policy: str, folder: str) -> dict[str, CompiledDevice]:
 def test_what_is_imported_compiles_to_what_was_read(policy: str, folder: str, name: str, tmp_path: Path) -> None:
     device = made(policy, folder).get(name)
     if device is None:
-        return  # the policy does not concern this box
+        return  # the policy does not concern this device
     startup = NETWORKS[folder].device(name).startup
     assert startup is not None
     text = running(device, (FOLDERS[folder] / startup).read_text(encoding="utf-8"))
@@ -81,8 +81,8 @@ def test_importing_twice_says_the_same(folder: str, name: str) -> None:
     assert [i.text for i in texts[0]] == [i.text for i in texts[1]]
 
 
-def test_every_finding_has_a_place_and_a_mend() -> None:
+def test_every_finding_has_a_place_and_a_hint() -> None:
     device = made("rfc4594-12", "campus")["ers5510"]
     for finding in imported(device.text, platform_id="nortel_5510", device="ers5510").findings:
         assert finding.device == "ers5510"
-        assert finding.mend or finding.severity is Severity.INFO
+        assert finding.hint or finding.severity is Severity.INFO

@@ -39,7 +39,7 @@ def test_what_is_given_goes_before_what_is_read() -> None:
 def test_what_cannot_be_read_is_refused(text: str, given: dict[str, str], message: str) -> None:
     with pytest.raises(InputError, match=message) as refused:
         read_configuration(text, "x.cfg", **given)
-    assert refused.value.mend
+    assert refused.value.hint
 
 
 def test_a_box_without_any_policy_is_refused() -> None:

@@ -61,7 +61,7 @@ def lines(before: str, after: str) -> tuple[list[str], list[str]]:
 
 
 @pytest.mark.parametrize(
-    ("asked", "went", "came"),
+    ("requested", "went", "came"),
     [
         (
             Set(("intent",), "the-campus"),
@@ -125,8 +125,8 @@ def lines(before: str, after: str) -> tuple[list[str], list[str]]:
          ["apply: []"]),
     ],
 )  # fmt: skip
-def test_lines(asked: Change, went: list[str], came: list[str]) -> None:
-    after = change(asked)
+def test_lines(requested: Change, went: list[str], came: list[str]) -> None:
+    after = change(requested)
 
     assert lines(POLICY, after) == (went, came)
 
@@ -313,7 +313,7 @@ def test_marks_and_ends_of_lines_stay(mark: str, end: str, last: bool) -> None:
         return mark + (text if last else text.removesuffix("\n")).replace("\n", end)
 
     text = as_file(POLICY)
-    for asked in (
+    for requested in (
         Insert(("classes",), 3, CLASS),
         Insert(("apply",), 1, {"role": "core", "direction": "input"}),
         Move(("classes",), 2, 0),
@@ -323,7 +323,7 @@ def test_marks_and_ends_of_lines_stay(mark: str, end: str, last: bool) -> None:
         Set(("description",), "ü"),
         Set(("verify",), [{"from": "a", "to": "b"}]),
     ):
-        assert change(asked, text=text) == as_file(change(asked)), asked
+        assert change(requested, text=text) == as_file(change(requested)), requested
 
 
 def test_documents_with_markers() -> None:
@@ -366,7 +366,7 @@ def test_what_other_places_refer_to_is_left_to_people() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "asked", "says"),
+    ("text", "requested", "says"),
     [
         ("a: [", Set(("a",), 1), "p.yaml:1"),
         ("", Set(("a",), 1), "is empty"),
@@ -392,13 +392,13 @@ def test_what_other_places_refer_to_is_left_to_people() -> None:
         ("a:\n  - - 1\n    - 2\n", Move(("a", 0), 0, 1), "on the line of something else"),
     ],
 )
-def test_refusals_say_where(text: str, asked: Change, says: str) -> None:
+def test_refusals_say_where(text: str, requested: Change, says: str) -> None:
     with pytest.raises(NotEditable) as raised:
-        change(asked, text=text)
+        change(requested, text=text)
 
     assert says in str(raised.value)
     assert raised.value.where.file == "p.yaml"
-    assert raised.value.mend
+    assert raised.value.hint
 
 
 def test_nothing_changes_where_nothing_differs() -> None:

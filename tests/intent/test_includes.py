@@ -49,15 +49,15 @@ def write(folder: Path, **files: str) -> Path:
 
 
 def problems(path: Path, *parameters: str) -> list[str]:
-    """What is wrong, each as ``FILE:LINE:COLUMN message (mend)`` with the file's name alone."""
+    """What is wrong, each as ``FILE:LINE:COLUMN message (hint)`` with the file's name alone."""
     with pytest.raises(InputError) as caught:
         load_intent(path, parameters)
     found = []
     for problem in caught.value.problems():
         where = problem.where
         place = f"{Path(where.file).relative_to(path.parent)}:{where.line}:{where.column}" if where.file else where
-        assert problem.mend
-        found.append(f"{place} {problem.message} ({problem.mend})".replace(str(path.parent), "SITE"))
+        assert problem.hint
+        found.append(f"{place} {problem.message} ({problem.hint})".replace(str(path.parent), "SITE"))
     return found
 
 
@@ -365,7 +365,7 @@ def test_whatever_is_included_and_set_is_read_or_refused(texts: list[str], param
         found = error.problems()
         assert found
         for problem in found:
-            assert problem.mend
+            assert problem.hint
             assert problem.where.file in {"site.yaml", *files} or str(problem.where.path).startswith("--set")
             assert len(str(problem)) < 2000
         return

@@ -22,7 +22,7 @@ verify: [{from: a, to: b, classes: [voice]}]
 """
 
 
-def asked(written: str) -> Objective:
+def requested(written: str) -> Objective:
     intent = parse_intent(TEXT.replace("ASKED", written), "one.yaml").intent
     spec = intent.objective_of(intent.verify[0], "voice")
     assert spec is not None
@@ -48,7 +48,7 @@ def asked(written: str) -> Objective:
     ],
 )
 def test_what_is_written_is_what_is_judged(written: str, judged: Objective) -> None:
-    assert asked(written) == judged
+    assert requested(written) == judged
     assert accepts(intent_schema(), document(TEXT.replace("ASKED", written)), intent_schema())
 
 

@@ -154,14 +154,14 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_a_mistake_is_told_once_with_its_place_value_and_mend(case: str) -> None:
-    change, place, says, mend = CASES[case]
+def test_a_mistake_is_told_once_with_its_place_value_and_hint(case: str) -> None:
+    change, place, says, hint = CASES[case]
 
     (problem,) = problems(change)
 
     assert problem.startswith(place), problem
     assert says in problem
-    assert mend in problem
+    assert hint in problem
 
 
 def test_all_mistakes_are_told_at_once() -> None:
@@ -201,7 +201,7 @@ def test_an_intent_without_parameters_says_so() -> None:
         parse_intent(text, "a.yaml", ["a=1"])
 
     (problem,) = caught.value.problems()
-    assert problem.mend == "the intent has no parameters"
+    assert problem.hint == "the intent has no parameters"
 
 
 def test_parameters_cannot_grow_a_text_without_bound() -> None:

@@ -80,10 +80,14 @@ def test_sums_of_every_level_also_where_they_are_too_many() -> None:
     reading = read()
 
     outer, inner = reading.sums
-    assert (outer.path, outer.asked.priority_percent, outer.asked.remaining_percent) == (("classes",), 30, 90)
+    assert (outer.path, outer.requested.priority_percent, outer.requested.remaining_percent) == (
+        ("classes",),
+        30,
+        90,
+    )
     assert (outer.left, outer.remaining_left, outer.wrong) == (70, 10, ())
     assert inner.path == ("classes", 1, "treatment", "children")
-    assert (inner.asked.bandwidth_percent, inner.left) == (110, -10)
+    assert (inner.requested.bandwidth_percent, inner.left) == (110, -10)
     problem = only(reading)
     assert problem.path == ("classes", 1, "treatment", "children")
     assert "sum to 110" in problem.message
@@ -92,7 +96,7 @@ def test_sums_of_every_level_also_where_they_are_too_many() -> None:
 def test_sums_leave_out_what_is_wrong() -> None:
     outer, _ = read(POLICY.replace('"${voice_share}"', "many")).sums
 
-    assert (outer.asked.priority_percent, outer.asked.remaining_percent, outer.wrong) == (0, 90, (2,))
+    assert (outer.requested.priority_percent, outer.requested.remaining_percent, outer.wrong) == (0, 90, (2,))
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def test_a_number_of_thousands_of_digits_is_told_at_its_line(number: str, style:
         (problem,) = problems(text)
         assert (problem.where.file, problem.where.line) == ("sized.yaml", line)
         assert f"is a number of {len(number):,} characters" in problem.message
-        assert "at most 100" in problem.mend
+        assert "at most 100" in problem.hint
         assert len(str(problem)) < 300
 
 
@@ -71,7 +71,7 @@ def test_a_list_that_is_too_long_is_told_with_its_length_and_its_bound(key: str)
     told = next(p for p in problems(f"{HEAD}{CLASSES}{tail}{key}: [{entry * count}]\n") if "too many" in p.message)
     assert (told.where.line, told.where.path) == (5 if tail else 4, key)
     assert f"{count} entries" in told.message
-    assert "at most 512" in told.mend
+    assert "at most 512" in told.hint
 
 
 def test_classes_of_all_levels_are_counted_together() -> None:
@@ -90,7 +90,7 @@ def test_alternatives_that_join_to_too_much_are_told_at_their_match() -> None:
     (joined,) = (p for p in told if "join" in p.message)
     assert joined.where.line == 5
     assert "501,500,000 values, at most 65,536" in joined.message
-    assert "prefixes" in joined.mend
+    assert "prefixes" in joined.hint
 
 
 def test_any_and_all_are_joined_where_they_are_few() -> None:

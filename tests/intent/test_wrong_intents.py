@@ -1,4 +1,4 @@
-"""Wrong intents: every mistake is told with its place, the value and the mend, and all of them at once."""
+"""Wrong intents: every mistake is told with its place, the value and the hint, and all of them at once."""
 
 import pytest
 
@@ -22,7 +22,7 @@ def problems(text: str) -> list[InputError]:
         assert problem.where.file == "wrong.yaml"
         assert problem.where.line is not None
         assert problem.where.column is not None
-        assert problem.mend, str(problem)
+        assert problem.hint, str(problem)
     return found  # type: ignore[return-value]
 
 
@@ -504,16 +504,16 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize(("change", "line", "says", "mend"), CASES.values(), ids=CASES.keys())
-def test_a_mistake_is_told_with_its_place_and_its_mend(
-    change: tuple[str, str], line: int, says: str, mend: str
+@pytest.mark.parametrize(("change", "line", "says", "hint"), CASES.values(), ids=CASES.keys())
+def test_a_mistake_is_told_with_its_place_and_its_hint(
+    change: tuple[str, str], line: int, says: str, hint: str
 ) -> None:
     found = problems(changed(change))
 
     matching = [p for p in found if says in p.message]
     assert matching, [str(p) for p in found]
     assert matching[0].where.line == line, str(matching[0])
-    assert mend in matching[0].mend, str(matching[0])
+    assert hint in matching[0].hint, str(matching[0])
     tried("poisonous texts of intents")
 
 
@@ -524,7 +524,7 @@ def test_percents_are_summed_over_priority_and_bandwidth() -> None:
 
     assert found.message == "the percents of all classes sum to 120"
     assert found.where.path == "classes"
-    assert "take away 20" in found.mend
+    assert "take away 20" in found.hint
 
 
 def test_independent_mistakes_are_all_told_in_the_order_of_the_text() -> None:

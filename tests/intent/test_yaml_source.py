@@ -24,7 +24,7 @@ def problem(path: Path) -> InputError:
         load_intent(path)
     (found,) = caught.value.problems()
     assert isinstance(found, InputError)
-    assert found.mend
+    assert found.hint
     assert "Traceback" not in str(found)
     return found
 

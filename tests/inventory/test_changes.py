@@ -191,7 +191,7 @@ def test_a_mistake_is_told_with_its_line(tmp_path: Path, old: str, new: str, lin
     problem = caught.value.problems()[0]
     assert says in problem.message
     assert (Path(str(problem.where.file)).name, problem.where.line) == ("changes.yaml", line)
-    assert problem.mend
+    assert problem.hint
 
 
 @pytest.mark.parametrize("text", ["- a\n", "just text\n", "windows: 3\n", "freezes: {a: 1}\n"])

@@ -121,7 +121,7 @@ def test_what_is_wrong_is_told_with_its_place_and_writes_nothing(
         add_device(folder, name, body)
     problems = caught.value.problems()
     assert any(told in str(problem) for problem in problems), [str(problem) for problem in problems]
-    assert all(problem.mend and problem.where.file == str(folder / "hosts.yaml") for problem in problems)
+    assert all(problem.hint and problem.where.file == str(folder / "hosts.yaml") for problem in problems)
     assert files(folder) == before
     assert [path.name for path in tmp_path.iterdir()] == ["own"]
 
@@ -146,7 +146,7 @@ def test_a_file_that_cannot_be_spliced_is_left_to_a_person(tmp_path: Path) -> No
     for change in (lambda: add_device(folder, "r3", BODY), lambda: remove_device(folder, "r2")):
         with pytest.raises(InputError) as caught:
             change()
-        assert "by hand" in caught.value.mend
+        assert "by hand" in caught.value.hint
     assert (folder / "hosts.yaml").read_text() == flow
 
 
@@ -156,7 +156,7 @@ def test_nothing_is_overwritten_by_a_new_network(tmp_path: Path) -> None:
     for wrong in (folder, tmp_path / "no name", tmp_path / "nowhere" / "own"):
         with pytest.raises(InputError) as caught:
             add_network(wrong)
-        assert caught.value.mend
+        assert caught.value.hint
     assert files(folder) == before
 
 

@@ -1,4 +1,4 @@
-"""Networks from files: the campus as it is, and every mistake with its place and mend."""
+"""Networks from files: the campus as it is, and every mistake with its place and hint."""
 
 import shutil
 from collections.abc import Callable
@@ -123,7 +123,7 @@ CASES: dict[str, tuple[Change, str, str]] = {
     "newline in an interface": (
         ("hosts.yaml", "Serial0/0: {", '"Serial0/0\\nno ip cef": {'),
         "'Serial0/0\\nno ip cef'",
-        "as the box does",
+        "as the device does",
     ),
     "space in a device": (("hosts.yaml", "\nr1:", '\n"r 1":'), "'r 1' is not a name", "letters"),
     "interfaces as a list": (
@@ -227,9 +227,9 @@ CASES: dict[str, tuple[Change, str, str]] = {
 }
 
 
-@pytest.mark.parametrize(("change", "says", "mend"), CASES.values(), ids=CASES.keys())
-def test_a_mistake_is_told_with_its_place_and_its_mend(
-    changed: Callable[..., Path], change: Change, says: str, mend: str
+@pytest.mark.parametrize(("change", "says", "hint"), CASES.values(), ids=CASES.keys())
+def test_a_mistake_is_told_with_its_place_and_its_hint(
+    changed: Callable[..., Path], change: Change, says: str, hint: str
 ) -> None:
     folder = changed(change)
     first, last = changed_lines(change)
@@ -238,7 +238,7 @@ def test_a_mistake_is_told_with_its_place_and_its_mend(
 
     matching = [p for p in found if says in p.message]
     assert matching, [str(p) for p in found]
-    assert mend in matching[0].mend
+    assert hint in matching[0].hint
     assert matching[0].where.file == str(folder / change[0])
     assert matching[0].where.line is not None
     assert first <= matching[0].where.line <= last
@@ -264,7 +264,7 @@ def test_a_missing_file_is_told(changed: Callable[..., Path], missing: str) -> N
 
     (found,) = problems(folder)
 
-    assert found.mend
+    assert found.hint
     assert str(folder) in str(found.where)
 
 
@@ -309,7 +309,7 @@ def test_an_unknown_platform_is_told_with_its_device(changed: Callable[..., Path
 
     assert caught.value.where.device == "s2950"
     assert "catalyst_2951" in caught.value.message
-    assert "catalyst_2950" in caught.value.mend
+    assert "catalyst_2950" in caught.value.hint
 
 
 def test_what_all_hosts_share_may_stand_in_the_defaults_and_in_groups_of_groups(

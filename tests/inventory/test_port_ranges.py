@@ -134,7 +134,7 @@ def test_a_port_of_two_ranges_is_told_with_both(campus: Callable[..., Path]) -> 
     assert "s2970: 3 ports are described twice (GigabitEthernet0/10 …)" in found.message
     assert f"line {line_of(folder, 'GigabitEthernet0/[5-12]')} (GigabitEthernet0/[5-12])" in found.message
     assert found.where.line == line_of(folder, "GigabitEthernet0/[10-24]")
-    assert "take them out of one of both" in found.mend
+    assert "take them out of one of both" in found.hint
 
 
 def test_a_port_of_a_range_and_of_its_own_is_told(campus: Callable[..., Path]) -> None:
@@ -150,7 +150,7 @@ def test_a_wrong_range_is_told_with_its_line(campus: Callable[..., Path]) -> Non
     found = problem(folder)
 
     assert "'GigabitEthernet0/[9-7]' has a range that goes backwards" in found.message
-    assert "[7-9]" in found.mend
+    assert "[7-9]" in found.hint
     assert found.where.line == line_of(folder, "GigabitEthernet0/[9-7]")
 
 
@@ -181,7 +181,7 @@ def test_brackets_want_quotes_where_a_key_begins_with_them(campus: Callable[...,
     found = problem(folder)
 
     assert "a key that is not text" in found.message
-    assert "in quotes" in found.mend
+    assert "in quotes" in found.hint
     assert found.where.line == line_of(folder, "[3-47]")
 
 
@@ -219,7 +219,7 @@ def test_what_is_too_large_can_be_said_shorter(network: Callable[[str], Path]) -
         parse_document(written_out(10), "hosts.yaml", Bounds(values=1_000, hint=BOUNDS.hint))
 
     assert "has more than 1,000 values" in caught.value.message
-    assert "as a range, such as GigabitEthernet1/0/[1-48]" in caught.value.mend
+    assert "as a range, such as GigabitEthernet1/0/[1-48]" in caught.value.hint
 
 
 def test_a_network_has_no_more_interfaces_than_it_may(
@@ -229,7 +229,7 @@ def test_a_network_has_no_more_interfaces_than_it_may(
     found = problem(network(written_out(3)))
 
     assert "more than 100 interfaces" in found.message
-    assert "several networks" in found.mend
+    assert "several networks" in found.hint
     assert found.where.path == "d2"
 
 

@@ -32,7 +32,7 @@ def _module(path: Path) -> dict[str, Any]:
 
 @cache
 def model() -> DataModel:
-    """All modules together, as a box that implements them would name them in its YANG library (RFC 7895)."""
+    """All modules together, as a device that implements them would name them in its YANG library (RFC 7895)."""
     rows = [_module(path) for folder in (PUBLISHED, OWN) for path in sorted(folder.glob("*.yang"))]
     modules = [row for row in rows if "namespace" in row]
     for module in modules:
@@ -44,7 +44,7 @@ def model() -> DataModel:
 
 
 def check(document: dict[str, Any]) -> None:
-    """Validate a document on a box that has the interfaces it refers to: types, keys, references, conditions.
+    """Validate a document on a device that has the interfaces it refers to: types, keys, references, conditions.
 
     Raises:
         YangsonException: it is not valid.

@@ -115,7 +115,7 @@ UNSEEN = {
     (Rule, "any_of"), (Egress, "rules"), (Egress, "scheduler"), (Scheduler, "queues"), (Queue, "capped"),
     (Red, "by_dscp"), (RedProfile, "colour"),
 }  # fmt: skip
-"""What is no setting of a box, changed below through what it holds, or without effect by itself."""
+"""What is no setting of a device, changed below through what it holds, or without effect by itself."""
 
 
 def parts(path: tuple[str | int, ...], value: Any) -> Iterator[tuple[tuple[str | int, ...], BaseModel]]:

@@ -1,4 +1,4 @@
-"""What a document makes of packets is what the box makes of them, as far as IP headers tell packets apart."""
+"""What a document makes of packets is what the device makes of them, as far as IP headers tell packets apart."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FLOWS = ((17, 20000), (6, 80), (6, 22))
 
 
 def path(plan: Plan, arrives: InterfacePlan, leaves: InterfacePlan, packet: Packet) -> tuple[int, int | None]:
-    """DSCP and queue of a packet that leaves a box."""
+    """DSCP and queue of a packet that leaves a device."""
     marked = enter(plan.system, arrives.ingress, packet, tagged=False)
     scheduler = leaves.egress.scheduler or plan.system.scheduler
     return marked.dscp, None if scheduler is None else queue_of(plan.system, leaves.egress, scheduler, marked)

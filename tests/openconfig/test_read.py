@@ -230,7 +230,7 @@ def test_a_probability_that_is_no_fraction_is_told() -> None:
     document = foreign()
     _leaf(*PROFILE, "wred", "uniform", "config", "max-drop-probability-percent", value=80)(document)
     (told,) = read(document).findings
-    assert (told.code, told.asked, told.will_be) == ("openconfig-value-approximate", "80 %", "1 in 1")
+    assert (told.code, told.requested, told.applied) == ("openconfig-value-approximate", "80 %", "1 in 1")
 
 
 def test_a_strict_scheduler_after_weights_is_told() -> None:

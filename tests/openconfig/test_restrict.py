@@ -280,7 +280,7 @@ def test_guarantees_become_weights_and_the_rest_takes_what_they_leave() -> None:
         ("weight", 30),
         ("weight", 20),
     ]
-    assert found(given, "openconfig-share-as-weight").asked == "30 percent"
+    assert found(given, "openconfig-share-as-weight").requested == "30 percent"
 
 
 def test_rates_weigh_in_lowest_terms_and_the_rest_takes_what_the_link_leaves() -> None:
@@ -309,7 +309,7 @@ def test_several_drop_profiles_become_that_of_unmarked_packets_in_bytes() -> Non
     carried = scheduler_of(given)
     assert carried is not None
     assert carried.queues[2].red == Red(unit="bytes", profiles=(RedProfile(minimum=30000, maximum=60000),))
-    assert found(given, "openconfig-wred-approximate").will_be == "30000 to 60000 bytes, 1 in 10"
+    assert found(given, "openconfig-wred-approximate").applied == "30000 to 60000 bytes, 1 in 10"
     other = Red(unit="ms", profiles=profiles)
     refused = plan(scheduler=WRR.model_copy(update={"queues": (*TWO[:2], _red(other))}))
     assert "openconfig-wred-not-carried" in codes(refused)

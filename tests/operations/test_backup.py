@@ -194,9 +194,9 @@ engine = DbosEngine(var)
 def workflow(run_id, params):
     def step(number):
         with store.stage(run_id, f"step {number}"):
-            store.journal.append(run_id, f"box{number}", JournalAction.TOUCHING)
+            store.journal.append(run_id, f"device{number}", JournalAction.TOUCHING)
             time.sleep(0.003)
-            store.journal.append(run_id, f"box{number}", JournalAction.CONFIRMED)
+            store.journal.append(run_id, f"device{number}", JournalAction.CONFIRMED)
         return {}
     for number in range(STEPS):
         engine.run_step(f"step {number}", step, number)
@@ -284,7 +284,7 @@ def test_the_store_and_the_engine_are_of_one_moment(
     )
     wrong, touched, *unknown = restored.stdout.split()
     assert (wrong, touched) == ("0", "0")
-    # Killed between a row and the engine's record of it: begun by nobody, and no box touched.
+    # Killed between a row and the engine's record of it: begun by nobody, and no device touched.
     for run in unknown:
         assert run not in recorded
         assert run not in done
@@ -340,7 +340,7 @@ def test_a_client_that_will_not_do_is_named(
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     with pytest.raises(ServiceError, match=told) as caught:
         backup.create(Settings(var_dir=tmp_path / "var", database_url=postgres_url), tmp_path / "b")
-    assert "postgresql-client" in caught.value.mend
+    assert "postgresql-client" in caught.value.hint
     assert not (tmp_path / "b").exists()
 
 

@@ -86,7 +86,7 @@ def test_a_backup_that_lacks_what_a_run_names_is_none(
     assert artifact in problem["message"]
     assert run in problem["message"]
     assert ("missing" if damage is None else "damaged") in problem["message"]
-    assert "--allow-incomplete" in problem["mend"]
+    assert "--allow-incomplete" in problem["hint"]
     assert not file.exists()
 
     taken = qosforge("backup", "create", file, "--allow-incomplete", "--json")

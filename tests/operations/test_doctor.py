@@ -41,7 +41,7 @@ NOW = datetime.now(UTC)
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty run directory, with credentials for every box."""
+    """An empty run directory, with credentials for every device."""
     for name in ("USERNAME", "PASSWORD"):
         monkeypatch.setenv(f"QOSFORGE_{name}", "x")
     monkeypatch.delenv("QOSFORGE_BATFISH_HOST", raising=False)
@@ -82,9 +82,9 @@ def found(name: str, **settings: object) -> Result:
     return results[0]
 
 
-def wrong(name: str, state: State, message: str, mend: str, **settings: object) -> None:
+def wrong(name: str, state: State, message: str, hint: str, **settings: object) -> None:
     result = found(name, **settings)
-    assert (result.state, message in result.message, mend in result.mend) == (state, True, True), result
+    assert (result.state, message in result.message, hint in result.hint) == (state, True, True), result
 
 
 def execute(*statements: sa.Executable) -> None:
@@ -191,9 +191,9 @@ def test_tables_of_another_release_are_told_and_left(run: Run, revision: str, st
     held = sa.text("SELECT version_num FROM alembic_version")
     change = sa.text("UPDATE alembic_version SET version_num = :revision").bindparams(revision=revision)
     execute(change)
-    mend = "qosforge database upgrade" if revision == "0001" else "use the release"
-    wrong("database", state, told, mend)
-    wrong("artifacts", State.FAILED, "cannot be checked", mend)
+    hint = "qosforge database upgrade" if revision == "0001" else "use the release"
+    wrong("database", state, told, hint)
+    wrong("artifacts", State.FAILED, "cannot be checked", hint)
     engine = sa.create_engine(Settings().database_url)
     with engine.connect() as connection:
         assert connection.scalar(held) == revision
@@ -223,7 +223,7 @@ def test_a_server_at_work_is_good(place: Path, postgres_url: str) -> None:
     results = {result.name: result for result in examine(Settings(database_url=postgres_url), checks)}
     assert {results[name].state for name in ("database", "clock", "artifacts", "pg_dump")} == {State.GOOD}
     assert results["executors"].state is State.WARNING  # nobody would take up a run
-    assert "qosforge worker" in results["executors"].mend
+    assert "qosforge worker" in results["executors"].hint
 
 
 def test_lost_and_damaged_artifacts_are_told(run: Run, place: Path) -> None:
@@ -348,7 +348,7 @@ def test_transports_that_others_can_read_are_told(place: Path, tmp_path: Path) -
         told = begin + here + rest.replace("  data:\n", f"  data:\n    transport: {transport}\n", 1)
     hosts.write_text(told)
     results = examine(Settings(inventories_dir=folder), ["networks"])
-    warned = {r.message.split(":")[0]: r.mend for r in results if r.state is State.WARNING}
+    warned = {r.message.split(":")[0]: r.hint for r in results if r.state is State.WARNING}
     assert warned.keys() == {"telnet to router1", "ssh-legacy to router3"}
     assert "SSH" in warned["telnet to router1"]
     assert "jump host" in warned["ssh-legacy to router3"]

@@ -127,8 +127,8 @@ def test_a_lost_artifact_that_no_retention_took_is_an_error(house: House) -> Non
 
 def test_who_had_the_last_word_on_a_box_stays_whole(house: House) -> None:
     first, lost = house.run(300, RunStatus.KEPT, ["a", "b", "c"])
-    _, changed = house.run(250, RunStatus.KEPT, ["d", "e", "f", "g"])  # of two boxes, 0 and 1
-    looked, its = house.run(200, RunStatus.NOTHING_TO_DO, ["h", "i", "j"])  # of box 0
+    _, changed = house.run(250, RunStatus.KEPT, ["d", "e", "f", "g"])  # of two devices, 0 and 1
+    looked, its = house.run(200, RunStatus.NOTHING_TO_DO, ["h", "i", "j"])  # of device 0
     _, others = house.run(280, RunStatus.KEPT, ["k", "l", "m"], network="wan")
     house.run(100, RunStatus.ROLLED_BACK, ["n", "o", "p"])  # says nothing
     done = house.retain()

@@ -105,10 +105,10 @@ def test_no_service_starts_on_an_older_schema(older: str) -> None:
 
 def test_the_doctor_names_the_upgrade(older: str) -> None:
     (database, *_) = examine(Settings(), ["database"])
-    assert "qosforge database upgrade" in database.mend
-    assert "qosforge backup create" not in database.mend
+    assert "qosforge database upgrade" in database.hint
+    assert "qosforge backup create" not in database.hint
     for result in examine(Settings(), ["artifacts", "executors", "boxes", "users"]):
-        assert "qosforge database upgrade" in result.mend
+        assert "qosforge database upgrade" in result.hint
     assert revision_of(older) == "0001"
 
 

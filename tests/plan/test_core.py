@@ -25,7 +25,7 @@ def port(name: str, usable: int, **more: Any) -> InterfaceRequest:
 APPLICATIONS: dict[str, Any] = {}
 
 
-def request(asked: tuple[ClassRequest, ...], *ports: InterfaceRequest, **more: Any) -> DeviceRequest:
+def request(requested: tuple[ClassRequest, ...], *ports: InterfaceRequest, **more: Any) -> DeviceRequest:
     fields = {
         "device": "",
         "platform": "p",
@@ -36,7 +36,7 @@ def request(asked: tuple[ClassRequest, ...], *ports: InterfaceRequest, **more: A
         **more,
     }
     return DeviceRequest.model_construct(
-        **fields, classes=asked, interfaces=ports, applications=APPLICATIONS, features=frozenset()
+        **fields, classes=requested, interfaces=ports, applications=APPLICATIONS, features=frozenset()
     )
 
 
@@ -46,15 +46,15 @@ def test_ports_alike_are_one_without_a_name() -> None:
 
 
 def test_devices_alike_have_the_very_same_core() -> None:
-    asked = classes(priority={"percent": 20})
-    one, other = (core(request(asked, port(name, 100_000, schedule=True))) for name in ("a", "b"))
+    requested = classes(priority={"percent": 20})
+    one, other = (core(request(requested, port(name, 100_000, schedule=True))) for name in ("a", "b"))
     assert one is other
 
 
 @pytest.mark.parametrize("field", ["recognise", "trust", "schedule", "by_mark", "tagged"])
 def test_what_is_done_at_a_port_is_kept(field: str) -> None:
-    asked = classes(priority={"percent": 20})
-    made = core(request(asked, port("a", 100_000), port("b", 100_000, **{field: True})))
+    requested = classes(priority={"percent": 20})
+    made = core(request(requested, port("a", 100_000), port("b", 100_000, **{field: True})))
     assert [getattr(i, field) for i in made.interfaces] == [False, True]
 
 
@@ -62,8 +62,8 @@ def test_what_is_done_at_a_port_is_kept(field: str) -> None:
     ("field", "value"), [("image", "2"), ("role", Role.CORE), ("tolerance", 0.1), ("device", "r1")]
 )
 def test_devices_that_differ_have_cores_of_their_own(field: str, value: object) -> None:
-    asked = classes(priority={"percent": 20})
-    one, other = core(request(asked)), core(request(asked, **{field: value}))
+    requested = classes(priority={"percent": 20})
+    one, other = core(request(requested)), core(request(requested, **{field: value}))
     assert getattr(one, field) != getattr(other, field) == value
 
 
@@ -90,18 +90,18 @@ FREE: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("treatment", RATED)
 def test_rates_are_kept_where_classes_depend_on_them(treatment: dict[str, Any]) -> None:
-    asked = classes(**treatment)
-    assert depends_on_rate(asked)
-    assert rate_in(asked, 64_000) == 64_000
-    made = core(request(asked, port("a", 100_000), port("b", 200_000), port("c", 200_000)))
+    requested = classes(**treatment)
+    assert depends_on_rate(requested)
+    assert rate_in(requested, 64_000) == 64_000
+    made = core(request(requested, port("a", 100_000), port("b", 200_000), port("c", 200_000)))
     assert [i.usable for i in made.interfaces] == [100_000, 200_000]
 
 
 @pytest.mark.parametrize("treatment", FREE)
 def test_rates_do_not_matter_elsewhere(treatment: dict[str, Any]) -> None:
-    asked = classes(**treatment)
-    assert not depends_on_rate(asked)
-    assert rate_in(asked, 64_000) == rate_in(asked, 128_000) == NOMINAL
+    requested = classes(**treatment)
+    assert not depends_on_rate(requested)
+    assert rate_in(requested, 64_000) == rate_in(requested, 128_000) == NOMINAL
 
 
 def test_what_divides_a_class_divides_its_rate() -> None:

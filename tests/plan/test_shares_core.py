@@ -20,7 +20,7 @@ def queue(number: int, unit: ShareUnit | None, value: int, *, priority: bool = F
 
 @st.composite
 def schedulers(draw: st.DrawFn) -> Scheduler:
-    """LLQ and CBWFQ as a box takes them: one unit, at most 100 % in sum."""
+    """LLQ and CBWFQ as a device takes them: one unit, at most 100 % in sum."""
     unit = draw(st.sampled_from([ShareUnit.PERCENT, ShareUnit.REMAINING_PERCENT, ShareUnit.KBPS]))
     whole = 2000 if unit is ShareUnit.KBPS else 100
     cap = draw(st.integers(0, 60))

@@ -1,4 +1,4 @@
-"""Whether a port tells classes apart, on boxes as delivered and as configured."""
+"""Whether a port tells classes apart, on devices as delivered and as configured."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ FAST = line("FastEthernet0/1", 100_000_000, usable=8_000_000, shape=8_000_000, f
 """An output that is shaped below its port's rate."""
 
 
-def asked(
+def requested(
     *classes: ClassRequest,
     image: str = OLD,
     interfaces: tuple[InterfaceRequest, ...] | None = None,
@@ -117,7 +117,7 @@ def asked(
 
 
 def lowered(request: DeviceRequest) -> Lowered:
-    """The plan of a request on a box that nothing is known of."""
+    """The plan of a request on a device that nothing is known of."""
     return PLATFORM.lower(request, None)
 
 
@@ -167,7 +167,7 @@ def booted(image: str, startup: str = STARTUP, features: frozenset[str] = frozen
 def pushed(request: DeviceRequest, startup: str = STARTUP) -> tuple[Lowered, Box]:
     """Put a request into a router: it takes every line, holds the plan, and comes back to what it held.
 
-    The box is returned with the plan in it.
+    The device is returned with the plan in it.
     """
     box = booted(request.image, startup, request.features)
     before = box.running_text()

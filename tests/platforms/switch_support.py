@@ -1,4 +1,4 @@
-"""Requests for the 5510 and the E300, and the emulated boxes to feed."""
+"""Requests for the 5510 and the E300, and the emulated devices to feed."""
 
 from __future__ import annotations
 
@@ -71,18 +71,18 @@ def campus() -> LoadedIntent:
 
 
 def request_for(device: str, loaded: LoadedIntent) -> DeviceRequest:
-    """The part of an intent that a box of the campus network has."""
+    """The part of an intent that a device of the campus network has."""
     requests, _ = resolve(loaded, load_network(ROOT / "inventories/campus"))
     return next(r for r in requests if r.device == device)
 
 
 def startup(device: str) -> str:
-    """What the box boots with."""
+    """What the device boots with."""
     return (ROOT / f"inventories/campus/startup/{device}.cfg").read_text()
 
 
 def lowered(device: str, loaded: LoadedIntent, running: str | None = None) -> tuple[DeviceRequest, Lowered]:
-    """A request and its plan; ``running`` is what the box holds before."""
+    """A request and its plan; ``running`` is what the device holds before."""
     request = request_for(device, loaded)
     held = None if running is None else BOXES[device].parse(running, device, request.image)
     return request, BOXES[device].lower(request, held)
@@ -118,13 +118,13 @@ def delta(device: str, running: str, wanted: str) -> tuple[list[str], Tree]:
 
 
 def undo(device: str, running: str, original: str) -> list[str]:
-    """Lines that bring a box back to its original configuration."""
+    """Lines that bring a device back to its original configuration."""
     grammar = BOXES[device].grammar
     return transition(grammar.parse(running), grammar.parse(original), grammar)
 
 
 def booted(device: str, folder: Path, text: str) -> Box:
-    """An emulated box that runs a configuration."""
+    """An emulated device that runs a configuration."""
     module, name = EMULATED[device]
     spec = BoxSpec(name=device, platform=module, username="u", password="p")
     box: Box = getattr(import_module(f"app.lab.boxes.{module}"), name)(spec, Storage(folder, text), Clock())
@@ -134,7 +134,7 @@ def booted(device: str, folder: Path, text: str) -> Box:
 
 
 def push(device: str, box: Box, loaded: LoadedIntent) -> tuple[DeviceRequest, Lowered]:
-    """Put an intent into a box, which must take every line."""
+    """Put an intent into a device, which must take every line."""
     before = box.running_text()
     request, result = lowered(device, loaded, before)
     lines, _ = delta(device, before, rendered(device, request, result))

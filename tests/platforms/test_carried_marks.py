@@ -111,7 +111,7 @@ def test_where_what_exceeds_goes_is_told_with_both_classes_and_the_mark() -> Non
     assert "bulk" in found.message
     assert "other" in found.message
     assert "cs1" in found.message
-    assert "no other class is told by" in str(found.mend)
+    assert "no other class is told by" in str(found.hint)
     assert told(INTENT) == []
 
 

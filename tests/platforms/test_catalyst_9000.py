@@ -1,4 +1,4 @@
-"""The Catalyst 9000: marks on input, eight queues on output, and the emulated box that takes every line."""
+"""The Catalyst 9000: marks on input, eight queues on output, and the emulated device that takes every line."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def box(tmp_path_factory: pytest.TempPathFactory) -> Box:
 
 
 def pushed(box: Box, device: CompiledDevice) -> tuple[str, ...]:
-    """Enter what was compiled for what the box runs, and read it back; what takes it back."""
+    """Enter what was compiled for what the device runs, and read it back; what takes it back."""
     candidate = make_candidate(device, box.running_text())
     assert box.configure(candidate.delta) == []
     running = box.running_text()
@@ -195,7 +195,7 @@ def test_golden() -> None:
     assert all(b.line for b in device.blocks if b.traffic_class)
 
 
-# -- round trip, delta and inverse on the emulated box -------------------------------------------------------
+# -- round trip, delta and inverse on the emulated device -------------------------------------------------------
 SHAPED = marked("bulk", "af11", bandwidth={"remaining_percent": 10}, shape={"rate": "20 Mb/s"})
 BOUNDED = marked("guest", "cs1", bandwidth={"remaining_percent": 10}, bounded=True)
 POLICED = {**WEB, "treatment": {**WEB["treatment"], "police": {"rate": "5 Mb/s", "direction": "input"}}}
@@ -269,7 +269,7 @@ def test_one_intent_replaces_another(box: Box, first: str) -> None:
 
 
 def test_a_level_moves_to_another_class_without_two_holding_it(box: Box) -> None:
-    """The box has one class a level: it is given up before another class takes it."""
+    """The device has one class a level: it is given up before another class takes it."""
     first = marked("a", "cs4", bandwidth={"remaining_percent": 5})
     back = [pushed(box, made(first, VOICE, REST))]
     back.append(
@@ -342,8 +342,8 @@ def test_twelve_published_classes_take_the_published_queues() -> None:
         "broadcast-video + real-time + conferencing",
         "network-control + signaling + management",
     ]
-    assert merged[1].asked == "8 weighted queues"
-    assert merged[1].will_be == "6 weighted queues, a share may be wrong by 5 points of the link"
+    assert merged[1].requested == "8 weighted queues"
+    assert merged[1].applied == "6 weighted queues, a share may be wrong by 5 points of the link"
     assert not has_errors(result.findings)
 
 
@@ -358,13 +358,13 @@ def test_classes_of_one_queue_that_miss_their_shares_are_an_error() -> None:
     classes = [marked(f"c{n}", n, bandwidth={"remaining_percent": 11}) for n in range(2, 10)]
     found = finding(compilation(*classes, {"name": "default"}), "queues-exceeded")
     assert found.severity is Severity.ERROR
-    assert found.will_be == "8 weighted queues, a share may be wrong by 11 points of the link"
+    assert found.applied == "8 weighted queues, a share may be wrong by 11 points of the link"
 
 
 def test_an_uncapped_class_is_not_put_beside_others_of_level_two() -> None:
     classes = (VOICE, VIDEO, marked("extra", "cs4", priority=True))
     found = finding(compilation(*classes, REST), "queues-exceeded")
-    assert found.will_be == "2 priority levels; extra may take the cap of the others"
+    assert found.applied == "2 priority levels; extra may take the cap of the others"
 
 
 @given(st.lists(st.floats(0, 1000, allow_nan=False), min_size=1, max_size=8))
@@ -386,8 +386,8 @@ def test_shares_are_those_of_the_findings() -> None:
     held = dict(zip(("c", "a", "default"), expected_shares(scheduler, 10**10, priority_load=0.0), strict=True))
     for near in device.fidelity:
         if near.interface == TRUNK:
-            assert near.will_be_percent == pytest.approx(100 * held[near.traffic_class], abs=1e-3)
-            assert near.asked_percent == pytest.approx(near.will_be_percent, abs=1)
+            assert near.applied_percent == pytest.approx(100 * held[near.traffic_class], abs=1e-3)
+            assert near.requested_percent == pytest.approx(near.applied_percent, abs=1)
 
 
 def test_a_contracted_rate_is_shaped_and_divided() -> None:
@@ -395,7 +395,7 @@ def test_a_contracted_rate_is_shaped_and_divided() -> None:
     (whole,) = port(result.devices[0], CONTRACTED).egress.scheduler.queues  # type: ignore[union-attr]
     assert whole.shape_rate == 10**8
     assert whole.child == port(result.devices[0], TRUNK).egress
-    assert finding(result, "port-shaped").will_be == "shape average 100000000"
+    assert finding(result, "port-shaped").applied == "shape average 100000000"
 
 
 def test_ports_of_different_rates_have_policies_of_their_own_where_caps_are_rates() -> None:
@@ -411,8 +411,8 @@ def test_ports_of_different_rates_have_policies_of_their_own_where_caps_are_rate
 
 # -- what cannot be had --------------------------------------------------------------------------------------
 def refusals() -> Iterator[Any]:
-    def case(code: str, *classes: dict[str, Any], will_be: str | None = None, **more: Any) -> Any:
-        return pytest.param(code, classes, will_be, more, id=code + str(len(classes)))
+    def case(code: str, *classes: dict[str, Any], applied: str | None = None, **more: Any) -> Any:
+        return pytest.param(code, classes, applied, more, id=code + str(len(classes)))
 
     unmarked = {"name": "x", "match": {"any": [{"application": "http"}]}}
     yield case("mark-needed", unmarked)
@@ -420,28 +420,28 @@ def refusals() -> Iterator[Any]:
         "mark-shared",
         VOICE,
         marked("w", "ef", bandwidth={"remaining_percent": 5}),
-        will_be="DSCP ef is served as voice",
+        applied="DSCP ef is served as voice",
     )
     joined = {"any": [{"cos": [3], "dscp": ["cs3"]}]}
     yield case("match-unsupported", {**VOICE, "match": joined})
     yield case("feature-unsupported", {**VOICE, "match": {"any": [{"vlan": 5}]}})
-    yield case("police-unsupported", {**WEB, "treatment": {"police": {"rate": "3 Gb/s"}}}, will_be="not policed")
+    yield case("police-unsupported", {**WEB, "treatment": {"police": {"rate": "3 Gb/s"}}}, applied="not policed")
     slow = marked("s", 10, bandwidth={"remaining_percent": 5}, shape={"rate": "4 kb/s"})
-    yield case("shape-unsupported", slow, will_be="not shaped")
+    yield case("shape-unsupported", slow, applied="not shaped")
     detecting = [marked(f"w{n}", n, bandwidth={"remaining_percent": 5}, wred={"prefer": False}) for n in range(5)]
-    yield case("wred-unsupported", *detecting, will_be="tail drop")
+    yield case("wred-unsupported", *detecting, applied="tail drop")
     compress = [{"when": {"rate_below": "100 Gb/s"}, "header_compression": "rtp", "prefer": False}]
     yield case("feature-unsupported", VOICE, link_efficiency=compress)
 
 
-@pytest.mark.parametrize(("code", "classes", "will_be", "more"), list(refusals()))
+@pytest.mark.parametrize(("code", "classes", "applied", "more"), list(refusals()))
 def test_what_cannot_be_had_is_an_error(
-    code: str, classes: tuple[dict[str, Any], ...], will_be: str | None, more: dict[str, Any]
+    code: str, classes: tuple[dict[str, Any], ...], applied: str | None, more: dict[str, Any]
 ) -> None:
     found = [f for f in compilation(*classes, REST, **more).findings if f.code == code]
     assert found
-    assert all(f.severity is Severity.ERROR and f.mend for f in found)
-    assert will_be is None or will_be in {f.will_be for f in found}
+    assert all(f.severity is Severity.ERROR and f.hint for f in found)
+    assert applied is None or applied in {f.applied for f in found}
 
 
 def test_members_of_an_aggregation_have_its_policy() -> None:

@@ -1,4 +1,4 @@
-"""Random intents of the whole language on random Catalyst 9000s, and what the emulated box makes of them."""
+"""Random intents of the whole language on random Catalyst 9000s, and what the emulated device makes of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The campus intent on the two Catalysts: golden text, round trip, delta and inverse, the emulated boxes."""
+"""The campus intent on the two Catalysts: golden text, round trip, delta and inverse, the emulated devices."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_the_emulated_box_takes_delta_and_inverse(device: str, before: str, tmp_
     assert box.configure(inverse) == []
     assert box.running_text() == original
 
-    # The undo of a recovery starts from what the box holds, not from what was meant.
+    # The undo of a recovery starts from what the device holds, not from what was meant.
     box.configure(forward)
     back = transition(
         platform.grammar.parse(box.running_text()), platform.grammar.parse(original), platform.grammar
@@ -245,18 +245,18 @@ def test_findings_and_fidelity(device: str) -> None:
         expected |= {
             "acl-range-unconfirmed": "warning",
             "acl-masks-unconfirmed": "warning",
-            "scheduler-box-wide": "info",
+            "scheduler-device-wide": "info",
         }
     else:
         expected["input-priority-limited"] = "info"
     assert codes(result) == expected
     cap = next(f for f in result.findings if f.code == "priority-cap-not-enforced")
-    assert (cap.traffic_class, cap.asked, cap.will_be) == ("voice-video", "50 %", "100 %")
+    assert (cap.traffic_class, cap.requested, cap.applied) == ("voice-video", "50 %", "100 %")
     scheduled = [i.name for i in request.interfaces if i.schedule]
     assert [(f.traffic_class, f.interface) for f in result.fidelity] == [
         (c.name, name) for name in scheduled for c in request.classes
     ]
-    shares = {f.traffic_class: (f.asked_percent, f.will_be_percent) for f in result.fidelity}
+    shares = {f.traffic_class: (f.requested_percent, f.applied_percent) for f in result.fidelity}
     assert shares == {
         "voice-video": (50.0, 100.0),
         "web-and-file": (pytest.approx(35.0), pytest.approx(35.0)),

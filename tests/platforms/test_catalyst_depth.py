@@ -46,16 +46,16 @@ def test_a_queue_limit_takes_buffers_from_the_others() -> None:
     _, result = lowered("s2970", intent(VOICE, data(queue_limit={"packets": 90}), REST))
     queue = queue_of(result, "data")
     assert (queue.limit_packets, queue.buffer_percent) == (90, 37)
-    assert found(result, "queue-limit-approximate").will_be == "90 packets"
+    assert found(result, "queue-limit-approximate").applied == "90 packets"
     told = found(result, "buffers-divided")
-    assert told.asked == "queue 1: 50 packets, queue 2: 100 packets, queue 4: 50 packets"
-    assert told.will_be == "queue 1: 42 packets, queue 2: 84 packets, queue 4: 42 packets"
+    assert told.requested == "queue 1: 50 packets, queue 2: 100 packets, queue 4: 50 packets"
+    assert told.applied == "queue 1: 42 packets, queue 2: 84 packets, queue 4: 42 packets"
 
 
 def test_a_queue_limit_beyond_the_buffers_is_an_error_unless_preferred() -> None:
     _, result = lowered("s2970", intent(data(queue_limit={"packets": 60000}), REST))
     told = found(result, "queue-limit-approximate")
-    assert (told.severity, told.asked, told.will_be) == ("error", "60000 packets", "776 packets")
+    assert (told.severity, told.requested, told.applied) == ("error", "60000 packets", "776 packets")
     _, result = lowered("s2970", intent(data(queue_limit={"bytes": "90000 kB", "prefer": True}), REST))
     assert found(result, "queue-limit-approximate").severity == "warning"
 
@@ -73,8 +73,8 @@ def test_curves_become_thresholds(prefer: bool) -> None:
     request, result = lowered("s2970", intent(data(wred=wred), REST))
     told = found(result, "wred-as-tail-drop")
     assert told.severity == ("warning" if prefer else "error")
-    assert told.asked == ("random drops from 20 to 40 packets, from 15000 to 45000 bytes, from 5 to 20 packets")
-    assert told.will_be == "all dropped: af21 beyond 39 packets, af22 beyond 29 packets, af23 beyond 20 packets"
+    assert told.requested == ("random drops from 20 to 40 packets, from 15000 to 45000 bytes, from 5 to 20 packets")
+    assert told.applied == "all dropped: af21 beyond 39 packets, af22 beyond 29 packets, af23 beyond 20 packets"
     queue = queue_of(result, "data")
     assert queue.thresholds == (
         TailThreshold(dscp=(22,), percent=48),
@@ -120,14 +120,14 @@ def test_a_changed_queue_set_is_replaced() -> None:
 def test_a_shape_is_one_part_in_a_whole_number() -> None:
     _, result = lowered("s2970", intent(data(shape={"rate": "30 Mb/s"}), REST))
     told = {f.interface: f for f in result.findings if f.code == "shape-approximate"}
-    assert (told[PORT].severity, told[PORT].asked, told[PORT].will_be) == ("info", "30 Mb/s", "25 Mb/s")
-    assert told["GigabitEthernet0/6"].will_be == f"{1000 / 34:.6g} Mb/s"
+    assert (told[PORT].severity, told[PORT].requested, told[PORT].applied) == ("info", "30 Mb/s", "25 Mb/s")
+    assert told["GigabitEthernet0/6"].applied == f"{1000 / 34:.6g} Mb/s"
     assert queue_of(result, "data").shape_weight == 4
-    assert [f.will_be_percent for f in result.fidelity if f.interface == PORT] == [25, 75]
+    assert [f.applied_percent for f in result.fidelity if f.interface == PORT] == [25, 75]
 
     _, far = lowered("s2970", intent(data(shape={"rate": "49 Mb/s"}), REST))
     error = next(f for f in far.findings if f.code == "shape-approximate" and f.interface == PORT)
-    assert (error.severity, error.will_be) == ("error", f"{100 / 3:.6g} Mb/s")
+    assert (error.severity, error.applied) == ("error", f"{100 / 3:.6g} Mb/s")
 
 
 def test_a_bounded_class_keeps_to_its_part() -> None:
@@ -181,7 +181,7 @@ def test_a_priority_without_a_cap_has_what_the_ingress_gives() -> None:
     assert held is not None
     assert (held.weights, held.buffer_percent, held.priority_percent) == ((4, 4), (90, 10), 40)
     told = found(result, "input-priority-limited")
-    assert (told.asked, told.will_be) == ("all of it first", "40 % first, then 4 of 8 parts of the rest")
+    assert (told.requested, told.applied) == ("all of it first", "40 % first, then 4 of 8 parts of the rest")
     assert "mls qos srr-queue input priority-queue 2 bandwidth 40\n" in rendered("s2970", request, result)
 
 

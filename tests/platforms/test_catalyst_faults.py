@@ -1,4 +1,4 @@
-"""A box that holds something else than the plan is seen when it is read back."""
+"""A device that holds something else than the plan is seen when it is read back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the Catalysts can do beyond the campus intent: the emulated box takes it, holds it and gives it back."""
+"""What the Catalysts can do beyond the campus intent: the emulated device takes it, holds it and gives it back."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def compiled(device: str, classes: tuple[dict[str, Any], ...], running: str, **m
 def pushed(
     device: str, folder: Path, *classes: dict[str, Any], before: str | None = None, **more: Any
 ) -> CompiledDevice:
-    """Compile, put into the emulated box, read back, compare, and take back."""
+    """Compile, put into the emulated device, read back, compare, and take back."""
     box = booted(device, folder, before or startup(device))
     original = box.running_text()
     result = compiled(device, classes, original, **more)

@@ -42,7 +42,11 @@ def test_a_2970_matches_precedences_and_a_2950_the_dscps_it_knows_of_them() -> N
     _, old = lowered("s2950", loaded)
     assert rules("s2950", old)["gold-D"].any_of == (Term(dscp=(24, 26)),)
     told = found(old, "precedence-as-dscps")
-    assert (told.severity, told.asked, told.will_be) == ("warning", "precedence 3 (DSCP 24 to 31)", "DSCP 24, 26")
+    assert (told.severity, told.requested, told.applied) == (
+        "warning",
+        "precedence 3 (DSCP 24 to 31)",
+        "DSCP 24, 26",
+    )
     for result in (new, old):
         assert result.plan.system.dscp_to_cos is not None
         assert result.plan.system.dscp_to_cos[26] == 3
@@ -52,7 +56,7 @@ def test_a_2970_matches_precedences_and_a_2950_the_dscps_it_knows_of_them() -> N
 def test_a_precedence_is_marked_as_a_class_selector_and_served_whole(device: str) -> None:
     _, result = lowered(device, intent(a_class("gold", {"application": "http"}, precedence=4), REST))
     told = found(result, "precedence-carried-as-dscp")
-    assert (told.severity, told.asked, told.will_be) == ("info", "precedence 4", "DSCP cs4")
+    assert (told.severity, told.requested, told.applied) == ("info", "precedence 4", "DSCP cs4")
     assert rules(device, result)["gold-A"].set_dscp == 32
     if device == "s2970":
         table = result.plan.system.dscp_to_queue
@@ -91,7 +95,7 @@ def test_a_2950_rounds_a_mark_within_its_group_only() -> None:
     video = a_class("video", {"application": "rtp-video"}, dscp="af42")
     _, result = lowered("s2950", intent(video, REST))
     told = found(result, "dscp-rounded")
-    assert (told.severity, told.asked, told.will_be) == ("warning", "af42 (DSCP 36)", "af41 (DSCP 34)")
+    assert (told.severity, told.requested, told.applied) == ("warning", "af42 (DSCP 36)", "af41 (DSCP 34)")
     assert rules("s2950", result)["video-A"].set_dscp == 34
     assert result.plan.system.cos_to_dscp is not None
     assert result.plan.system.cos_to_dscp[4] == 34
@@ -99,7 +103,7 @@ def test_a_2950_rounds_a_mark_within_its_group_only() -> None:
     _, taken = lowered("s2950", intent(VOICE, video, REST))
     assert found(taken, "dscp-rounded").severity == "error"
     _, other = lowered("s2950", intent(a_class("odd", {"application": "http"}, dscp=5), REST))
-    assert (found(other, "dscp-rounded").severity, found(other, "dscp-rounded").will_be) == (
+    assert (found(other, "dscp-rounded").severity, found(other, "dscp-rounded").applied) == (
         "error",
         "default (DSCP 0)",
     )
@@ -111,7 +115,7 @@ def test_a_2950_tells_masks_that_may_be_too_many() -> None:
     assert "acl-masks-unconfirmed" not in codes(result)
     two = a_class("b", {"source": "10.1.0.0/16"}, dscp="af31")
     _, result = lowered("s2950", intent(one, two, REST))
-    assert found(result, "acl-masks-unconfirmed").asked == "2 masks: source /8; source /16"
+    assert found(result, "acl-masks-unconfirmed").requested == "2 masks: source /8; source /16"
 
 
 def by_cos(*priorities: tuple[str, list[int]]) -> LoadedIntent:

@@ -36,8 +36,8 @@ def test_ports_of_a_2950_have_policers_of_their_kind() -> None:
     assert policers(result, "FastEthernet0/1") == [Policer(rate=13_000_000, burst=8192)]
     assert policers(result, "GigabitEthernet0/2") == [Policer(rate=16_000_000, burst=8192)]
     (rate,) = found(result, "police-rate-approximate")
-    assert (rate.severity, rate.asked, rate.will_be) == ("error", "13 Mb/s", "16 Mb/s")
-    assert {(f.asked, f.will_be) for f in found(result, "police-burst-approximate")} == {
+    assert (rate.severity, rate.requested, rate.applied) == ("error", "13 Mb/s", "16 Mb/s")
+    assert {(f.requested, f.applied) for f in found(result, "police-burst-approximate")} == {
         ("10000 bytes", "8192 bytes")
     }
     text = rendered("s2950", request, result)
@@ -48,7 +48,7 @@ def test_ports_of_a_2950_have_policers_of_their_kind() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "asked", "held"),
+    ("kind", "requested", "held"),
     [
         ("FastEthernet", 64_000, 1_000_000),
         ("FastEthernet", 2_500_000, 2_000_000),
@@ -58,8 +58,8 @@ def test_ports_of_a_2950_have_policers_of_their_kind() -> None:
         ("GigabitEthernet", 2_000_000_000, 1_016_000_000),
     ],
 )
-def test_the_nearest_step(kind: str, asked: int, held: int) -> None:
-    assert policer_range(kind).rate(asked) == held
+def test_the_nearest_step(kind: str, requested: int, held: int) -> None:
+    assert policer_range(kind).rate(requested) == held
 
 
 def test_a_preferred_policer_far_from_a_step_is_a_warning() -> None:
@@ -109,7 +109,7 @@ def test_what_a_policer_cannot_do(device: str, police: dict[str, Any], prefer: b
     _, result = lowered(device, intent(policed("bulk", "af21", "8 Mb/s", prefer=prefer, **police), REST))
     (refused,) = found(result, "police-unsupported")
     assert refused.severity == ("warning" if prefer else "error")
-    assert refused.will_be == "not policed"
+    assert refused.applied == "not policed"
     host = "FastEthernet0/1" if device == "s2950" else "GigabitEthernet0/5"
     assert policers(result, host) == [None]
 
@@ -120,7 +120,7 @@ def test_class_maps_that_cannot_be_one_are_policed_apart(device: str) -> None:
         "match": {"any": [{"dscp": ["af21"]}, {"source_mac": "00:1b:54:aa:bb:cc"}]}
     }
     _, result = lowered(device, intent(entry, REST))
-    assert {(f.severity.value, f.asked, f.will_be) for f in found(result, "police-per-match")} == {
+    assert {(f.severity.value, f.requested, f.applied) for f in found(result, "police-per-match")} == {
         ("error", "8 Mb/s together", "8 Mb/s each, up to 16 Mb/s together")
     }
 
@@ -130,7 +130,7 @@ def test_a_fast_port_of_a_2950_has_six_policers() -> None:
     entries = [policed(f"c{n}", dscp, "8 Mb/s") for n, dscp in enumerate(points)]
     _, result = lowered("s2950", intent(*entries, REST))
     (over,) = found(result, "too-many-policers")
-    assert (over.severity, over.asked, over.will_be) == ("error", "7 policers", "6 policers at most")
+    assert (over.severity, over.requested, over.applied) == ("error", "7 policers", "6 policers at most")
     _, six = lowered("s2950", intent(*entries[:6], REST))
     assert found(six, "too-many-policers") == []
 

@@ -66,7 +66,7 @@ def test_any_intent_is_taken_held_and_given_back(
         loaded = intent(*entries)
         switch = Compiler(loaded).device(request_for(device, loaded), before)
         if any(f.code == "too-many-policers" for f in switch.findings):
-            return  # the box refuses the policy, as the finding says
+            return  # the device refuses the policy, as the finding says
         candidate = make_candidate(switch, before)
         assert box.configure(candidate.delta) == []
         held = BOXES[device].parse(box.running_text(), device, switch.request.image)

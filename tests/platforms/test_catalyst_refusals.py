@@ -1,4 +1,4 @@
-"""What the Catalysts cannot do is told, with numbers and a mend, and never dropped."""
+"""What the Catalysts cannot do is told, with numbers and a hint, and never dropped."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ def test_small_classes_are_merged_and_it_is_said(device: str) -> None:
     finding = found(result, "classes-merged")
     assert finding.severity == "warning"
     assert "a + b" in finding.message
-    assert finding.will_be == "3 queues, a share may be wrong by 3 points of the link"
+    assert finding.applied == "3 queues, a share may be wrong by 3 points of the link"
     assert result.classes
-    by_class = {f.traffic_class: f.will_be_percent for f in result.fidelity}
+    by_class = {f.traffic_class: f.applied_percent for f in result.fidelity}
     assert by_class["a"] == pytest.approx(3.0)
     assert by_class["b"] == pytest.approx(2.0)
     assert by_class["c"] == pytest.approx(30.0)
@@ -68,8 +68,8 @@ def test_more_classes_than_queues(device: str) -> None:
     classes = [weighted("a", "af11", 20), weighted("b", "af31", 20), weighted("c", "af21", 30)]
     _, result = lowered(device, intent(VOICE, *classes, REST))
     finding = found(result, "queues-exceeded")
-    assert (finding.severity, finding.asked) == ("error", "4 queues")
-    assert finding.will_be == "3 queues, a share may be wrong by 10 points of the link"
+    assert (finding.severity, finding.requested) == ("error", "4 queues")
+    assert finding.applied == "3 queues, a share may be wrong by 10 points of the link"
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -87,8 +87,8 @@ def test_a_rate_is_a_weight_of_each_port_of_a_2970() -> None:
     web = WEB | {"treatment": {"bandwidth": {"rate": "20 Mb/s"}}}
     _, result = lowered("s2970", intent(VOICE, web, {"name": "default"}))
     finding = found(result, "rate-as-weight")
-    assert (finding.severity, finding.traffic_class, finding.asked) == ("info", "web-and-file", "20 Mb/s")
-    assert finding.will_be == "20 % of 100 Mb/s, 2 % of 1 Gb/s"
+    assert (finding.severity, finding.traffic_class, finding.requested) == ("info", "web-and-file", "20 Mb/s")
+    assert finding.applied == "20 % of 100 Mb/s, 2 % of 1 Gb/s"
     weights = {
         name: [q.share.value for q in scheduler.queues if q.share]
         for name in ("GigabitEthernet0/5", "GigabitEthernet0/6")
@@ -105,7 +105,7 @@ def test_a_rate_on_ports_of_two_speeds_is_too_much_for_one_set_of_weights() -> N
     assert {f.traffic_class for f in errors} == {"web-and-file", "default"}
     # The middle of 40 % and 4 % of what voice leaves: no port is more than 9 points of its rate away.
     worst = max(
-        abs((f.asked_percent or 0) - (f.will_be_percent or 0))
+        abs((f.requested_percent or 0) - (f.applied_percent or 0))
         for f in result.fidelity[1:]
         if f.traffic_class != "voice-video"
     )
@@ -200,8 +200,8 @@ def test_the_2950_knows_thirteen_dscps() -> None:
     video = weighted("video", "af42", 20)
     _, old = lowered("s2950", intent(VOICE, video, REST))
     finding = found(old, "dscp-unsupported")
-    assert (finding.severity, finding.asked, finding.traffic_class) == ("error", "af42", "video")
-    assert "34" in (finding.mend or "")
+    assert (finding.severity, finding.requested, finding.traffic_class) == ("error", "af42", "video")
+    assert "34" in (finding.hint or "")
     _, new = lowered("s2970", intent(VOICE, video, REST))
     assert "dscp-unsupported" not in codes(new)
 
@@ -246,7 +246,7 @@ def test_ports_outside_the_intent_lose_marks_when_qos_is_switched_on() -> None:
 def test_a_port_limit_stays_and_is_told() -> None:
     text = "mls qos\ninterface GigabitEthernet0/5\n srr-queue bandwidth limit 80\n"
     _, result = lowered("s2970", campus(), text)
-    assert found(result, "port-limit-kept").will_be == "80 % of the port"
+    assert found(result, "port-limit-kept").applied == "80 % of the port"
     scheduler = port(result.plan, "GigabitEthernet0/5").egress.scheduler
     assert scheduler is not None
     assert scheduler.limit_percent == 80
@@ -282,7 +282,7 @@ def test_thirds_become_whole_weights(device: str) -> None:
     _, result = lowered(device, intent(VOICE, weighted("a", "af11", 33), weighted("b", "af21", 33), REST))
     for entry in result.fidelity:
         if entry.traffic_class != "voice-video":
-            assert entry.will_be_percent == pytest.approx(entry.asked_percent or 0.0, abs=0.5)
+            assert entry.applied_percent == pytest.approx(entry.requested_percent or 0.0, abs=0.5)
 
 
 @pytest.mark.parametrize("device", DEVICES)

@@ -140,8 +140,8 @@ def test_flows_become_one_access_list_and_exceptions_another() -> None:
 
 
 def treated(image: str = "12.4", name: str = "gold", **treatment: Any) -> Lowered:
-    asked = Treatment.model_validate({"bandwidth": {"percent": 20}} | treatment)
-    return PLATFORM.lower(request(a_class(name, treatment=asked), image=image), None)
+    requested = Treatment.model_validate({"bandwidth": {"percent": 20}} | treatment)
+    return PLATFORM.lower(request(a_class(name, treatment=requested), image=image), None)
 
 
 @pytest.mark.parametrize("prefer", [True, False])
@@ -252,11 +252,11 @@ def test_a_mark_of_the_second_layer_alone_is_refused() -> None:
     ],
 )
 def test_what_an_image_does_not_inspect_is_told_by_its_ports(image: str, own: bool, ports: bool) -> None:
-    asked = request(a_class(), image=image)
-    if own:  # an intent's own meaning of the name is not that of the box
-        http = asked.applications["http"].model_copy(update={"ports": ((8080, 8080),)})
-        asked = asked.model_copy(update={"applications": {**asked.applications, "http": http}})
-    result = PLATFORM.lower(asked, None)
+    requested = request(a_class(), image=image)
+    if own:  # an intent's own meaning of the name is not that of the device
+        http = requested.applications["http"].model_copy(update={"ports": ((8080, 8080),)})
+        requested = requested.model_copy(update={"applications": {**requested.applications, "http": http}})
+    result = PLATFORM.lower(requested, None)
 
     assert codes(result, Severity.ERROR) == []
     assert ("recognised-by-ports" in codes(result, Severity.INFO)) is ports
@@ -267,9 +267,9 @@ def test_what_an_image_does_not_inspect_is_told_by_its_ports(image: str, own: bo
 
 @pytest.mark.parametrize(("name", "words"), [("https", "secure-http"), ("rtp-audio", "rtp audio"), ("sip", "sip")])
 def test_the_box_has_words_of_its_own_for_applications(name: str, words: str) -> None:
-    asked = request(a_class(terms=(Alternative(application=name),)))
-    result = PLATFORM.lower(asked, None)
-    text = "\n".join(b.text for b in PLATFORM.blocks(result.plan, result, asked))
+    requested = request(a_class(terms=(Alternative(application=name),)))
+    result = PLATFORM.lower(requested, None)
+    text = "\n".join(b.text for b in PLATFORM.blocks(result.plan, result, requested))
 
     assert f" match protocol {words}\n" in text
     (rule,) = (r for r in line(result).egress.rules if r.name == "gold")
@@ -298,7 +298,7 @@ def test_an_image_without_a_train_is_wrong_input(image: str) -> None:
         PLATFORM.lower(request(a_class(), image=image), None)
 
     assert caught.value.where.device == "r9"
-    assert "12.4" in caught.value.mend
+    assert "12.4" in caught.value.hint
 
 
 @pytest.mark.parametrize(("rate", "refused"), [("7 kb/s", True), ("8 kb/s", False)])
@@ -338,13 +338,13 @@ def test_fragmentation_is_spelled_as_the_train_does(image: str, command: str) ->
 
 @pytest.mark.parametrize(("delay", "size"), [(0.0005, 16), (0.001, 32)])
 def test_fragments_too_small_for_the_box_are_not_made_larger(delay: float, size: int) -> None:
-    asked = EfficiencyRequest(fragment_bytes=size, blocking_delay=delay)
+    requested = EfficiencyRequest(fragment_bytes=size, blocking_delay=delay)
 
-    lowered = PLATFORM.lower(request(a_class(), framing=Framing.MLPPP, efficiency=asked), None)
+    lowered = PLATFORM.lower(request(a_class(), framing=Framing.MLPPP, efficiency=requested), None)
 
     assert line(lowered).efficiency == Efficiency(multilink=True)
     (finding,) = [f for f in lowered.findings if f.code == "fragment-size-approximate"]
-    assert (finding.asked, finding.will_be) == (f"{size} bytes", "no fragmentation")
+    assert (finding.requested, finding.applied) == (f"{size} bytes", "no fragmentation")
 
 
 WRITTEN_BY_PEOPLE = """\

@@ -22,7 +22,6 @@ from .ios_support import (
     BEFORE_LLQ,
     STARTUP,
     a_class,
-    asked,
     errors,
     lan,
     line,
@@ -30,6 +29,7 @@ from .ios_support import (
     of,
     port,
     pushed,
+    requested,
     rest,
     text_of,
 )
@@ -50,11 +50,11 @@ def police(**more: Any) -> dict[str, Any]:
 
 
 def policers(*classes: ClassRequest, image: str = BEFORE_LLQ) -> tuple[InterfacePolicer, ...]:
-    return port(lowered(asked(*classes, image=image, interfaces=(lan(),))), LAN).ingress.policers
+    return port(lowered(requested(*classes, image=image, interfaces=(lan(),))), LAN).ingress.policers
 
 
 def test_one_line_marks_and_polices() -> None:
-    wanted = asked(
+    wanted = requested(
         flow("seven", 50001, mark={"precedence": 7}, treatment=police()),
         flow("six", 50002, mark={"precedence": 6}, treatment=police(exceed={"precedence": 1})),
         flow("five", 50003, mark={"precedence": 5}),
@@ -97,7 +97,7 @@ def test_everything_else_is_policed_without_a_list() -> None:
 )
 def test_the_train_decides(image: str, car: bool) -> None:
     ingress = port(
-        lowered(asked(flow("gold", 9, mark={"dscp": 46}), image=image, interfaces=(lan(),))), LAN
+        lowered(requested(flow("gold", 9, mark={"dscp": 46}), image=image, interfaces=(lan(),))), LAN
     ).ingress
 
     assert (bool(ingress.policers), ingress.policy is None) == (car, car)
@@ -116,12 +116,12 @@ def test_steps_and_least_bursts_are_told_with_numbers(
     treatment: dict[str, Any], numbers: list[tuple[str, str]]
 ) -> None:
     result = lowered(
-        asked(
+        requested(
             flow("gold", 9, treatment=treatment), image=BEFORE_LLQ, interfaces=(lan(), lan(name="FastEthernet0/1"))
         )
     )
 
-    assert [(f.asked, f.will_be) for f in of(result, "police-approximate")] == numbers
+    assert [(f.requested, f.applied) for f in of(result, "police-approximate")] == numbers
     assert errors(result) == []
 
 
@@ -132,7 +132,7 @@ def test_steps_and_least_bursts_are_told_with_numbers(
 def test_what_car_does_not_do_is_refused(more: dict[str, Any], prefer: bool) -> None:
     wanted = flow("gold", 9, mark={"dscp": 46}, treatment=police(**more, prefer=prefer))
 
-    result = lowered(asked(wanted, image=BEFORE_LLQ, interfaces=(lan(),)))
+    result = lowered(requested(wanted, image=BEFORE_LLQ, interfaces=(lan(),)))
 
     (finding,) = of(result, "police-unsupported")
     assert finding.severity is (Severity.WARNING if prefer else Severity.ERROR)
@@ -153,12 +153,14 @@ def test_what_car_does_not_do_is_refused(more: dict[str, Any], prefer: bool) -> 
 def test_what_no_numbered_list_holds_is_refused(more: dict[str, Any]) -> None:
     wanted = a_class("gold", **{"terms": (Alternative(dscp=(46,)),), **more}, mark={"dscp": 46})
 
-    assert "match-combination-unsupported" in errors(lowered(asked(wanted, image=BEFORE_LLQ, interfaces=(lan(),))))
+    assert "match-combination-unsupported" in errors(
+        lowered(requested(wanted, image=BEFORE_LLQ, interfaces=(lan(),)))
+    )
 
 
 def test_applications_are_told_by_their_ports() -> None:
     wanted = a_class("web", terms=(Alternative(application="http"),), mark={"dscp": 18})
-    result = lowered(asked(wanted, image=BEFORE_LLQ, interfaces=(lan(),)))
+    result = lowered(requested(wanted, image=BEFORE_LLQ, interfaces=(lan(),)))
 
     assert errors(result) == []
     assert len(of(result, "recognised-by-ports")) == 1
@@ -170,7 +172,7 @@ def test_applications_are_told_by_their_ports() -> None:
 def test_the_output_tells_classes_by_the_mark_that_the_input_has_set() -> None:
     wanted = flow("gold", 9, mark={"precedence": 5}, treatment={"bandwidth": {"rate": 200_000}})
 
-    result, box = pushed(asked(wanted, image=BEFORE_LLQ, interfaces=(lan(), line(by_mark=True))))
+    result, box = pushed(requested(wanted, image=BEFORE_LLQ, interfaces=(lan(), line(by_mark=True))))
 
     (rule,) = port(result).egress.rules
     assert (rule.name, rule.any_of) == ("gold", (Term(precedence=(5,)),))
@@ -181,7 +183,7 @@ def test_the_output_tells_classes_by_the_mark_that_the_input_has_set() -> None:
 def test_an_output_tells_applications_by_ports_or_marks_where_nothing_inspects_packets(by_mark: bool) -> None:
     wanted = a_class("web", terms=(Alternative(application="http"),), mark={"dscp": 18})
 
-    result = lowered(asked(wanted, image=BEFORE_LLQ, interfaces=(lan(), line(by_mark=by_mark))))
+    result = lowered(requested(wanted, image=BEFORE_LLQ, interfaces=(lan(), line(by_mark=by_mark))))
 
     assert errors(result) == []
     (rule,) = port(result).egress.rules
@@ -191,7 +193,7 @@ def test_an_output_tells_applications_by_ports_or_marks_where_nothing_inspects_p
 def test_a_dscp_is_looked_at_through_a_list_where_class_maps_have_no_line_for_it() -> None:
     wanted = a_class("gold", terms=(Alternative(dscp=(46, 34)),), treatment={"bandwidth": {"rate": 200_000}})
 
-    result, box = pushed(asked(wanted, image=BEFORE_LLQ))
+    result, box = pushed(requested(wanted, image=BEFORE_LLQ))
 
     assert port(result).egress.rules[0].any_of == (Term(dscp=(46,)), Term(dscp=(34,)))
     assert " permit ip any any dscp ef\n permit ip any any dscp af41\n" in box.running_text()
@@ -202,7 +204,7 @@ def test_output_is_policed_before_it_is_queued() -> None:
         "gold", 9, mark={"dscp": 46}, treatment={"bandwidth": {"rate": 200_000}, **police(direction="output")}
     )
 
-    result, _ = pushed(asked(wanted, image=BEFORE_LLQ, interfaces=(lan(), line(by_mark=True))))
+    result, _ = pushed(requested(wanted, image=BEFORE_LLQ, interfaces=(lan(), line(by_mark=True))))
 
     (held,) = port(result).egress.policers
     assert (held.any_of, held.police) == ((Term(dscp=(46,)),), Policer(rate=1_000_000, burst=8000))
@@ -211,7 +213,7 @@ def test_output_is_policed_before_it_is_queued() -> None:
 
 def test_numbers_of_others_are_left_alone() -> None:
     theirs = STARTUP + "access-list 150 permit ip any host 10.9.9.9\naccess-list 152 deny ip any any\n"
-    wanted = asked(
+    wanted = requested(
         flow("one", 1, mark={"dscp": 8}), flow("two", 2, mark={"dscp": 10}), image=BEFORE_LLQ, interfaces=(lan(),)
     )
 
@@ -247,9 +249,9 @@ def test_one_intent_takes_the_place_of_another() -> None:
         flow("one", 1, mark={"dscp": 8}),
         rest(**police(rate=128_000)),
     )
-    _, box = pushed(asked(*first, image=BEFORE_LLQ, interfaces=(lan(),)))
+    _, box = pushed(requested(*first, image=BEFORE_LLQ, interfaces=(lan(),)))
 
-    result, _ = pushed(asked(*second, image=BEFORE_LLQ, interfaces=(lan(),)), box.running_text())
+    result, _ = pushed(requested(*second, image=BEFORE_LLQ, interfaces=(lan(),)), box.running_text())
 
     assert len(port(result, LAN).ingress.policers) == 4
 
@@ -266,7 +268,7 @@ def test_the_grammar_owns_the_numbers_that_lowering_gives() -> None:
 def test_there_are_only_so_many_numbers() -> None:
     taken = "".join(f"access-list {n} permit ip any any\n" for n in range(150, 200))
     held = PLATFORM.parse(STARTUP + taken, "r9", BEFORE_LLQ)
-    wanted = asked(flow("one", 1, mark={"dscp": 8}), image=BEFORE_LLQ, interfaces=(lan(),))
+    wanted = requested(flow("one", 1, mark={"dscp": 8}), image=BEFORE_LLQ, interfaces=(lan(),))
 
     result = PLATFORM.lower(wanted, held)
 
@@ -325,7 +327,9 @@ def test_what_people_wrote_is_read_and_the_rest_reported() -> None:
 def test_policers_that_are_not_the_intents_are_told_before_they_go() -> None:
     held = PLATFORM.parse(WRITTEN, "r9", BEFORE_LLQ)
 
-    result = PLATFORM.lower(asked(flow("one", 1, mark={"dscp": 8}), image=BEFORE_LLQ, interfaces=(lan(),)), held)
+    result = PLATFORM.lower(
+        requested(flow("one", 1, mark={"dscp": 8}), image=BEFORE_LLQ, interfaces=(lan(),)), held
+    )
 
     assert [f.direction for f in of(result, "rate-limits-replaced")] == ["input", "output"]
     assert len(of(result, "car-needs-cef")) == 1
@@ -421,7 +425,7 @@ def test_the_order_of_policers_is_kept_both_ways(old: list[str], new: list[str],
 
 
 def test_a_middle_router_tells_classes_by_their_marks() -> None:
-    wanted = asked(
+    wanted = requested(
         flow("gold", 9, mark={"dscp": 46}, treatment=police()),
         image=BEFORE_LLQ,
         interfaces=(lan(),),
@@ -472,6 +476,6 @@ CLASSES = st.lists(
 @settings(max_examples=25, deadline=None, derandomize=True, database=None)
 @given(CLASSES, CLASSES)
 def test_any_intent_takes_the_place_of_any_other(first: list[ClassRequest], second: list[ClassRequest]) -> None:
-    _, box = pushed(asked(*first, image=BEFORE_LLQ, interfaces=(lan(),)))
+    _, box = pushed(requested(*first, image=BEFORE_LLQ, interfaces=(lan(),)))
 
-    pushed(asked(*second, image=BEFORE_LLQ, interfaces=(lan(),)), box.running_text())
+    pushed(requested(*second, image=BEFORE_LLQ, interfaces=(lan(),)), box.running_text())

@@ -15,7 +15,7 @@ from app.plan.model import Circuit as Contract
 from app.plan.request import EfficiencyRequest, InterfaceRequest
 from app.platforms.cisco_ios import PLATFORM
 
-from .ios_support import a_class, asked, errors, lowered, of, port, pushed, text_of
+from .ios_support import a_class, errors, lowered, of, port, pushed, requested, text_of
 
 ATM = """\
 hostname R9
@@ -65,7 +65,7 @@ def relayed(usable: int = 64_000, **more: Any) -> InterfaceRequest:
 def test_a_pvc_holds_its_contract_its_ring_and_the_policy() -> None:
     ring = EfficiencyRequest(transmit_ring=5)
 
-    result, box = pushed(asked(GOLD, interfaces=(pvc(efficiency=ring),)), ATM)
+    result, box = pushed(requested(GOLD, interfaces=(pvc(efficiency=ring),)), ATM)
 
     assert errors(result) == []
     held = port(result, PVC)
@@ -84,14 +84,14 @@ def test_the_rule_of_three_quarters_is_of_the_circuit() -> None:
         voice = a_class("voice", 7, treatment={"priority": {"rate": 800_000}})
         others = [a_class(f"p{n}", n, treatment={"bandwidth": {"rate": 100_000}}) for n in range(1, 7)]
         last = a_class("default", treatment={"bandwidth": {"rate": rate}})
-        return errors(lowered(asked(voice, *others, last, interfaces=(pvc(),))))
+        return errors(lowered(requested(voice, *others, last, interfaces=(pvc(),))))
 
     assert judged(100_000) == []
     assert judged(101_000) == ["reserved-bandwidth-exceeded"]
 
 
 def test_a_contract_that_the_box_has_stays() -> None:
-    result, box = pushed(asked(GOLD, interfaces=(pvc(),)), ATM + "  vbr-nrt 4000 2000 32\n")
+    result, box = pushed(requested(GOLD, interfaces=(pvc(),)), ATM + "  vbr-nrt 4000 2000 32\n")
 
     assert port(result, PVC).circuit == Contract(vpi=4, vci=108, sustained=2_000_000, peak=4_000_000, burst=32)
     assert "  vbr-nrt 4000 2000 32\n" in box.running_text()
@@ -99,7 +99,7 @@ def test_a_contract_that_the_box_has_stays() -> None:
 
 def test_a_constant_rate_stays_too() -> None:
     held = PLATFORM.parse(ATM + "  cbr 2000\n", "r9", "12.4")
-    wanted = asked(GOLD, interfaces=(pvc(),))
+    wanted = requested(GOLD, interfaces=(pvc(),))
     result = PLATFORM.lower(wanted, held)
     grammar = PLATFORM.grammar
     current = grammar.parse(ATM + "  cbr 2000\n")
@@ -121,7 +121,7 @@ def test_a_constant_rate_stays_too() -> None:
     ids=["other rate", "other circuit", "two circuits"],
 )
 def test_circuits_that_are_not_the_inventorys_are_told(startup: str, code: str) -> None:
-    result = PLATFORM.lower(asked(GOLD, interfaces=(pvc(),)), PLATFORM.parse(startup, "r9", "12.4"))
+    result = PLATFORM.lower(requested(GOLD, interfaces=(pvc(),)), PLATFORM.parse(startup, "r9", "12.4"))
 
     assert errors(result) == [code]
 
@@ -131,7 +131,7 @@ def test_other_circuits_of_an_interface_are_left_alone() -> None:
     startup = ATM + " pvc 4/109\n  service-policy output THEIRS\n"
     current = grammar.parse(startup)
 
-    target = merge(current, grammar.parse(text_of(asked(GOLD, interfaces=(pvc(),)))), grammar)
+    target = merge(current, grammar.parse(text_of(requested(GOLD, interfaces=(pvc(),)))), grammar)
 
     assert not any("109" in line or "THEIRS" in line for line in transition(current, target, grammar))
 
@@ -139,7 +139,7 @@ def test_other_circuits_of_an_interface_are_left_alone() -> None:
 def test_a_circuit_is_shaped_by_a_map_class() -> None:
     cut = EfficiencyRequest(header_compression=True, fragment_bytes=80, blocking_delay=0.01)
 
-    result, box = pushed(asked(GOLD, interfaces=(relayed(efficiency=cut),)), RELAY)
+    result, box = pushed(requested(GOLD, interfaces=(relayed(efficiency=cut),)), RELAY)
 
     assert errors(result) == []
     held = port(result, SUB)
@@ -160,18 +160,18 @@ def test_a_circuit_is_shaped_by_a_map_class() -> None:
         " tx-ring-limit 7\n",
     ):
         assert line in text
-    assert [(f.asked, f.will_be) for f in of(result, "circuits-shaped-beside")] == [("no shaping", "56 kb/s")]
+    assert [(f.requested, f.applied) for f in of(result, "circuits-shaped-beside")] == [("no shaping", "56 kb/s")]
 
 
 def test_values_that_the_box_takes_of_itself_are_not_entered() -> None:
-    assert "frame-relay cir" not in text_of(asked(GOLD, interfaces=(relayed(56_000),)))
-    assert "frame-relay bc" not in text_of(asked(GOLD, interfaces=(relayed(700_000),)))
+    assert "frame-relay cir" not in text_of(requested(GOLD, interfaces=(relayed(56_000),)))
+    assert "frame-relay bc" not in text_of(requested(GOLD, interfaces=(relayed(700_000),)))
 
 
 def test_two_circuits_of_one_interface_have_a_map_class_each() -> None:
     other = relayed(128_000, name="Serial0/0.2", circuit=Circuit(dlci=200))
 
-    result, box = pushed(asked(GOLD, interfaces=(relayed(), other)), RELAY)
+    result, box = pushed(requested(GOLD, interfaces=(relayed(), other)), RELAY)
 
     assert of(result, "circuits-shaped-beside") == []
     assert box.running_text().count("map-class frame-relay") == 2
@@ -185,15 +185,15 @@ def test_a_circuit_without_a_schedule_loses_its_map_class_and_that_is_told() -> 
     startup += "map-class frame-relay SLOW\n frame-relay cir 128000\n"
     wanted = relayed(64_000, schedule=False, recognise=True)
 
-    result = PLATFORM.lower(asked(GOLD, interfaces=(wanted,)), PLATFORM.parse(startup, "r9", "12.4"))
+    result = PLATFORM.lower(requested(GOLD, interfaces=(wanted,)), PLATFORM.parse(startup, "r9", "12.4"))
 
     (finding,) = of(result, "circuit-contract-dropped")
-    assert (finding.severity, finding.asked, finding.will_be) == (Severity.WARNING, "64 kb/s", "56 kb/s")
+    assert (finding.severity, finding.requested, finding.applied) == (Severity.WARNING, "64 kb/s", "56 kb/s")
     assert port(result, SUB).circuit == Contract(dlci=100)
 
 
 def test_a_rate_that_no_map_class_has_is_refused() -> None:
-    assert errors(lowered(asked(GOLD, interfaces=(relayed(45_000_001),)))) == ["circuit-rate-out-of-range"]
+    assert errors(lowered(requested(GOLD, interfaces=(relayed(45_000_001),)))) == ["circuit-rate-out-of-range"]
 
 
 @pytest.mark.parametrize(
@@ -212,9 +212,9 @@ def test_a_rate_that_no_map_class_has_is_refused() -> None:
 def test_one_intent_takes_the_place_of_another(
     startup: str, first: InterfaceRequest, second: InterfaceRequest
 ) -> None:
-    _, box = pushed(asked(GOLD, interfaces=(first,)), startup)
+    _, box = pushed(requested(GOLD, interfaces=(first,)), startup)
 
-    result, _ = pushed(asked(GOLD, interfaces=(second,)), box.running_text())
+    result, _ = pushed(requested(GOLD, interfaces=(second,)), box.running_text())
 
     assert port(result, second.name).egress.policy == (second.output_policy or "QOSFORGE-OUT")
 

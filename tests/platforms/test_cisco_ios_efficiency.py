@@ -15,7 +15,7 @@ from app.plan.model import Efficiency
 from app.plan.request import EfficiencyRequest, InterfaceRequest
 from app.platforms.base import Lowered
 
-from .ios_support import STARTUP, a_class, asked, errors, line, lowered, of, port, pushed, text_of
+from .ios_support import STARTUP, a_class, errors, line, lowered, of, port, pushed, requested, text_of
 
 GOLD = a_class("gold", 5, treatment={"bandwidth": {"rate": 40_000}})
 BUNDLE = STARTUP + "interface Multilink1\n bandwidth 256\n ip address 10.0.3.1 255.255.255.252\n ppp multilink\n"
@@ -36,12 +36,12 @@ def relayed(efficiency: EfficiencyRequest, rate: int = 64_000) -> InterfaceReque
 
 
 def made(interface: InterfaceRequest, image: str = "12.4") -> tuple[Lowered, Efficiency]:
-    result = lowered(asked(GOLD, image=image, interfaces=(interface,)))
+    result = lowered(requested(GOLD, image=image, interfaces=(interface,)))
     return result, port(result, interface.name).efficiency
 
 
 def test_a_bundle_interleaves_its_classes_where_the_image_can() -> None:
-    result, box = pushed(asked(GOLD, interfaces=(bundle(cut(512, 0.016, header_compression=True)),)), BUNDLE)
+    result, box = pushed(requested(GOLD, interfaces=(bundle(cut(512, 0.016, header_compression=True)),)), BUNDLE)
 
     assert port(result, "Multilink1").efficiency == Efficiency(
         header_compression=True,
@@ -59,7 +59,7 @@ def test_a_bundle_interleaves_its_classes_where_the_image_can() -> None:
 def test_an_old_image_interleaves_one_class() -> None:
     startup = BUNDLE.replace("bandwidth 2000", "bandwidth 2000")
 
-    result, box = pushed(asked(GOLD, image="12.2(8)T", interfaces=(bundle(cut(512, 0.016)),)), startup)
+    result, box = pushed(requested(GOLD, image="12.2(8)T", interfaces=(bundle(cut(512, 0.016)),)), startup)
 
     assert not port(result, "Multilink1").efficiency.multiclass
     assert " ppp multilink fragment-delay 16\n" in box.running_text()
@@ -100,21 +100,21 @@ def test_fragments_that_no_method_makes_are_told(prefer: bool, severity: Severit
     result, held = made(line(efficiency=cut(512, 0.016, "frf12", prefer=prefer)))
 
     (finding,) = of(result, "fragmentation-needs-multilink")
-    assert (finding.severity, finding.asked, finding.will_be) == (severity, "512 bytes", "no fragmentation")
+    assert (finding.severity, finding.requested, finding.applied) == (severity, "512 bytes", "no fragmentation")
     assert held == Efficiency()
 
 
 @pytest.mark.parametrize(
-    ("size", "will_be", "told"),
+    ("size", "applied", "told"),
     [(15, None, "no fragmentation"), (16, 16, None), (1600, 1600, None), (1601, 1600, "1600 bytes")],
 )
 def test_frame_relay_fragments_are_never_longer_than_asked(
-    size: int, will_be: int | None, told: str | None
+    size: int, applied: int | None, told: str | None
 ) -> None:
     result, held = made(relayed(cut(size, 0.01)))
 
-    assert (held.frame_relay_fragment, held.fragment_bytes) == (will_be, will_be)
-    assert [f.will_be for f in of(result, "fragment-size-approximate")] == ([told] if told else [])
+    assert (held.frame_relay_fragment, held.fragment_bytes) == (applied, applied)
+    assert [f.applied for f in of(result, "fragment-size-approximate")] == ([told] if told else [])
 
 
 @settings(deadline=None, derandomize=True, database=None)
@@ -134,25 +134,25 @@ def test_a_smaller_mtu_is_the_last_resort_and_told_as_harmful(size: int, held: i
     assert efficiency.ip_mtu == held
     harmful, short = of(result, "ip-mtu-fragments"), of(result, "fragment-size-approximate")
     assert (len(harmful), len(short)) == ((1, 0) if held else (0, 1))
-    assert all(f.severity is Severity.WARNING and f.will_be == f"ip mtu {size}" for f in harmful)
+    assert all(f.severity is Severity.WARNING and f.applied == f"ip mtu {size}" for f in harmful)
 
 
 def test_a_router_takes_the_smaller_mtu() -> None:
-    result, box = pushed(asked(GOLD, interfaces=(line(efficiency=cut(300, 0.0012)),)))
+    result, box = pushed(requested(GOLD, interfaces=(line(efficiency=cut(300, 0.0012)),)))
 
     assert errors(result) == []
     assert " ip mtu 300\n" in box.running_text()
 
 
 def test_frame_relay_compresses_by_a_command_of_its_own() -> None:
-    text = text_of(asked(GOLD, interfaces=(relayed(EfficiencyRequest(header_compression=True)),)))
+    text = text_of(requested(GOLD, interfaces=(relayed(EfficiencyRequest(header_compression=True)),)))
 
     assert "\n frame-relay ip rtp header-compression\n" in text
     assert "iphc-format" not in text
 
 
 def test_a_ring_is_set_on_the_interface() -> None:
-    result, box = pushed(asked(GOLD, interfaces=(line(efficiency=EfficiencyRequest(transmit_ring=3)),)))
+    result, box = pushed(requested(GOLD, interfaces=(line(efficiency=EfficiencyRequest(transmit_ring=3)),)))
 
     assert port(result).egress.transmit_ring == 3
     assert " tx-ring-limit 3\n" in box.running_text()
@@ -164,11 +164,11 @@ def test_a_ring_is_set_on_the_interface() -> None:
 )
 def test_a_ring_that_an_interface_does_not_have_is_told(name: str, packets: int, prefer: bool) -> None:
     wanted = EfficiencyRequest(transmit_ring=packets, transmit_ring_prefer=prefer)
-    result = lowered(asked(GOLD, interfaces=(line(name, efficiency=wanted),)))
+    result = lowered(requested(GOLD, interfaces=(line(name, efficiency=wanted),)))
 
     (finding,) = of(result, "transmit-ring-unsupported")
     assert finding.severity is (Severity.WARNING if prefer else Severity.ERROR)
-    assert finding.asked == f"{packets} packets"
+    assert finding.requested == f"{packets} packets"
     assert port(result, name).egress.transmit_ring is None
 
 
@@ -177,7 +177,7 @@ def test_headers_are_not_compressed_where_the_framing_does_not(framing: Framing)
     circuit = Circuit(vpi=4, vci=108) if framing is Framing.ATM else None
     wanted = EfficiencyRequest(header_compression=True)
 
-    result = lowered(asked(interfaces=(line(framing=framing, circuit=circuit, efficiency=wanted),)))
+    result = lowered(requested(interfaces=(line(framing=framing, circuit=circuit, efficiency=wanted),)))
 
     assert port(result).efficiency.header_compression is False
     (finding,) = of(result, "header-compression-unsupported")

@@ -20,7 +20,6 @@ from .ios_support import (
     PHYSICS,
     TRAINS,
     a_class,
-    asked,
     errors,
     lan,
     line,
@@ -29,6 +28,7 @@ from .ios_support import (
     port,
     pushed,
     queues,
+    requested,
     rest,
     text_of,
 )
@@ -47,12 +47,12 @@ def child(egress: Egress, position: int = 0) -> Egress:
 def test_a_bounded_class_is_shaped_to_its_share(image: str) -> None:
     wanted = a_class("a", 3, treatment={"bandwidth": {"percent": 40}, "bounded": True})
 
-    result, box = pushed(asked(wanted, image=image))
+    result, box = pushed(requested(wanted, image=image))
 
     assert queues(result)[0].shape_rate == 800_000
     assert "  shape average 800000\n" in box.running_text()
     (finding,) = of(result, "bounded-by-shape")
-    assert (finding.severity, finding.asked, finding.will_be) == (
+    assert (finding.severity, finding.requested, finding.applied) == (
         Severity.INFO,
         "at most 40 % of 2 Mb/s",
         "shape average 800000",
@@ -62,30 +62,30 @@ def test_a_bounded_class_is_shaped_to_its_share(image: str) -> None:
 def test_the_oldest_trains_shape_to_multiples_of_8000() -> None:
     wanted = a_class("a", 3, treatment={"bandwidth": {"percent": 33}, "bounded": True})
 
-    result, _ = pushed(asked(wanted, image="12.1(5)T"))
+    result, _ = pushed(requested(wanted, image="12.1(5)T"))
 
     assert queues(result)[0].shape_rate == 656_000
     (finding,) = of(result, "shape-approximate")
-    assert (finding.asked, finding.will_be) == ("660000 b/s", "656000 b/s")
+    assert (finding.requested, finding.applied) == ("660000 b/s", "656000 b/s")
 
 
 def test_a_class_is_shaped_to_the_lower_of_its_share_and_its_shape() -> None:
     wanted = {"bandwidth": {"percent": 40}, "bounded": True, "shape": {"rate": "500 kb/s"}}
 
-    assert queues(lowered(asked(a_class("a", 3, treatment=wanted))))[0].shape_rate == 500_000
+    assert queues(lowered(requested(a_class("a", 3, treatment=wanted))))[0].shape_rate == 500_000
 
 
 def test_a_bounded_priority_class_is_told_when_it_is_bounded() -> None:
     wanted = a_class("a", 5, treatment={"priority": {"percent": 20}, "bounded": True})
 
-    result, _ = pushed(asked(wanted))
+    result, _ = pushed(requested(wanted))
 
     assert [f.severity for f in of(result, "bounded-under-congestion")] == [Severity.WARNING]
 
 
 @pytest.mark.parametrize("image", SHAPING)
 def test_children_are_a_policy_inside_their_class(image: str) -> None:
-    result, box = pushed(asked(PHYSICS, LIBRARY, image=image))
+    result, box = pushed(requested(PHYSICS, LIBRARY, image=image))
 
     inside = child(port(result).egress)
     assert inside.policy == "QOSFORGE-OUT-physics"
@@ -99,25 +99,25 @@ def test_children_are_a_policy_inside_their_class(image: str) -> None:
 
 
 def test_shares_of_a_tree_are_parts_of_the_link() -> None:
-    result = lowered(asked(PHYSICS, LIBRARY))
+    result = lowered(requested(PHYSICS, LIBRARY))
 
     near = {f.traffic_class: f for f in result.fidelity if f.traffic_class != "default"}
-    assert {name: round(f.will_be_percent or 0, 4) for name, f in near.items()} == {
+    assert {name: round(f.applied_percent or 0, 4) for name, f in near.items()} == {
         "physics": 40,
         "physics-voice": 8,
         "physics-data": 20,
         "library": 30,
         "library-web": 18,
     }
-    assert all(f.asked_percent == pytest.approx(f.will_be_percent) for f in near.values())
+    assert all(f.requested_percent == pytest.approx(f.applied_percent) for f in near.values())
     assert near["physics"].fidelity is Fidelity.EXACT
     assert near["library"].fidelity is Fidelity.APPROXIMATE
 
 
 def test_a_class_that_may_borrow_is_bounded_by_the_policy_inside_it() -> None:
-    (finding,) = of(lowered(asked(LIBRARY)), "parent-bounded")
+    (finding,) = of(lowered(requested(LIBRARY)), "parent-bounded")
 
-    assert (finding.severity, finding.asked, finding.will_be) == (
+    assert (finding.severity, finding.requested, finding.applied) == (
         Severity.WARNING,
         "30 % of 2 Mb/s and what others leave",
         "at most 600 kb/s (shape average 600000)",
@@ -125,7 +125,7 @@ def test_a_class_that_may_borrow_is_bounded_by_the_policy_inside_it() -> None:
 
 
 def test_a_child_takes_its_share_of_what_its_parent_is_shaped_to() -> None:
-    result = lowered(asked(PHYSICS, image="12.1(5)T"))
+    result = lowered(requested(PHYSICS, image="12.1(5)T"))
 
     inside = child(port(result).egress).scheduler
     assert inside is not None
@@ -139,8 +139,8 @@ def test_a_child_takes_its_share_of_what_its_parent_is_shaped_to() -> None:
 def test_children_need_shaping_and_no_priority() -> None:
     first = PHYSICS.model_copy(update={"treatment": a_class("x", treatment={"priority": {"percent": 9}}).treatment})
 
-    assert "shape-unsupported" in errors(lowered(asked(PHYSICS, image=BEFORE_LLQ)))
-    result = lowered(asked(first))
+    assert "shape-unsupported" in errors(lowered(requested(PHYSICS, image=BEFORE_LLQ)))
+    result = lowered(requested(first))
     assert errors(result) == ["children-unsupported"]
     assert queues(result)[0].child is None
 
@@ -152,7 +152,7 @@ def test_children_need_shaping_and_no_priority() -> None:
 def test_a_shaped_port_has_the_policy_inside_the_one_that_shapes(image: str) -> None:
     wanted = a_class("a", 3, treatment={"bandwidth": {"percent": 40}})
 
-    result, box = pushed(asked(wanted, image=image, interfaces=(FAST,)))
+    result, box = pushed(requested(wanted, image=image, interfaces=(FAST,)))
 
     egress = port(result, "FastEthernet0/1").egress
     assert (egress.policy, child(egress).policy) == ("QOSFORGE-OUT-PORT", "QOSFORGE-OUT-SHAPED")
@@ -160,15 +160,15 @@ def test_a_shaped_port_has_the_policy_inside_the_one_that_shapes(image: str) -> 
         "policy-map QOSFORGE-OUT-PORT\n class class-default\n"
         "  shape average 8000000\n  service-policy QOSFORGE-OUT-SHAPED\n"
     ) in box.running_text()
-    assert [f.will_be for f in of(result, "port-shaped")] == ["shape average 8000000"]
-    assert [f.will_be_percent for f in result.fidelity] == pytest.approx([40, 60])
+    assert [f.applied for f in of(result, "port-shaped")] == ["shape average 8000000"]
+    assert [f.applied_percent for f in result.fidelity] == pytest.approx([40, 60])
     assert port(result, "FastEthernet0/1").bandwidth_kbps == 100_000
 
 
 def test_shares_of_a_shaped_port_are_of_the_shaped_rate() -> None:
     wanted = a_class("a", 3, treatment={"bandwidth": {"percent": 40}})
 
-    result = lowered(asked(wanted, image="12.1(5)T", interfaces=(FAST,)))
+    result = lowered(requested(wanted, image="12.1(5)T", interfaces=(FAST,)))
 
     inside = child(port(result, "FastEthernet0/1").egress).scheduler
     assert inside is not None
@@ -180,7 +180,7 @@ def test_a_subinterface_is_shaped_so_that_its_policy_works(image: str) -> None:
     below = line("FastEthernet0/1.7", 100_000_000, framing=Framing.ETHERNET)
 
     result, box = pushed(
-        asked(a_class("a", 3, treatment={"priority": {"percent": 30}}), image=image, interfaces=(below,))
+        requested(a_class("a", 3, treatment={"priority": {"percent": 30}}), image=image, interfaces=(below,))
     )
 
     assert child(port(result, "FastEthernet0/1.7").egress).policy == "QOSFORGE-OUT-SHAPED"
@@ -189,7 +189,7 @@ def test_a_subinterface_is_shaped_so_that_its_policy_works(image: str) -> None:
 
 @pytest.mark.parametrize(("image", "deep"), [(OLD, False), ("12.4(24)T", True), (MODERN, True)])
 def test_policies_nest_as_deep_as_the_image_lets_them(image: str, deep: bool) -> None:
-    request = asked(PHYSICS, image=image, interfaces=(FAST,))
+    request = requested(PHYSICS, image=image, interfaces=(FAST,))
 
     result = lowered(request)
 
@@ -202,13 +202,13 @@ def test_policies_nest_as_deep_as_the_image_lets_them(image: str, deep: bool) ->
     else:
         (finding,) = of(result, "policy-too-deep")
         assert "2 deep" in finding.message
-        assert finding.asked == "3 levels"
+        assert finding.requested == "3 levels"
 
 
 def test_a_port_that_cannot_be_shaped_is_served_without() -> None:
     wanted = line("FastEthernet0/1", 100_000_000, usable=7_000, shape=7_000, framing=Framing.ETHERNET)
 
-    result = lowered(asked(interfaces=(wanted,)))
+    result = lowered(requested(interfaces=(wanted,)))
 
     assert errors(result) == ["shape-unsupported"]
     assert port(result, "FastEthernet0/1").egress.policy == "QOSFORGE-OUT"
@@ -221,11 +221,11 @@ def test_one_name_stands_for_one_content() -> None:
     wanted = a_class("a", 3, treatment={"bandwidth": {"percent": 33}})
     slow, alike = line("Serial0/1", 1_000_000), line("Serial0/2", 2_000_000)
 
-    result = lowered(asked(wanted, image="12.1", interfaces=(line(), slow, alike)))
+    result = lowered(requested(wanted, image="12.1", interfaces=(line(), slow, alike)))
 
     names = [port(result, name).egress.policy for name in ("Serial0/0", "Serial0/1", "Serial0/2")]
     assert names == ["QOSFORGE-OUT", "QOSFORGE-OUT-Serial0-1", "QOSFORGE-OUT"]
-    pushed(asked(wanted, image="12.1", interfaces=(line(), slow)))
+    pushed(requested(wanted, image="12.1", interfaces=(line(), slow)))
 
 
 def test_names_of_generated_policies_fit() -> None:
@@ -233,7 +233,7 @@ def test_names_of_generated_policies_fit() -> None:
     wanted = PHYSICS.model_copy(update={"name": long})
     fast = FAST.model_copy(update={"output_policy": "P" * 40})
 
-    result, _ = pushed(asked(wanted, image=MODERN, interfaces=(fast, line(output_policy="P" * 39))))
+    result, _ = pushed(requested(wanted, image=MODERN, interfaces=(fast, line(output_policy="P" * 39))))
 
     egress = port(result, "FastEthernet0/1").egress
     policies = [egress.policy, child(egress).policy, child(child(egress)).policy]
@@ -255,7 +255,7 @@ def test_a_marked_child_is_told_on_input_as_part_of_its_parent() -> None:
         children=(inner, rest()),
     )
 
-    result, _ = pushed(asked(outer, interfaces=(line(), lan())))
+    result, _ = pushed(requested(outer, interfaces=(line(), lan())))
 
     rules = port(result, "FastEthernet0/0").ingress.rules
     assert [(r.name, r.any_of, r.set_dscp) for r in rules] == [
@@ -267,7 +267,7 @@ def test_a_marked_child_is_told_on_input_as_part_of_its_parent() -> None:
 def test_the_rest_of_a_class_takes_the_mark_of_its_default() -> None:
     outer = LIBRARY.model_copy(update={"children": (LIBRARY.children[0], a_class("default", mark={"dscp": "cs1"}))})
 
-    result = lowered(asked(outer, interfaces=(line(), lan())))
+    result = lowered(requested(outer, interfaces=(line(), lan())))
 
     assert [(r.name, r.set_dscp) for r in port(result, "FastEthernet0/0").ingress.rules] == [("library", 8)]
 
@@ -278,7 +278,7 @@ def test_behind_the_edge_a_class_is_told_by_all_marks_below_it() -> None:
         update={"mark": a_class("x", mark={"precedence": 2}).mark, "children": (inner, rest())}
     )
 
-    result, _ = pushed(asked(outer, role=Role.MIDDLE))
+    result, _ = pushed(requested(outer, role=Role.MIDDLE))
 
     assert port(result).egress.rules[0].any_of == (Term(precedence=(2,)), Term(dscp=(46,)))
     assert child(port(result).egress).rules[0].any_of == (Term(dscp=(46,)),)
@@ -302,7 +302,7 @@ def test_a_child_that_cannot_be_told_on_input_is_refused(
     below = a_class("inner", terms=(inner,), mark={"dscp": "ef"})
     above = a_class("outer", terms=(outer,), treatment={"bandwidth": {"percent": 20}}, children=(below, rest()))
 
-    result = lowered(asked(above, interfaces=(line(), lan())))
+    result = lowered(requested(above, interfaces=(line(), lan())))
 
     assert [f.message for f in of(result, "match-combination-unsupported")] == ([told] if told else [])
     if told is None:
@@ -340,7 +340,7 @@ def test_policies_inside_classes_are_read_and_a_loop_is_reported() -> None:
 
 
 def test_blocks_name_the_class_and_stand_before_what_refers_to_them() -> None:
-    request = asked(PHYSICS)
+    request = requested(PHYSICS)
     result = lowered(request)
 
     made = PLATFORM.blocks(result.plan, result, request)
@@ -359,7 +359,7 @@ def test_blocks_name_the_class_and_stand_before_what_refers_to_them() -> None:
     ],
 )
 def test_counters_are_those_of_the_classes_at_every_depth(interface: InterfaceRequest, classes: list[str]) -> None:
-    result, box = pushed(asked(PHYSICS, image=MODERN, interfaces=(interface,)))
+    result, box = pushed(requested(PHYSICS, image=MODERN, interfaces=(interface,)))
     (command,) = PLATFORM.counter_commands(result.plan)
 
     counts = PLATFORM.read_counters({command: box.new_shell("u").feed(command).text}, result.plan)

@@ -16,7 +16,7 @@ from app.plan.request import Term as Alternative
 from app.platforms.cisco_ios import PLATFORM
 from app.platforms.mqc.access_lists import ipv6_entries
 
-from .ios_support import STARTUP, a_class, asked, errors, lan, line, lowered, of, port, pushed, text_of
+from .ios_support import STARTUP, a_class, errors, lan, line, lowered, of, port, pushed, requested, text_of
 
 SHARE = {"bandwidth": {"rate": 200_000}}
 SIX = Alternative(source=("2001:db8::/32",), protocol=(6,), destination_port=((80, 80),))
@@ -55,7 +55,7 @@ def held(text: str) -> tuple[tuple[Term, ...], tuple[Term, ...]]:
 def test_prefixes_of_ipv6_stand_in_lists_of_their_own(
     terms: tuple[Alternative, ...], none_of: tuple[Alternative, ...]
 ) -> None:
-    wanted = asked(gold(*terms, none_of=none_of))
+    wanted = requested(gold(*terms, none_of=none_of))
     result = lowered(wanted)
     rule = port(result).egress.rules[0]
 
@@ -68,7 +68,7 @@ def test_prefixes_of_ipv6_stand_in_lists_of_their_own(
 
 
 def test_a_list_is_written_as_the_box_prints_it() -> None:
-    text = text_of(asked(gold(SIX, Alternative(destination=("2001:db8::9/128",)), FOUR)))
+    text = text_of(requested(gold(SIX, Alternative(destination=("2001:db8::9/128",)), FOUR)))
 
     assert text.startswith(
         "ip access-list extended QOSFORGE-gold\n permit ip 10.1.0.0 0.0.255.255 any\n!\n"
@@ -83,8 +83,8 @@ def test_a_list_is_written_as_the_box_prints_it() -> None:
 
 def test_a_delta_and_its_inverse_know_lists_of_ipv6() -> None:
     grammar = PLATFORM.grammar
-    current = grammar.parse(STARTUP + text_of(asked(gold(SIX))))
-    other = text_of(asked(gold(Alternative(source=("2001:db8:1::/48",)))))
+    current = grammar.parse(STARTUP + text_of(requested(gold(SIX))))
+    other = text_of(requested(gold(Alternative(source=("2001:db8:1::/48",)))))
 
     target = merge(current, grammar.parse(other), grammar)
 
@@ -109,7 +109,7 @@ def test_a_delta_and_its_inverse_know_lists_of_ipv6() -> None:
     ids=["joined with both versions", "both versions and none"],
 )
 def test_what_no_lists_hold_is_refused(wanted: ClassRequest) -> None:
-    assert errors(lowered(asked(wanted))) == ["match-combination-unsupported"]
+    assert errors(lowered(requested(wanted))) == ["match-combination-unsupported"]
 
 
 @pytest.mark.parametrize(
@@ -118,13 +118,13 @@ def test_what_no_lists_hold_is_refused(wanted: ClassRequest) -> None:
 def test_prefixes_of_ipv6_need_their_train(image: str, refused: bool) -> None:
     wanted = a_class("gold", terms=(SIX,))
 
-    assert errors(lowered(asked(wanted, image=image))) == (["match-ipv6-unsupported"] if refused else [])
+    assert errors(lowered(requested(wanted, image=image))) == (["match-ipv6-unsupported"] if refused else [])
 
 
 def test_an_output_that_asks_for_marks_has_class_maps_of_its_own() -> None:
     marked = a_class("gold", terms=(FOUR,), mark={"dscp": 46}, treatment={"bandwidth": {"percent": 20}})
     plain = a_class("plain", terms=(Alternative(dscp=(8,)),), treatment={"bandwidth": {"percent": 20}})
-    wanted = asked(marked, plain, interfaces=(lan(), line(by_mark=True), line("Serial0/1", 1_000_000)))
+    wanted = requested(marked, plain, interfaces=(lan(), line(by_mark=True), line("Serial0/1", 1_000_000)))
 
     result, box = pushed(wanted)
 
@@ -141,7 +141,7 @@ def test_an_output_that_asks_for_marks_has_class_maps_of_its_own() -> None:
 def test_an_edge_without_inputs_needs_no_class_map_but_that_of_the_mark() -> None:
     wanted = a_class("gold", terms=(FOUR,), mark={"dscp": 46}, treatment=SHARE)
 
-    (rule,) = port(lowered(asked(wanted, interfaces=(line(by_mark=True),)))).egress.rules
+    (rule,) = port(lowered(requested(wanted, interfaces=(line(by_mark=True),)))).egress.rules
 
     assert (rule.name, rule.any_of) == ("gold", (Term(dscp=(46,)),))
 
@@ -235,7 +235,7 @@ def test_what_people_wrote_is_read_and_the_rest_reported() -> None:
     ("startup", "warned"), [(STARTUP, False), (STARTUP.replace("ip cef\n", ""), True), (None, False)]
 )
 def test_recognition_needs_express_forwarding(startup: str | None, warned: bool) -> None:
-    wanted = asked(gold(Alternative(application="http")))
+    wanted = requested(gold(Alternative(application="http")))
     running = PLATFORM.parse(startup, "r9", "12.4") if startup else None
 
     found = of(PLATFORM.lower(wanted, running), "nbar-needs-cef")

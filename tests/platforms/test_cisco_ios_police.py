@@ -22,7 +22,6 @@ from .ios_support import (
     STARTUP,
     TRAINS,
     a_class,
-    asked,
     errors,
     lan,
     line,
@@ -30,6 +29,7 @@ from .ios_support import (
     of,
     port,
     pushed,
+    requested,
     rest,
 )
 
@@ -49,7 +49,7 @@ def ingress(result: Lowered) -> tuple[Rule, ...]:
 
 @pytest.mark.parametrize("image", POLICING)
 def test_one_bucket(image: str) -> None:
-    result, box = pushed(asked(policed(burst="9 kB"), image=image, interfaces=BOTH))
+    result, box = pushed(requested(policed(burst="9 kB"), image=image, interfaces=BOTH))
 
     assert ingress(result)[0].police == Policer(rate=64_000, burst=9000)
     text = " ".join(box.running_text().split())
@@ -61,7 +61,7 @@ def test_one_bucket(image: str) -> None:
 def test_two_buckets_of_one_rate(image: str) -> None:
     wanted = policed(burst="4 kB", excess_burst="4 kB", exceed={"precedence": 1}, violate="drop")
 
-    result, _ = pushed(asked(wanted, image=image, interfaces=BOTH))
+    result, _ = pushed(requested(wanted, image=image, interfaces=BOTH))
 
     assert ingress(result)[0].police == Policer(
         rate=64_000, burst=4000, excess_burst=4000, exceed=Action(set_precedence=1), violate=DROP
@@ -70,7 +70,7 @@ def test_two_buckets_of_one_rate(image: str) -> None:
 
 @pytest.mark.parametrize("image", POLICING)
 def test_a_second_bucket_stays_one_where_both_outcomes_are_alike(image: str) -> None:
-    result, _ = pushed(asked(policed(burst="4 kB", excess_burst="4 kB"), image=image, interfaces=BOTH))
+    result, _ = pushed(requested(policed(burst="4 kB", excess_burst="4 kB"), image=image, interfaces=BOTH))
 
     assert ingress(result)[0].police == Policer(rate=64_000, burst=4000, excess_burst=4000)
 
@@ -81,7 +81,7 @@ def test_two_rates_and_every_action(image: str) -> None:
         peak_rate="128 kb/s", conform={"remark": "af31"}, exceed={"remark": "af32"}, violate={"remark": "af33"}
     )
 
-    result, box = pushed(asked(wanted, image=image, interfaces=BOTH))
+    result, box = pushed(requested(wanted, image=image, interfaces=BOTH))
 
     assert ingress(result)[0].police == Policer(
         rate=64_000,
@@ -97,7 +97,7 @@ def test_two_rates_and_every_action(image: str) -> None:
 
 @pytest.mark.parametrize("image", TWO_RATES)
 def test_what_exceeds_may_be_sent_as_it_is(image: str) -> None:
-    result, _ = pushed(asked(policed(exceed="transmit"), image=image, interfaces=BOTH))
+    result, _ = pushed(requested(policed(exceed="transmit"), image=image, interfaces=BOTH))
 
     assert ingress(result)[0].police == Policer(rate=64_000, burst=2000, exceed=TRANSMIT)
 
@@ -105,7 +105,7 @@ def test_what_exceeds_may_be_sent_as_it_is(image: str) -> None:
 @pytest.mark.parametrize("image", [OLD, MODERN, "12.1(5)T"])
 def test_the_class_of_everything_else_is_policed_on_output(image: str) -> None:
     result, box = pushed(
-        asked(a_class("a", 3), rest(police={"rate": "64 kb/s", "direction": "output"}), image=image)
+        requested(a_class("a", 3), rest(police={"rate": "64 kb/s", "direction": "output"}), image=image)
     )
 
     assert port(result).egress.rules[-1] == Rule(
@@ -128,7 +128,7 @@ def test_the_class_of_everything_else_is_policed_on_output(image: str) -> None:
     ],
 )
 def test_what_the_image_does_not_take_is_refused(police: dict[str, Any], image: str, why: str) -> None:
-    result = lowered(asked(policed(**police), image=image, interfaces=BOTH))
+    result = lowered(requested(policed(**police), image=image, interfaces=BOTH))
 
     assert "police-unsupported" in errors(result)
     assert any(why in f.message for f in of(result, "police-unsupported"))
@@ -146,8 +146,8 @@ def test_a_cos_is_marked_where_frames_are_tagged() -> None:
     )
     fast = line("FastEthernet0/1", 100_000_000, framing=Framing.ETHERNET)
 
-    assert errors(lowered(asked(wanted, interfaces=(fast,)))) == ["police-unsupported"]
-    result, _ = pushed(asked(wanted, interfaces=(fast.model_copy(update={"tagged": True}),)))
+    assert errors(lowered(requested(wanted, interfaces=(fast,)))) == ["police-unsupported"]
+    result, _ = pushed(requested(wanted, interfaces=(fast.model_copy(update={"tagged": True}),)))
     assert port(result, "FastEthernet0/1").egress.rules[0].police == Policer(
         rate=64_000, burst=2000, exceed=Action(set_cos=1)
     )
@@ -161,7 +161,7 @@ def test_a_cos_is_marked_where_frames_are_tagged() -> None:
     [("12.1(5)T", "set ip precedence 4"), ("12.2(8)T", "set ip precedence 4"), (OLD, "set precedence 4")],
 )
 def test_a_precedence_is_marked_as_the_train_spells_it(image: str, words: str) -> None:
-    result, box = pushed(asked(a_class("a", 3, mark={"precedence": 4}), image=image, interfaces=BOTH))
+    result, box = pushed(requested(a_class("a", 3, mark={"precedence": 4}), image=image, interfaces=BOTH))
 
     assert ingress(result)[0].set_precedence == 4
     assert f"  {words}\n" in box.running_text()
@@ -239,7 +239,7 @@ interface FastEthernet0/0
     ],
 )
 def test_a_policer_by_hand_is_replaced_and_comes_back(image: str, police: dict[str, Any]) -> None:
-    pushed(asked(policed(**police), image=image, interfaces=(lan(),)), SEVERAL_ACTIONS)
+    pushed(requested(policed(**police), image=image, interfaces=(lan(),)), SEVERAL_ACTIONS)
 
 
 def test_actions_that_go_are_taken_back_before_others_come() -> None:
@@ -296,7 +296,7 @@ def test_any_policer_is_refused_or_held(image: str, exceed: Any, violate: Any, b
     if buckets != "one":
         more |= {"violate": "drop" if exceed == "drop" else violate}
         more |= {"excess_burst": "5 kB"} if buckets == "two" else {"peak_rate": "256 kb/s"}
-    request = asked(
+    request = requested(
         a_class("a", 3, treatment={"bandwidth": {"percent": 10}, "police": {"rate": "64 kb/s", **more}}),
         image=image,
         interfaces=BOTH,

@@ -20,7 +20,6 @@ from .ios_support import (
     STARTUP,
     TRAINS,
     a_class,
-    asked,
     errors,
     line,
     lowered,
@@ -28,6 +27,7 @@ from .ios_support import (
     port,
     pushed,
     queues,
+    requested,
     rest,
     text_of,
 )
@@ -79,7 +79,7 @@ def test_an_image_has_what_came_with_its_train(image: str, onset: str, has: bool
 @pytest.mark.parametrize("top", [{"bandwidth": {"rate": 800_000}}, {"priority": {"rate": 800_000}}])
 @pytest.mark.parametrize("image", [t for t in TRAINS if t != BEFORE_LLQ])
 def test_three_quarters_of_a_link_may_be_reserved(image: str, top: dict[str, Any]) -> None:
-    result, _ = pushed(asked(*seven(top), image=image))
+    result, _ = pushed(requested(*seven(top), image=image))
 
     assert errors(result) == []
     assert shares(result) == [(KBPS, 800), *[(KBPS, 100)] * 7]
@@ -96,14 +96,14 @@ def test_three_quarters_of_a_link_may_be_reserved(image: str, top: dict[str, Any
     ],
 )
 def test_one_more_kilobit_is_refused_before_hqf(image: str, features: frozenset[str], refused: bool) -> None:
-    request = asked(*seven({"priority": {"rate": 801_000}}), image=image, features=features)
+    request = requested(*seven({"priority": {"rate": 801_000}}), image=image, features=features)
 
     result = lowered(request)
 
     assert errors(result) == (["reserved-bandwidth-exceeded"] if refused else [])
     if refused:
         (finding,) = of(result, "reserved-bandwidth-exceeded")
-        assert (finding.asked, finding.will_be) == ("1501 kb/s", "at most 1500 kb/s")
+        assert (finding.requested, finding.applied) == ("1501 kb/s", "at most 1500 kb/s")
     else:
         pushed(request)
 
@@ -113,22 +113,22 @@ def test_what_the_interface_lets_be_reserved_is_respected_and_stays() -> None:
     more = STARTUP.replace(" bandwidth 2000\n", " bandwidth 2000\n max-reserved-bandwidth 90\n")
     less = more.replace("bandwidth 90", "bandwidth 80")
 
-    result, box = pushed(asked(*classes), more)
+    result, box = pushed(requested(*classes), more)
 
     assert errors(result) == []
     assert port(result).reservable_percent == 90
     assert " max-reserved-bandwidth 90\n" in box.running_text()
-    assert errors(lowered(asked(*classes))) == ["reserved-bandwidth-exceeded"]
+    assert errors(lowered(requested(*classes))) == ["reserved-bandwidth-exceeded"]
     with pytest.raises(AssertionError):
-        pushed(asked(*classes), less)
+        pushed(requested(*classes), less)
 
 
 def test_all_of_a_link_with_hqf_and_no_more() -> None:
     whole = (a_class("a", 5, treatment={"bandwidth": {"percent": 60}}), rest(bandwidth={"percent": 40}))
     more = (a_class("a", 5, treatment={"bandwidth": {"percent": 61}}), rest(bandwidth={"percent": 40}))
 
-    assert errors(pushed(asked(*whole, image=MODERN))[0]) == []
-    assert errors(lowered(asked(*more, image=MODERN))) == ["reserved-bandwidth-exceeded"]
+    assert errors(pushed(requested(*whole, image=MODERN))[0]) == []
+    assert errors(lowered(requested(*more, image=MODERN))) == ["reserved-bandwidth-exceeded"]
 
 
 # -- units -------------------------------------------------------------------------------------------------
@@ -142,7 +142,7 @@ def test_percents_become_kilobits_where_the_train_has_none(image: str) -> None:
     startup = STARTUP.replace("bandwidth 2000", "bandwidth 256")
     web = a_class("web", 3, treatment={"bandwidth": {"percent": 33}})
 
-    result, _ = pushed(asked(VOICE, web, image=image, interfaces=(odd,)), startup)
+    result, _ = pushed(requested(VOICE, web, image=image, interfaces=(odd,)), startup)
 
     if train(image).since("12.2(2)T"):
         assert shares(result) == [(PERCENT, 33), (PERCENT, 33), None]
@@ -151,34 +151,34 @@ def test_percents_become_kilobits_where_the_train_has_none(image: str) -> None:
     web_share = shares(result)[1]
     assert web_share == (KBPS, 84)
     told = [f for f in of(result, "share-in-kbps") if f.traffic_class == "web"]
-    assert [(f.asked, f.will_be) for f in told] == [("33 % of 256 kb/s = 84.48 kb/s", "84 kb/s")]
+    assert [(f.requested, f.applied) for f in told] == [("33 % of 256 kb/s = 84.48 kb/s", "84 kb/s")]
     web_fidelity = next(f for f in result.fidelity if f.traffic_class == "web")
     assert web_fidelity.fidelity is Fidelity.APPROXIMATE
-    assert web_fidelity.asked_percent == pytest.approx(33)
-    assert web_fidelity.will_be_percent == pytest.approx(100 * 84 / 256, abs=0.01)
+    assert web_fidelity.requested_percent == pytest.approx(33)
+    assert web_fidelity.applied_percent == pytest.approx(100 * 84 / 256, abs=0.01)
 
 
 def test_what_is_left_keeps_its_proportions_within_the_reservable_part() -> None:
     web = a_class("web", 3, treatment={"bandwidth": {"remaining_percent": 70}})
     classes = (VOICE, web, rest(bandwidth={"remaining_percent": 30}))
 
-    old, _ = pushed(asked(*classes, image="12.1(5)T"))
-    new, _ = pushed(asked(*classes, image="12.2(8)T"))
+    old, _ = pushed(requested(*classes, image="12.1(5)T"))
+    new, _ = pushed(requested(*classes, image="12.2(8)T"))
 
     # 75 % of 2000 kb/s without the 660 of the priority class, 7 to 3.
     assert shares(old) == [(KBPS, 660), (KBPS, 588), (KBPS, 252)]
     assert shares(new) == [(PERCENT, 33), (REMAINING, 70), (REMAINING, 30)]
-    assert [f.will_be_percent for f in old.fidelity] == pytest.approx([33, 46.9, 20.1])
-    assert [f.will_be_percent for f in new.fidelity] == pytest.approx([33, 46.9, 20.1])
+    assert [f.applied_percent for f in old.fidelity] == pytest.approx([33, 46.9, 20.1])
+    assert [f.applied_percent for f in new.fidelity] == pytest.approx([33, 46.9, 20.1])
 
 
 def test_the_rest_gets_its_part_when_what_is_left_is_reserved() -> None:
     web = a_class("web", 3, treatment={"bandwidth": {"remaining_percent": 90}})
 
-    result = lowered(asked(VOICE, web, image="12.1"))
+    result = lowered(requested(VOICE, web, image="12.1"))
 
     assert shares(result) == [(KBPS, 660), (KBPS, 756), (KBPS, 84)]
-    assert [f.will_be_percent for f in result.fidelity] == pytest.approx([33, 60.3, 6.7])
+    assert [f.applied_percent for f in result.fidelity] == pytest.approx([33, 60.3, 6.7])
 
 
 @pytest.mark.parametrize("image", TRAINS)
@@ -189,16 +189,16 @@ def test_weights_become_ratios_percents_or_kilobits(image: str) -> None:
         rest(bandwidth={"weight": 2}),
     )
 
-    result, _ = pushed(asked(*classes, image=image))
+    result, _ = pushed(requested(*classes, image=image))
 
     if train(image).since("12.4(20)T"):
         assert shares(result) == [(ShareUnit.WEIGHT, 3), (ShareUnit.WEIGHT, 2), (ShareUnit.WEIGHT, 2)]
-        assert "  bandwidth remaining ratio 3\n" in text_of(asked(*classes, image=image))
+        assert "  bandwidth remaining ratio 3\n" in text_of(requested(*classes, image=image))
     elif train(image).since("12.2(2)T"):
         # 42.86, 28.57, 28.57: the largest remainder goes up first.
         assert shares(result) == [(REMAINING, 43), (REMAINING, 29), (REMAINING, 28)]
         told = of(result, "weight-as-percent")
-        assert (told[0].asked, told[0].will_be) == (
+        assert (told[0].requested, told[0].applied) == (
             "weight 3 of 7 = 42.86 % of what priority leaves",
             "43 % of what priority leaves",
         )
@@ -213,7 +213,7 @@ def test_no_weight_is_rounded_away_and_the_sum_stays() -> None:
         *(a_class(f"small{p}", p, treatment={"bandwidth": {"weight": 1}}) for p in (1, 2)),
     )
 
-    result = lowered(asked(*classes))
+    result = lowered(requested(*classes))
 
     assert shares(result) == [(REMAINING, 97), (REMAINING, 1), (REMAINING, 1), None]
 
@@ -223,12 +223,14 @@ def test_a_share_that_misses_by_more_than_the_tolerance_is_an_error() -> None:
         a_class("large", 3, treatment={"bandwidth": {"weight": 1000}}),
         *(a_class(f"small{p}", p, treatment={"bandwidth": {"weight": 1}}) for p in range(3)),
     )
-    tight = asked(*classes).model_copy(update={"tolerance": 0.001})
+    tight = requested(*classes).model_copy(update={"tolerance": 0.001})
 
     result = lowered(tight)
 
     assert {f.traffic_class for f in of(result, "share-out-of-tolerance")} >= {"large", "small0"}
-    assert all(f.severity is Severity.ERROR and f.asked and f.will_be for f in of(result, "share-out-of-tolerance"))
+    assert all(
+        f.severity is Severity.ERROR and f.requested and f.applied for f in of(result, "share-out-of-tolerance")
+    )
 
 
 # -- priority where there is none --------------------------------------------------------------------------
@@ -236,13 +238,13 @@ def test_a_share_that_misses_by_more_than_the_tolerance_is_an_error() -> None:
 
 @pytest.mark.parametrize("image", ["12.0", "12.0(5)T", "12.0(28)"])
 def test_a_train_without_priority_reserves_more_than_asked(image: str) -> None:
-    result = lowered(asked(*seven({"priority": {"rate": 300_000}}), image=image))
+    result = lowered(requested(*seven({"priority": {"rate": 300_000}}), image=image))
 
     # Twice 300 kb/s: the others leave 800 of 1500.
     assert shares(result)[0] == (KBPS, 600)
     assert not queues(result)[0].priority
     (finding,) = of(result, "priority-as-bandwidth")
-    assert (finding.severity, finding.asked, finding.will_be) == (
+    assert (finding.severity, finding.requested, finding.applied) == (
         Severity.WARNING,
         "priority 300 kb/s",
         "bandwidth 600 kb/s",
@@ -253,7 +255,7 @@ def test_a_train_without_priority_reserves_more_than_asked(image: str) -> None:
 
 
 def test_the_published_wfq_policy_comes_of_the_priority_one() -> None:
-    result, box = pushed(asked(*seven({"priority": {"rate": 800_000}}), image=BEFORE_LLQ))
+    result, box = pushed(requested(*seven({"priority": {"rate": 800_000}}), image=BEFORE_LLQ))
 
     assert shares(result) == [(KBPS, 800), *[(KBPS, 100)] * 7]
     assert " class pre7\n  bandwidth 800\n class pre6\n  bandwidth 100\n  queue-limit 10\n" in box.running_text()
@@ -262,11 +264,11 @@ def test_the_published_wfq_policy_comes_of_the_priority_one() -> None:
 def test_half_of_what_is_left_at_most_goes_to_the_stand_in() -> None:
     web = a_class("web", 3, treatment={"bandwidth": {"remaining_percent": 100}})
 
-    result, _ = pushed(asked(VOICE, web, image=BEFORE_LLQ))
+    result, _ = pushed(requested(VOICE, web, image=BEFORE_LLQ))
 
     # The rest, which is to have nothing, gets the least that keeps it from all that is not reserved.
     assert shares(result) == [(KBPS, 1080), (KBPS, 412), (KBPS, 8)]
-    assert [f.will_be_percent for f in result.fidelity] == pytest.approx([33, 65.72, 1.28], abs=0.01)
+    assert [f.applied_percent for f in result.fidelity] == pytest.approx([33, 65.72, 1.28], abs=0.01)
     assert errors(result) == []
 
 
@@ -274,13 +276,13 @@ def test_a_class_without_a_cap_is_served_first_from_hqf_on() -> None:
     voice = a_class("voice", 5, treatment={"priority": {}})
     web = a_class("web", 3, treatment={"bandwidth": {"remaining_percent": 60}})
 
-    result, box = pushed(asked(voice, web, image=MODERN))
+    result, box = pushed(requested(voice, web, image=MODERN))
 
     assert (queues(result)[0].priority, queues(result)[0].capped, queues(result)[0].share) == (True, False, None)
     assert "  priority\n" in box.running_text()
     assert errors(result) == []
     for image in (OLD, BEFORE_LLQ):
-        old = lowered(asked(voice, web, image=image))
+        old = lowered(requested(voice, web, image=image))
         assert "priority-needs-cap" in errors(old)
         assert not queues(old)[0].priority
 
@@ -292,7 +294,7 @@ def test_a_class_without_a_cap_is_served_first_from_hqf_on() -> None:
 def test_a_priority_class_may_have_a_burst(image: str) -> None:
     voice = a_class("voice", 5, treatment={"priority": {"percent": 20, "burst": "8 kB"}})
 
-    result, box = pushed(asked(voice, image=image))
+    result, box = pushed(requested(voice, image=image))
 
     assert queues(result)[0].burst == 8000
     assert " 8000\n" in box.running_text()
@@ -300,7 +302,7 @@ def test_a_priority_class_may_have_a_burst(image: str) -> None:
 
 @pytest.mark.parametrize("burst", ["31 B", "2001 kB"])
 def test_a_burst_outside_the_range_is_told_and_left_out(burst: str) -> None:
-    result = lowered(asked(a_class("voice", 5, treatment={"priority": {"percent": 20, "burst": burst}})))
+    result = lowered(requested(a_class("voice", 5, treatment={"priority": {"percent": 20, "burst": burst}})))
 
     assert queues(result)[0].burst is None
     assert [f.severity for f in of(result, "priority-burst-unsupported")] == [Severity.WARNING]
@@ -322,8 +324,8 @@ def test_queue_limits_have_units_with_hqf_alone(
 ) -> None:
     wanted = a_class("a", 3, treatment={"bandwidth": {"percent": 20}, "queue_limit": limit})
 
-    result, box = pushed(asked(wanted, image=MODERN))
-    old = lowered(asked(wanted, image=OLD))
+    result, box = pushed(requested(wanted, image=MODERN))
+    old = lowered(requested(wanted, image=OLD))
 
     assert f"  {line_of}\n" in box.running_text()
     assert getattr(queues(result)[0], field[0]) == field[1]
@@ -334,9 +336,9 @@ def test_queue_limits_have_units_with_hqf_alone(
 def test_part_of_a_millisecond_is_told() -> None:
     wanted = a_class("a", 3, treatment={"bandwidth": {"percent": 20}, "queue_limit": {"time": "2500 us"}})
 
-    (finding,) = of(lowered(asked(wanted, image=MODERN)), "queue-limit-approximate")
+    (finding,) = of(lowered(requested(wanted, image=MODERN)), "queue-limit-approximate")
 
-    assert (finding.asked, finding.will_be) == ("2.5 ms", "2 ms")
+    assert (finding.requested, finding.applied) == ("2.5 ms", "2 ms")
 
 
 # -- properties --------------------------------------------------------------------------------------------
@@ -364,7 +366,7 @@ def levels(draw: st.DrawFn) -> tuple[ClassRequest, ...]:
 def test_any_level_is_refused_or_held_with_one_unit(
     classes: tuple[ClassRequest, ...], image: str, rate: int
 ) -> None:
-    request = asked(*classes, image=image, interfaces=(line(rate=rate),))
+    request = requested(*classes, image=image, interfaces=(line(rate=rate),))
     startup = STARTUP.replace("bandwidth 2000", f"bandwidth {rate // 1000}")
 
     result = lowered(request)
@@ -375,6 +377,6 @@ def test_any_level_is_refused_or_held_with_one_unit(
     assert len(set(held)) <= 1
     for near in result.fidelity:
         told = [f for f in result.findings if f.traffic_class == near.traffic_class and f.code.startswith("share-")]
-        assert near.asked_percent is not None
-        assert near.will_be_percent is not None
-        assert abs(near.asked_percent - near.will_be_percent) < 1e-6 or told
+        assert near.requested_percent is not None
+        assert near.applied_percent is not None
+        assert abs(near.requested_percent - near.applied_percent) < 1e-6 or told

@@ -1,4 +1,4 @@
-"""One shape of output policy takes the place of another: the box takes every line on the way there and back."""
+"""One shape of output policy takes the place of another: the device takes every line on the way there and back."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import pytest
 from app.inventory.models import Framing
 from app.plan.request import DeviceRequest
 
-from .ios_support import FAST, LIBRARY, MODERN, OLD, PHYSICS, a_class, asked, line, pushed
+from .ios_support import FAST, LIBRARY, MODERN, OLD, PHYSICS, a_class, line, pushed, requested
 
-PLAIN = asked(a_class("a", 3, treatment={"bandwidth": {"percent": 40}, "wred": True}))
-TREE = asked(PHYSICS, LIBRARY)
-SHAPED = asked(a_class("a", 3, treatment={"bandwidth": {"percent": 40}}), interfaces=(FAST,))
-BELOW = asked(
+PLAIN = requested(a_class("a", 3, treatment={"bandwidth": {"percent": 40}, "wred": True}))
+TREE = requested(PHYSICS, LIBRARY)
+SHAPED = requested(a_class("a", 3, treatment={"bandwidth": {"percent": 40}}), interfaces=(FAST,))
+BELOW = requested(
     a_class("a", 2, treatment={"priority": {"percent": 30}}),
     interfaces=(line("FastEthernet0/1.7", 100_000_000, framing=Framing.ETHERNET), line()),
 )

@@ -9,7 +9,7 @@ import pytest
 from app.findings import Severity
 from app.plan.model import Term
 
-from .ios_support import TRAINS, a_class, asked, errors, lan, line, lowered, of, port, pushed
+from .ios_support import TRAINS, a_class, errors, lan, line, lowered, of, port, pushed, requested
 
 LAN = "FastEthernet0/0"
 MARKED = a_class("voice", 5, mark={"dscp": 46, "cos": 5}, treatment={"bandwidth": {"rate": 200_000}})
@@ -17,7 +17,9 @@ MARKED = a_class("voice", 5, mark={"dscp": 46, "cos": 5}, treatment={"bandwidth"
 
 def believing(trust: str, image: str = "12.4", **more: Any) -> Any:
     """A request whose LAN input believes marks."""
-    return asked(MARKED, image=image, interfaces=(lan(recognise=False, trust=True, trust_in=trust, **more), line()))
+    return requested(
+        MARKED, image=image, interfaces=(lan(recognise=False, trust=True, trust_in=trust, **more), line())
+    )
 
 
 @pytest.mark.parametrize("image", TRAINS)
@@ -40,7 +42,7 @@ def test_nothing_believed_is_everything_marked_down(image: str) -> None:
 
 def test_a_believed_cos_becomes_the_dscp_of_its_class_or_precedence() -> None:
     result, _ = pushed(
-        asked(
+        requested(
             MARKED,
             interfaces=(
                 lan(name="FastEthernet0/1.7", tagged=True, recognise=False, trust=True, trust_in="cos"),
@@ -57,7 +59,7 @@ def test_a_believed_cos_becomes_the_dscp_of_its_class_or_precedence() -> None:
 def test_a_cos_that_nothing_carries_is_told() -> None:
     (finding,) = of(lowered(believing("cos")), "trust-unsupported")
 
-    assert (finding.severity, finding.interface, finding.will_be) == (
+    assert (finding.severity, finding.interface, finding.applied) == (
         Severity.WARNING,
         LAN,
         "every DSCP becomes 0",
@@ -76,7 +78,7 @@ def test_images_without_marking_cannot_but_keep_the_dscp(trust: str) -> None:
 def test_old_images_look_at_precedences_through_lists(image: str, listed: bool) -> None:
     wanted = a_class("gold", 5, treatment={"bandwidth": {"rate": 200_000}})
 
-    result, box = pushed(asked(wanted, image=image))
+    result, box = pushed(requested(wanted, image=image))
 
     (rule,) = port(result).egress.rules
     assert rule.any_of == (Term(precedence=(5,)),)
@@ -87,4 +89,4 @@ def test_old_images_look_at_precedences_through_lists(image: str, listed: bool) 
 def test_newer_images_shape_to_higher_rates(image: str, rate: int, taken: bool) -> None:
     fast = line("FastEthernet0/1", 10**9, usable=rate, shape=rate)
 
-    assert (errors(lowered(asked(MARKED, image=image, interfaces=(fast,)))) == []) is taken
+    assert (errors(lowered(requested(MARKED, image=image, interfaces=(fast,)))) == []) is taken

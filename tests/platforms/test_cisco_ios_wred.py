@@ -1,4 +1,4 @@
-"""WRED in classes: curves by precedence and code point, averages, ECN, and what the box does not print."""
+"""WRED in classes: curves by precedence and code point, averages, ECN, and what the device does not print."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from app.platforms.base import Lowered
 from app.platforms.cisco_ios import PLATFORM
 from app.platforms.cisco_ios.red import default_red, default_rows
 
-from .ios_support import MODERN, OLD, TRAINS, a_class, asked, errors, lowered, of, pushed, queues, rest, text_of
+from .ios_support import MODERN, OLD, TRAINS, a_class, errors, lowered, of, pushed, queues, requested, rest, text_of
 
 PROPERTY = settings(max_examples=40, deadline=None, derandomize=True, database=None)
 
@@ -44,7 +44,7 @@ def of_mark(found: Red, mark: int) -> tuple[int, int, int]:
 
 @pytest.mark.parametrize("image", TRAINS)
 def test_without_profiles_the_box_has_its_own_curves(image: str) -> None:
-    result, box = pushed(asked(detecting(True), rest(wred={}), image=image))
+    result, box = pushed(requested(detecting(True), rest(wred={}), image=image))
 
     assert [q.red for q in queues(result)] == [default_red(), default_red()]
     assert box.running_text().count("random-detect") == 2
@@ -53,7 +53,7 @@ def test_without_profiles_the_box_has_its_own_curves(image: str) -> None:
 
 @pytest.mark.parametrize("image", ["12.1(5)T", OLD, MODERN])
 def test_code_points_that_differ_in_drop_precedence_are_told_apart(image: str) -> None:
-    result, box = pushed(asked(detecting(True, terms=(Alternative(dscp=(10, 12, 14)),)), image=image))
+    result, box = pushed(requested(detecting(True, terms=(Alternative(dscp=(10, 12, 14)),)), image=image))
 
     assert red(result) == default_red(by_dscp=True)
     assert [of_mark(red(result), d) for d in (10, 12, 14, 46, 0)] == [
@@ -79,14 +79,14 @@ def test_code_points_that_differ_in_drop_precedence_are_told_apart(image: str) -
     ],
 )
 def test_what_the_curves_go_by_follows_the_marks(more: dict[str, Any], by_dscp: bool) -> None:
-    assert red(lowered(asked(detecting(True, **more)))).by_dscp is by_dscp
+    assert red(lowered(requested(detecting(True, **more)))).by_dscp is by_dscp
 
 
 @pytest.mark.parametrize("image", TRAINS)
 def test_profiles_by_precedence(image: str) -> None:
     wanted = detecting({"profiles": [profile(precedence=[3, 4], probability="20 %")], "weight_exponent": 7})
 
-    result, box = pushed(asked(wanted, image=image))
+    result, box = pushed(requested(wanted, image=image))
 
     assert (of_mark(red(result), 3), of_mark(red(result), 4)) == ((10, 30, 5), (10, 30, 5))
     assert of_mark(red(result), 5) == default_rows(False)[5]
@@ -98,7 +98,7 @@ def test_profiles_by_precedence(image: str) -> None:
 def test_profiles_by_code_point_with_ecn() -> None:
     wanted = detecting({"profiles": [profile(dscp=["af31", "cs6", 1])], "ecn": True})
 
-    result, box = pushed(asked(wanted, image=MODERN))
+    result, box = pushed(requested(wanted, image=MODERN))
 
     assert red(result).ecn
     assert {of_mark(red(result), d) for d in (26, 48, 1)} == {(10, 30, 10)}
@@ -108,17 +108,17 @@ def test_profiles_by_code_point_with_ecn() -> None:
 def test_a_profile_that_the_box_has_anyway_is_not_entered() -> None:
     wanted = detecting({"profiles": [{"precedence": [3], "minimum": "26 packets", "maximum": "40 packets"}]})
 
-    assert text_of(asked(wanted)).count("random-detect") == 1
-    assert red(lowered(asked(wanted))) == default_red()
+    assert text_of(requested(wanted)).count("random-detect") == 1
+    assert red(lowered(requested(wanted))) == default_red()
 
 
 def test_a_colour_is_the_code_points_that_say_it() -> None:
     wanted = detecting({"profiles": [profile(colour="yellow")]})
 
-    result, _ = pushed(asked(wanted))
+    result, _ = pushed(requested(wanted))
 
     assert {of_mark(red(result), d) for d in (12, 20, 28, 36)} == {(10, 30, 10)}
-    assert [f.will_be for f in of(result, "wred-colour-as-dscp")] == ["af12, af22, af32, af42"]
+    assert [f.applied for f in of(result, "wred-colour-as-dscp")] == ["af12, af22, af32, af42"]
 
 
 @pytest.mark.parametrize(
@@ -135,20 +135,20 @@ def test_bytes_and_times_become_packets(
 ) -> None:
     wanted = detecting({"profiles": [{"precedence": [3], "minimum": minimum, "maximum": maximum}]})
 
-    result, _ = pushed(asked(wanted))
+    result, _ = pushed(requested(wanted))
 
     assert of_mark(red(result), 3)[:2] == held
     (finding,) = of(result, "wred-approximate")
-    assert (finding.asked, finding.will_be) == told
+    assert (finding.requested, finding.applied) == told
 
 
 def test_a_probability_is_one_packet_of_a_whole_number() -> None:
     wanted = detecting({"profiles": [profile(precedence=[3], probability="30 %")]})
 
-    result = lowered(asked(wanted))
+    result = lowered(requested(wanted))
 
     assert of_mark(red(result), 3) == (10, 30, 3)
-    assert [(f.asked, f.will_be) for f in of(result, "wred-approximate")] == [("30 %", "1/3 (33.33 %)")]
+    assert [(f.requested, f.applied) for f in of(result, "wred-approximate")] == [("30 %", "1/3 (33.33 %)")]
 
 
 @pytest.mark.parametrize("prefer", [True, False])
@@ -162,19 +162,19 @@ def test_a_probability_is_one_packet_of_a_whole_number() -> None:
     ],
 )
 def test_what_the_image_does_not_take_is_told_and_left_out(wred: dict[str, Any], image: str, prefer: bool) -> None:
-    result = lowered(asked(detecting({**wred, "prefer": prefer}), image=image))
+    result = lowered(requested(detecting({**wred, "prefer": prefer}), image=image))
 
     assert queues(result)[0].red is None
     (finding,) = of(result, "wred-unsupported")
     assert finding.severity is (Severity.WARNING if prefer else Severity.ERROR)
-    assert finding.will_be == "no early detection"
+    assert finding.applied == "no early detection"
 
 
 def test_with_hqf_a_queue_limit_goes_beside_detection() -> None:
     wanted = detecting(True, treatment={"queue_limit": {"packets": 100}})
 
-    assert errors(lowered(asked(wanted, image=OLD))) == ["queue-limit-unsupported"]
-    result, _ = pushed(asked(wanted, image=MODERN))
+    assert errors(lowered(requested(wanted, image=OLD))) == ["queue-limit-unsupported"]
+    result, _ = pushed(requested(wanted, image=MODERN))
     assert (queues(result)[0].limit_packets, red(result)) == (100, default_red())
 
 
@@ -248,7 +248,7 @@ def test_any_curves_are_entered_and_read_back(
     ]
 
     result, _ = pushed(
-        asked(detecting({"profiles": profiles, "weight_exponent": weight, "ecn": ecn}), image=MODERN)
+        requested(detecting({"profiles": profiles, "weight_exponent": weight, "ecn": ecn}), image=MODERN)
     )
 
     for mark, (a, b, n) in curves.items():

@@ -13,18 +13,18 @@ HELD = "snmp-server community PLANTED01 RO\n"
 
 
 def test_what_a_device_held_when_it_was_last_read_is_kept_from_its_first_words() -> None:
-    asked: list[str] = []
+    requested: list[str] = []
 
     def earlier() -> str:
-        asked.append("once")
+        requested.append("once")
         return HELD
 
     words = DeviceWords("r1", "cisco_ios", earlier=earlier)
-    assert asked == [], "nothing is asked before there is something to show"
+    assert requested == [], "nothing is asked before there is something to show"
     error = words.shown_in(DeviceError("show running-config: % Failed near 'PLANTED01'"))
     assert error.message == "show running-config: % Failed near '********'"
     assert words.shown_document({"text": "PLANTED01"}) == {"text": "********"}
-    assert asked == ["once"]
+    assert requested == ["once"]
 
 
 def test_nobody_is_asked_once_the_device_was_read() -> None:

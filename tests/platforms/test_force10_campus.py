@@ -1,4 +1,4 @@
-"""The campus intent on the E300: golden text, round trip, delta and inverse, the emulated box."""
+"""The campus intent on the E300: golden text, round trip, delta and inverse, the emulated device."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_the_emulated_box_takes_delta_and_inverse(before: str, tmp_path: Path) -
     assert box.configure(inverse) == []
     assert box.running_text() == original
 
-    # The undo of a recovery starts from what the box holds, not from what was meant.
+    # The undo of a recovery starts from what the device holds, not from what was meant.
     box.configure(forward)
     assert box.configure(undo(DEVICE, box.running_text(), original)) == []
     assert box.running_text() == original
@@ -224,16 +224,18 @@ def test_findings_and_fidelity() -> None:
         "cos-not-written": "warning",
     }
     # One range of ports is one block; every DSCP and every port of the web class is an entry, the rest is one.
-    assert finding(result, "cam-use").will_be == "9 CAM entries"
+    assert finding(result, "cam-use").applied == "9 CAM entries"
     cap = finding(result, "priority-cap-not-enforced")
-    assert (cap.traffic_class, cap.asked, cap.will_be) == ("voice-video", "50 %", "100 %")
+    assert (cap.traffic_class, cap.requested, cap.applied) == ("voice-video", "50 %", "100 %")
     assert "queues 5, 6, 7" in finding(result, "served-after-strict").message
     assert finding(result, "cos-not-written").interface == "GigabitEthernet 0/1"
     names = [i.name for i in request.interfaces]
     assert [(f.interface, f.traffic_class) for f in result.fidelity] == [
         (name, c.name) for name in names for c in request.classes
     ]
-    assert {(f.traffic_class, f.asked_percent, f.will_be_percent, f.fidelity.value) for f in result.fidelity} == {
+    assert {
+        (f.traffic_class, f.requested_percent, f.applied_percent, f.fidelity.value) for f in result.fidelity
+    } == {
         ("voice-video", 50.0, 100.0, "approximate"),
         ("web-and-file", 35.0, 35.0, "exact"),
         ("default", 15.0, 15.0, "exact"),

@@ -49,9 +49,9 @@ def test_more_classes_than_queues() -> None:
     many = [marked(f"c{n}", 32 + n, n, bandwidth={"percent": n}) for n in range(1, 8)]
     _, result = lowered(DEVICE, intent(VOICE, *many, {"name": "default"}))
     note = finding(result, "classes-merged")
-    assert (note.severity.value, note.asked) == ("warning", "9 queues")
+    assert (note.severity.value, note.requested) == ("warning", "9 queues")
     assert "c1 + c2" in note.message
-    assert "up to 2 points" in note.will_be
+    assert "up to 2 points" in note.applied
     assert not {"classes-merged", "queues-exceeded"} & lower(VOICE, *many[:6], {"name": "default"}).keys()
     heavy = [marked(f"c{n}", 32 + n, n, bandwidth={"percent": 7}) for n in range(1, 8)]
     assert lower(marked("v", 46, 5, priority={"percent": 5}), *heavy)["queues-exceeded"] == "error"
@@ -80,7 +80,7 @@ def test_ports_and_dscp_in_one_alternative() -> None:
 def test_a_strict_queue_that_the_intent_does_not_know() -> None:
     running = startup(DEVICE) + "strict-priority unicast 3\n"
     _, result = lowered(DEVICE, intent(WEB, REST), running)
-    assert finding(result, "strict-queue-held").will_be == "queue 3 strict"
+    assert finding(result, "strict-queue-held").applied == "queue 3 strict"
     _, alike = lowered(DEVICE, campus(), running)
     assert "strict-queue-held" not in codes(alike)
 
@@ -89,7 +89,7 @@ def test_the_box_tries_higher_queues_first() -> None:
     late = {**VOICE, "name": "late"}
     _, result = lowered(DEVICE, intent(WEB, late, REST))
     note = finding(result, "match-order-differs")
-    assert (note.traffic_class, note.asked) == ("late", "after web-and-file")
+    assert (note.traffic_class, note.requested) == ("late", "after web-and-file")
 
 
 @pytest.mark.parametrize("name", ["GigabitEthernet 0/0\nno hostname", "Vlan 4", "gi 0/0"])
@@ -133,8 +133,8 @@ def test_percentages_meet_odd_ratios_within_a_point() -> None:
         VOICE, {**WEB, "treatment": {"bandwidth": {"remaining_percent": 57}}}, third, REST
     )  # 57 : 13 : 30
     request = request_for(DEVICE, loaded)
-    asked = {"voice-video": 0.5, "web-and-file": 0.285, "bulk": 0.065, "default": 0.15}
-    table = percentages(request.classes, asked, assign(request, asked))
+    requested = {"voice-video": 0.5, "web-and-file": 0.285, "bulk": 0.065, "default": 0.15}
+    table = percentages(request.classes, requested, assign(request, requested))
     assert sum(table) == 100
     assert all(share >= 1 for share in table)
     given = [table[2], table[1], table[0]]

@@ -1,4 +1,4 @@
-"""Class maps, rates and drop profiles of the E300: what they become, round trip, and on the emulated box."""
+"""Class maps, rates and drop profiles of the E300: what they become, round trip, and on the emulated device."""
 
 from __future__ import annotations
 
@@ -139,16 +139,16 @@ def test_from_layer_3_to_layer_2_and_back(tmp_path: Path) -> None:
 def test_numbers_are_told() -> None:
     _, result = lowered(DEVICE, CASES["rates and profiles"], startup(DEVICE))
     shape = finding(result, "shape-approximate")
-    assert (shape.severity.value, shape.asked, shape.will_be) == ("info", "41 Mb/s", "40 Mb/s")
+    assert (shape.severity.value, shape.requested, shape.applied) == ("info", "41 Mb/s", "40 Mb/s")
     bursts = [f for f in result.findings if f.code == "police-burst-approximate"]
-    assert [(f.traffic_class, f.asked, f.will_be) for f in bursts] == [("bulk", "60000 bytes", "60416 bytes")]
+    assert [(f.traffic_class, f.requested, f.applied) for f in bursts] == [("bulk", "60000 bytes", "60416 bytes")]
     approximate = [f for f in result.findings if f.code == "wred-approximate"]
-    assert [f.will_be for f in approximate] == [
+    assert [f.applied for f in approximate] == [
         "1000 to 2000 KB, 100 % at the end",
         "146 to 293 KB, 100 % at the end",
     ]
     assert codes(result)["wred-colour-needs-trust"] == "warning"
-    assert finding(result, "precedence-carried-as-dscp").will_be == "DSCP 24"
+    assert finding(result, "precedence-carried-as-dscp").applied == "DSCP 24"
 
 
 def test_rates_stand_where_they_work() -> None:
@@ -169,14 +169,14 @@ def test_policers_that_the_box_does_not_have() -> None:
     assert refused({"rate": "100 kb/s"}).message == "rates are from 512 to 10000000 kb/s"
     assert refused({"rate": "1 Mb/s", "exceed": "transmit"}).severity.value == "error"
     assert refused({"rate": "1 Mb/s", "excess_burst": "50 kB", "prefer": True}).severity.value == "warning"
-    assert refused({"rate": "1 Mb/s", "peak_rate": "2 Mb/s"}).will_be == "not policed"
+    assert refused({"rate": "1 Mb/s", "peak_rate": "2 Mb/s"}).applied == "not policed"
 
 
 def test_a_shape_below_the_step() -> None:
     slow = {**BULK, "treatment": {"bandwidth": {"remaining_percent": 20}, "shape": {"rate": "9 Mb/s"}}}
     _, result = lowered(DEVICE, rich(slow, REST))
     note = finding(result, "shape-unsupported")
-    assert (note.severity.value, note.asked, note.will_be) == ("error", "9 Mb/s", "not shaped")
+    assert (note.severity.value, note.requested, note.applied) == ("error", "9 Mb/s", "not shaped")
 
 
 def test_profiles_that_the_box_does_not_have() -> None:
@@ -194,7 +194,7 @@ def test_profiles_that_the_box_does_not_have() -> None:
 
 def test_ethernet_policies_mark_the_priority_alone() -> None:
     request, result = lowered(DEVICE, by_ethernet(), startup(DEVICE))
-    assert finding(result, "dscp-not-written").asked == "platinum DSCP 56"
+    assert finding(result, "dscp-not-written").requested == "platinum DSCP 56"
     assert "layer2-policy" not in codes(result)
     assert "priority-cap-not-enforced" not in codes(result)
     text = rendered(DEVICE, request, result)
@@ -261,7 +261,7 @@ def test_merged_classes_with_marks_of_their_own() -> None:
     _, result = lowered(DEVICE, rich(*many, {"name": "default"}))
     differ = [f for f in result.findings if f.code == "merged-marks-differ"]
     assert [f.severity.value for f in differ] == ["error", "error"]
-    assert differ[0].asked == "c1 DSCP 33, c2 DSCP 34"
+    assert differ[0].requested == "c1 DSCP 33, c2 DSCP 34"
 
 
 def test_port_based_qos_stands_in_the_way() -> None:
@@ -280,7 +280,7 @@ def test_port_based_qos_stands_in_the_way() -> None:
     _, result = lowered(DEVICE, CASES["rates and profiles"], running)
     note = finding(result, "policy-in-the-way")
     assert (note.interface, note.severity.value) == ("GigabitEthernet 0/2", "error")
-    assert "no rate shape" in note.mend
+    assert "no rate shape" in note.hint
 
 
 # -- pieces ---------------------------------------------------------------------------------------

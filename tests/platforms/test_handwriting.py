@@ -1,4 +1,4 @@
-"""What people write and capture, read as the box would print it."""
+"""What people write and capture, read as the device would print it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ DEVICES = {
 
 
 def _printed(device: str) -> str:
-    """A whole running configuration: what the box boots with and what the campus intent makes of it."""
+    """A whole running configuration: what the device boots with and what the campus intent makes of it."""
     parts = (f"inventories/campus/startup/{device}.cfg", f"tests/golden/campus-collaboration/{device}.cfg")
     return "".join((root() / part).read_text() for part in parts)
 

@@ -49,15 +49,15 @@ def test_the_groups_found_are_the_cheapest_of_all(shares: list[int], most: int) 
 
 
 def test_a_search_of_many_things_ends() -> None:
-    asked = 0
+    requested = 0
 
     def cost(prices: Sequence[int]) -> int:
-        nonlocal asked
-        asked += 1
+        nonlocal requested
+        requested += 1
         return max(prices)
 
     found = best_groups(range(60, 20, -1), 4, sum, cost)
-    assert asked <= 4 * MOST_STEPS + 40**3
+    assert requested <= 4 * MOST_STEPS + 40**3
     # 1620 in four: no way is better than 405.
     assert 405 <= max(sum(g) for g in found) <= 425
 
@@ -71,17 +71,17 @@ SHARES = st.lists(st.integers(0, 30), min_size=7, max_size=7)
 def test_what_a_way_costs_at_least_hides_no_cheaper_one(
     percents: list[list[int]], queues: int, apart: set[str]
 ) -> None:
-    asked = [{n: percent / 100 for n, percent in zip(NAMES, entry, strict=True)} for entry in percents]
-    heaviest = sorted(NAMES, key=lambda n: -max(at[n] for at in asked))
+    requested = [{n: percent / 100 for n, percent in zip(NAMES, entry, strict=True)} for entry in percents]
+    heaviest = sorted(NAMES, key=lambda n: -max(at[n] for at in requested))
     kept = Kept(frozenset(apart), (("voice", "video"), ("oam", "bulk")), frozenset({"routing"}))
-    merging = Merging(heaviest, queues, asked, kept)
+    merging = Merging(heaviest, queues, requested, kept)
     found = best_groups(heaviest, queues, merging.price, merging.cost, merging.least)
     prices = [merging.price(group) for group in found]
     every = ways(range(len(heaviest)), queues)
     least = min(merging.cost([merging.price([heaviest[n] for n in group]) for group in way]) for way in every)
     assert merging.cost(prices) == pytest.approx(least, abs=2e-9)
     # What one class may miss is what the others of its queue ask for.
-    worst = max(100 * (sum(at[n] for n in group) - at[one]) for at in asked for group in found for one in group)
+    worst = max(100 * (sum(at[n] for n in group) - at[one]) for at in requested for group in found for one in group)
     assert merging.cost(prices)[1] == pytest.approx(worst)
 
 
@@ -92,7 +92,7 @@ def told(policy: str, device: str, code: str) -> Finding:
 
 def test_eleven_classes_are_spread_over_three_queues() -> None:
     merged = told("rfc4594-12", "catalyst-2970", "queues-exceeded")
-    assert merged.will_be == "3 queues, a share may be wrong by 25.2 points of the link"
+    assert merged.applied == "3 queues, a share may be wrong by 25.2 points of the link"
 
 
 def test_classes_of_one_cos_stay_together_where_it_chooses_the_queue() -> None:
@@ -160,7 +160,7 @@ def test_queues_are_taken_so_that_the_maps_stay() -> None:
 def test_a_default_class_without_a_mark_is_told_to_lose_it(device: str) -> None:
     _, result = lowered(device, intent(VOICE, REST))
     (note,) = [f for f in result.findings if f.code == "default-marked-down"]
-    assert (note.severity, note.traffic_class, note.will_be) == ("info", "default", "DSCP 0")
+    assert (note.severity, note.traffic_class, note.applied) == ("info", "default", "DSCP 0")
     _, result = lowered(device, intent(VOICE, REST | {"mark": {"dscp": "default"}}))
     assert not [f for f in result.findings if f.code == "default-marked-down"]
 

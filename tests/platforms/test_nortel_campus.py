@@ -1,4 +1,4 @@
-"""The campus intent on the 5510: golden text, round trip, delta and inverse, the emulated box."""
+"""The campus intent on the 5510: golden text, round trip, delta and inverse, the emulated device."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_the_emulated_box_takes_delta_and_inverse(before: str, tmp_path: Path) -
     assert box.configure(inverse) == []
     assert box.running_text() == original
 
-    # The undo of a recovery starts from what the box prints, which leaves out what equals its defaults.
+    # The undo of a recovery starts from what the device prints, which leaves out what equals its defaults.
     box.configure(forward)
     assert box.configure(undo(DEVICE, box.running_text(), original)) == []
     assert box.running_text() == original
@@ -190,7 +190,7 @@ def test_findings_and_fidelity() -> None:
         "share-approximate": "info",
     }
     weights = finding(result, "queue-weights-unconfirmed")
-    assert (weights.asked, weights.will_be) == (
+    assert (weights.requested, weights.applied) == (
         "web-and-file 35 %, default 15 %",
         "web-and-file 35.7 %, default 14.3 %",
     )
@@ -201,7 +201,9 @@ def test_findings_and_fidelity() -> None:
     assert [(f.interface, f.traffic_class) for f in result.fidelity] == [
         (name, c.name) for name in names for c in request.classes
     ]
-    assert {(f.traffic_class, f.asked_percent, f.will_be_percent, f.fidelity.value) for f in result.fidelity} == {
+    assert {
+        (f.traffic_class, f.requested_percent, f.applied_percent, f.fidelity.value) for f in result.fidelity
+    } == {
         ("voice-video", 50.0, 100.0, "approximate"),
         ("web-and-file", 35.0, 35.7143, "approximate"),
         ("default", 15.0, 14.2857, "approximate"),

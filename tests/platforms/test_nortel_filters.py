@@ -1,4 +1,4 @@
-"""Filters, meters and shapers of the 5510: what they become, round trip, and on the emulated box."""
+"""Filters, meters and shapers of the 5510: what they become, round trip, and on the emulated device."""
 
 from __future__ import annotations
 
@@ -111,14 +111,14 @@ def test_elements_hold_one_value_or_one_block_of_each_field() -> None:
 def test_numbers_are_told() -> None:
     _, result = lowered(DEVICE, rich(*RICH), startup(DEVICE))
     note = finding(result, "range-as-blocks")
-    assert (note.traffic_class, note.asked, note.will_be) == ("orders", "ports 3000 to 3010", "3 elements")
-    assert finding(result, "precedence-as-dscps").will_be == "8 elements"
-    assert finding(result, "precedence-carried-as-dscp").will_be == "DSCP 24"
+    assert (note.traffic_class, note.requested, note.applied) == ("orders", "ports 3000 to 3010", "3 elements")
+    assert finding(result, "precedence-as-dscps").applied == "8 elements"
+    assert finding(result, "precedence-carried-as-dscp").applied == "DSCP 24"
     rate = finding(result, "police-rate-approximate")
-    assert (rate.severity.value, rate.asked, rate.will_be) == ("warning", "5.5 Mb/s", "5 Mb/s")
-    assert finding(result, "police-burst-approximate").will_be == "65536 bytes"
+    assert (rate.severity.value, rate.requested, rate.applied) == ("warning", "5.5 Mb/s", "5 Mb/s")
+    assert finding(result, "police-burst-approximate").applied == "65536 bytes"
     shapes = [f for f in result.findings if f.code == "port-shape-approximate"]
-    assert [(f.interface, f.severity.value, f.will_be) for f in shapes] == [
+    assert [(f.interface, f.severity.value, f.applied) for f in shapes] == [
         (name, "info", "50 Mb/s with a bucket of 32768 bytes") for name in ("1", "2")
     ]
 

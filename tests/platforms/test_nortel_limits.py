@@ -43,7 +43,7 @@ def test_two_priority_classes() -> None:
     second = marked("signalling", 24, 3, priority={"percent": 5})
     _, result = lowered(DEVICE, intent(VOICE, second, REST), startup(DEVICE))
     note = finding(result, "priority-queues-exceeded")
-    assert (note.traffic_class, note.severity.value, note.will_be) == (
+    assert (note.traffic_class, note.severity.value, note.applied) == (
         "signalling",
         "error",
         "shares the queue of voice-video",
@@ -54,13 +54,13 @@ def test_more_classes_than_weighted_queues() -> None:
     many = [marked(f"c{n}", 8 * n, n, bandwidth={"percent": 10}) for n in (1, 2, 3)]
     _, result = lowered(DEVICE, intent(VOICE, *many, {"name": "default"}), startup(DEVICE))
     note = finding(result, "queues-exceeded")
-    assert (note.severity.value, note.asked) == ("error", "4 queues")
-    assert "3 weighted queues" in note.will_be
+    assert (note.severity.value, note.requested) == ("error", "4 queues")
+    assert "3 weighted queues" in note.applied
     change = finding(result, "queue-set-change")
     assert change.severity.value == "warning"
-    assert change.will_be.startswith("queue set 4 until then, within ")
-    assert "qos agent queue-set" in change.mend
-    assert "boot" in change.mend
+    assert change.applied.startswith("queue set 4 until then, within ")
+    assert "qos agent queue-set" in change.hint
+    assert "boot" in change.hint
 
 
 def test_more_classes_than_any_queue_set_has() -> None:
@@ -99,7 +99,7 @@ def test_shares_beyond_the_tolerance() -> None:
     even = {**REST, "treatment": {"bandwidth": {"remaining_percent": 50}}}
     _, result = lowered(DEVICE, intent(VOICE, lean, even), startup(DEVICE))
     worst = finding_of(result, "share-out-of-tolerance", "web-and-file")
-    assert (worst.severity.value, worst.asked, worst.will_be) == ("error", "25 %", "35.7 %")
+    assert (worst.severity.value, worst.requested, worst.applied) == ("error", "25 %", "35.7 %")
     wide = lowered(DEVICE, intent(VOICE, lean, even, tolerance="15 %"), startup(DEVICE))[1]
     assert codes(wide)["share-approximate"] == "info"
 
@@ -173,7 +173,7 @@ def test_the_queue_set_named_is_the_best_of_all() -> None:
         )
     best = min(errors, key=errors.__getitem__)
     change = finding(result, "queue-set-change")
-    assert (change.asked, change.will_be) == (
+    assert (change.requested, change.applied) == (
         f"queue set {best}",
         f"queue set {4} until then, within {100 * errors[4]:.3g} % of the link",
     )
@@ -189,7 +189,7 @@ def test_more_alternatives_than_precedences_go_into_blocks() -> None:
     listed = {**WEB, "match": {"any": [{"dscp": list(range(1, 15))}]}}
     _, result = lowered(DEVICE, intent(VOICE, listed, REST), startup(DEVICE))
     note = finding(result, "filter-precedences")
-    assert (note.asked, note.will_be) == ("2 filters", "15 at most")
+    assert (note.requested, note.applied) == ("2 filters", "15 at most")
     assert "17 filters in 1 blocks" in note.message
 
 
@@ -197,7 +197,7 @@ def test_more_filters_than_precedences() -> None:
     spread = {**WEB, "match": {"any": [{"source": [f"10.0.0.0/{n}"]} for n in range(8, 24)]}}
     _, result = lowered(DEVICE, intent(VOICE, spread, REST), startup(DEVICE))
     note = finding(result, "too-many-filters")
-    assert (note.severity.value, note.asked, note.will_be) == ("error", "18 filters", "15 at most")
+    assert (note.severity.value, note.requested, note.applied) == ("error", "18 filters", "15 at most")
 
 
 def test_a_marked_default_class_takes_the_rest() -> None:

@@ -1,4 +1,4 @@
-"""A class that asks for nothing gets what the box cannot but give it, and that is told."""
+"""A class that asks for nothing gets what the device cannot but give it, and that is told."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_the_default_class_is_told_what_its_queue_gets(platform: str, image: str
     scheduler = made.plan.interfaces[0].egress.scheduler or made.plan.system.scheduler
     assert scheduler is not None
     least = min(s for s, q in zip(expected_shares(scheduler, 10**8), scheduler.queues, strict=True) if q.share)
-    assert told.asked_percent == 0
-    assert told.will_be_percent is not None
-    assert told.will_be_percent >= round(least * 100, 4) > 0
+    assert told.requested_percent == 0
+    assert told.applied_percent is not None
+    assert told.applied_percent >= round(least * 100, 4) > 0
     assert told.fidelity is Fidelity.APPROXIMATE

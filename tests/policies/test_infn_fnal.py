@@ -162,12 +162,12 @@ def test_one_kilobit_more_is_refused(name: str, rate: str, refused: bool) -> Non
     assert text.count("{rate: 800 kb/s}") == 1
     loaded = parse_intent(text.replace("{rate: 800 kb/s}", f"{{rate: {rate}}}"), "boundary.yaml")
     compilation = compile_intent(loaded, NETWORK, {device.name: startup(device.name) for device in NETWORK.devices})
-    told = [(f.device, f.interface, f.code, f.severity.value, f.asked, f.will_be) for f in compilation.findings]
+    told = [(f.device, f.interface, f.code, f.severity.value, f.requested, f.applied) for f in compilation.findings]
     error = ("reserved-bandwidth-exceeded", "error", "1501 kb/s", "at most 1500 kb/s")
     assert told == ([(router, WAN, *error) for router in ("router1", "router3")] if refused else [])
     box = booted()
     refusals = box.configure(appendix("cdf", f"bandwidth {rate.split(maxsplit=1)[0]}").splitlines())
-    # The box judges likewise, when the policy is attached.
+    # The device judges likewise, when the policy is attached.
     assert [text for text in refusals if "available only" in text] == (refusals if refused else [])
     assert bool(refusals) is refused
 

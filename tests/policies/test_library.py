@@ -1,4 +1,4 @@
-"""The library on every platform and train: as the files in ``tests/golden`` say, and as the boxes take it.
+"""The library on every platform and train: as the files in ``tests/golden`` say, and as the devices take it.
 
 ``python -m tests.golden`` writes the files anew, for a look at the difference.
 """
@@ -41,7 +41,7 @@ TAKEN = [
 
 
 def emulated(device: Device) -> Box:
-    """A box of the golden network that has booted."""
+    """A device of the golden network that has booted."""
     features: dict[str, bool] = dict.fromkeys(device.features, True)
     if device.platform == "catalyst_2950":
         features["enhanced"] = device.image.endswith("EI")

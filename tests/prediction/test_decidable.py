@@ -49,7 +49,7 @@ def test_a_bound_near_what_is_expected_cannot_be_decided(routers: Network, plain
     assert (finding.file, finding.line) == ("remote-control.yaml", 11)
     assert "delay p90 from infn to vme cannot be decided in 96 s, the longest that is measured" in finding.message
     assert re.search(r"predicted packets are worth [\d,]+ independent ones", finding.message)
-    lower = re.search(r"ask for p(\d+) of the same", finding.mend or "")
+    lower = re.search(r"ask for p(\d+) of the same", finding.hint or "")
     assert lower is not None
     assert predict(compiled(routers, text.replace("p90", f"p{lower[1]}"))).outcome == "met"
 
@@ -57,7 +57,7 @@ def test_a_bound_near_what_is_expected_cannot_be_decided(routers: Network, plain
 def test_the_seconds_that_are_named_are_enough(routers: Network, plain: Prediction) -> None:
     text, found = open_near(routers, plain, 0.905)
     (finding,) = found.findings
-    named = re.search(r"seconds: (\d+)", finding.mend or "")
+    named = re.search(r"seconds: (\d+)", finding.hint or "")
     assert named is not None
     longer = text.replace("seconds: 10", f"seconds: {named[1]}")
     assert predict(compiled(routers, longer), at_most_seconds=3600).findings == ()

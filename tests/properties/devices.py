@@ -1,4 +1,4 @@
-"""Random boxes of every platform: what the inventory says of them, and what they boot with."""
+"""Random devices of every platform: what the inventory says of them, and what they boot with."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ _ROUTER_PORTS = (
     "ATM1/0",
 )
 HARDWARE = {"cisco_ios": "".join(f"interface {name}\n!\n" for name in _ROUTER_PORTS)}
-"""What the boxes are made of whose ports differ: the configuration of their first boot names them."""
+"""What the devices are made of whose ports differ: the configuration of their first boot names them."""
 
 
 @dataclass(frozen=True)
 class Site:
-    """One box: what the inventory says of it, and its startup configuration."""
+    """One device: what the inventory says of it, and its startup configuration."""
 
     device: Device
     startup: str
 
     @property
     def network(self) -> Network:
-        """The box alone."""
+        """The device alone."""
         return Network(name="made", devices=(self.device,), links=(), stations=())
 
 
 def sites(platform: str) -> st.SearchStrategy[Site]:
-    """Boxes of one platform."""
+    """Devices of one platform."""
     return {
         "cisco_ios": routers(),
         "catalyst_2950": catalysts("catalyst_2950"),
@@ -51,7 +51,7 @@ def sites(platform: str) -> st.SearchStrategy[Site]:
 
 
 def made_site(platform: str, image: str, role: str, interfaces: dict[str, dict[str, Any]], startup: str) -> Site:
-    """A box that the inventory calls ``box``."""
+    """A device that the inventory calls ``box``."""
     made = {
         "name": "box",
         "platform": platform,

@@ -1,4 +1,4 @@
-"""An emulated box beside the compiler: what is made of an intent is typed into it, read back and undone."""
+"""An emulated device beside the compiler: what is made of an intent is typed into it, read back and undone."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from .shares import check_shares
 
 @cache
 def _box(platform_id: str, image: str) -> Box:
-    """A box of its kind; to make one costs as much as to type a hundred lines into it."""
+    """A device of its kind; to make one costs as much as to type a hundred lines into it."""
     with tempfile.TemporaryDirectory() as folder:
         spec = BoxSpec(name="box", platform=platform_id, image=image, username="u", password="p")
         return make_box(spec, Storage(Path(folder), HARDWARE.get(platform_id, "")), Clock())
@@ -74,7 +74,7 @@ def told(findings: Sequence[Finding]) -> None:
         assert finding.code in known, finding
         assert finding.severity in known[finding.code].severity, finding
         assert finding.message, finding
-        assert finding.severity is not Severity.ERROR or finding.mend, finding
+        assert finding.severity is not Severity.ERROR or finding.hint, finding
 
 
 def compiled(site: Site, intent: LoadedIntent, running: str | None) -> CompiledDevice | None:
@@ -121,7 +121,7 @@ def enter(site: Site, box: Box, lines: Sequence[str]) -> tuple[tuple[int, str, s
 
 def push(site: Site, box: Box, made: CompiledDevice) -> None:
     """Enter what was compiled against what the box runs and read it back; undo it, do it again, undo it from what
-    the box shows, and leave it done."""
+    the device shows, and leave it done."""
     before = box.running_text()
     candidate = make_candidate(made, before)
     for line, interface, side in enter(site, box, candidate.delta):

@@ -1,7 +1,7 @@
 """Random intents over the whole language: every kind of match, mark, treatment, scope and rule.
 
 A `Dialect` narrows them to what a platform declares, so that most of its intents are ones that it can have; with
-`WHOLE` nothing is left out, and most boxes refuse most intents.
+`WHOLE` nothing is left out, and most devices refuse most intents.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ NAMES = st.one_of(
 @dataclass(frozen=True)
 class Dialect:
     """What intents are made of: features of the language, code points, and whether every class has marks of its own
-    (as boxes want that choose queues by marks)."""
+    (as devices want that choose queues by marks)."""
 
     features: frozenset[Feature] = frozenset(Feature)
     dscps: tuple[int, ...] = tuple(range(64))
@@ -50,7 +50,7 @@ class Dialect:
 
 WHOLE = Dialect()
 NOT_EMULATED = {"cisco_ios": {Feature.MATCH_IPV6}}
-"""What no vendor sheet at hand describes, and the emulated boxes have not: nothing judges its lines."""
+"""What no vendor sheet at hand describes, and the emulated devices have not: nothing judges its lines."""
 
 
 def dialect(name: str) -> Dialect:
@@ -150,7 +150,7 @@ def matches(draw: st.DrawFn, words: Dialect, site: Site) -> dict[str, Any]:
 
 @st.composite
 def marks(draw: st.DrawFn, words: Dialect, position: int) -> dict[str, Any]:
-    """A mark; of boxes that choose queues by it, each class has its own."""
+    """A mark; of devices that choose queues by it, each class has its own."""
     if words.marked:
         dscp = words.dscps[(position * 2 + 1) % len(words.dscps)] if len(words.dscps) < 64 else AF[2 * position]
         if draw(st.integers(0, 4)) == 0:
@@ -429,7 +429,7 @@ def efficiency_rules(draw: st.DrawFn, words: Dialect) -> dict[str, Any]:
 
 @st.composite
 def intents(draw: st.DrawFn, words: Dialect, site: Site) -> dict[str, Any]:
-    """Intents for a box, as a file holds them."""
+    """Intents for a device, as a file holds them."""
     lines = [i.usable for i in site.device.interfaces if "lan" not in i.tags] or [10**8]
     document: dict[str, Any] = {
         "version": 1,

@@ -1,4 +1,4 @@
-"""What classes get of a line by what a box holds, beside what was said of it."""
+"""What classes get of a line by what a device holds, beside what was said of it."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from app.compiler.compile import CompiledDevice
 from app.findings import Fidelity
-from app.plan.asked import asked_shares
 from app.plan.model import Plan, Queue, Scheduler, Share, ShareUnit
 from app.plan.request import ClassRequest, InterfaceRequest
+from app.plan.requested import requested_shares
 from app.plan.shares import expected_shares
 
 POINT = 0.01
@@ -23,17 +23,17 @@ def check_shares(made: CompiledDevice, held: Plan) -> None:
     for wanted in made.request.interfaces:
         if not wanted.schedule:
             continue
-        asked = asked_shares(made.request.classes, wanted.usable)
+        asked = requested_shares(made.request.classes, wanted.usable)
         for c, share in _realised(made, wanted, held):
             where = f"{c.name} on {wanted.name}: asked {asked[c.name]}, held {share}"
             said = told[c.name, wanted.name]
-            assert said.asked_percent is not None, where
-            assert said.will_be_percent is not None, where
-            assert abs(said.will_be_percent / 100 - share) < NEAR, (where, said)
+            assert said.requested_percent is not None, where
+            assert said.applied_percent is not None, where
+            assert abs(said.applied_percent / 100 - share) < NEAR, (where, said)
             if not any(c.treatment.shape or c.treatment.bounded for c in made.request.classes):
                 # A class that may not borrow asks for less than its neighbours leave it.
-                assert abs(said.asked_percent / 100 - asked[c.name]) < NEAR, (where, said)
-            error = abs(share - said.asked_percent / 100)
+                assert abs(said.requested_percent / 100 - asked[c.name]) < NEAR, (where, said)
+            error = abs(share - said.requested_percent / 100)
             assert error <= made.request.tolerance + NEAR, (where, said)
             if error > NEAR:
                 assert said.fidelity is Fidelity.APPROXIMATE, (where, said)
@@ -57,8 +57,8 @@ def _realised(made: CompiledDevice, wanted: InterfaceRequest, held: Plan) -> Ite
         if name in classes:
             owners[queue.number] = classes[name]
     if len(owners) < len(classes):
-        return  # classes share a queue: what of it is whose, no box says
-    asked = asked_shares(made.request.classes, wanted.usable)
+        return  # classes share a queue: what of it is whose, no device says
+    asked = requested_shares(made.request.classes, wanted.usable)
     queues = [_offered(q, owners[q.number], asked, wanted.usable) for q in scheduler.queues if q.number in owners]
     first = sum(asked[c.name] for c in owners.values() if c.treatment.priority)
     whole = Scheduler(discipline=scheduler.discipline, queues=tuple(queues), limit_percent=scheduler.limit_percent)

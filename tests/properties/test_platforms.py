@@ -1,4 +1,4 @@
-"""Random intents on random boxes of every platform: typed, read back, replaced and undone on an emulated box.
+"""Random intents on random devices of every platform: typed, read back, replaced and undone on an emulated device.
 
 `budget` says how many are tried, and how to try more.
 """
@@ -23,7 +23,7 @@ Case = tuple[Site, dict[str, Any], dict[str, Any]]
 
 @st.composite
 def cases(draw: st.DrawFn, platform: str, words: Dialect) -> Case:
-    """A box and two intents for it."""
+    """A device and two intents for it."""
     site = draw(sites(platform))
     return site, draw(intents(words, site)), draw(intents(words, site))
 

@@ -69,7 +69,7 @@ def pushed(site: Site, *documents: dict[str, Any]) -> None:
 
 
 def errors_after(site: Site, first: dict[str, Any], then: dict[str, Any]) -> list[str]:
-    """Codes of the errors of an intent on a box that holds another one."""
+    """Codes of the errors of an intent on a device that holds another one."""
     box, intent, other = boot(site), loaded(first), loaded(then)
     assert intent
     assert other

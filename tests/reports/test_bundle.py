@@ -27,16 +27,16 @@ def test_documents_are_whole_and_dated() -> None:
 
 
 def test_a_document_is_asked_for_when_its_turn_comes() -> None:
-    asked: list[str] = []
+    requested: list[str] = []
 
     def content(name: str) -> Callable[[], bytes]:
-        return lambda: (asked.append(name), name.encode())[1]
+        return lambda: (requested.append(name), name.encode())[1]
 
     pieces = zipped([(name, content(name)) for name in ("one", "two", "three")], AT)
     next(pieces)
-    assert asked == ["one"]
+    assert requested == ["one"]
     list(pieces)
-    assert asked == ["one", "two", "three"]
+    assert requested == ["one", "two", "three"]
 
 
 def test_names_stay_below_the_folder() -> None:

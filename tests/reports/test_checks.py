@@ -13,7 +13,7 @@ def test_every_problem_becomes_a_finding_at_its_place() -> None:
 
     found = as_findings(InputErrors("wrong", errors=[first, second]), "policy.yaml")
 
-    assert [(f.file, f.line, f.device, f.message, f.mend) for f in found] == [
+    assert [(f.file, f.line, f.device, f.message, f.hint) for f in found] == [
         ("p.yaml", 7, None, "classes[0]: is no rate", "write 2 Mb/s"),
         ("policy.yaml", None, "r1", "does not answer", None),
     ]

@@ -18,8 +18,8 @@ from tests.reports.origins import measured, path_delay
 from tests.reports.test_run_report import NASTY, Page
 
 
-def report(before: Measurement | None, after: Measurement | None, asked: str = "p99") -> RunReport:
-    objective = Objective(delay={"p50": 0.01, asked: 0.04})
+def report(before: Measurement | None, after: Measurement | None, requested: str = "p99") -> RunReport:
+    objective = Objective(delay={"p50": 0.01, requested: 0.04})
     verdict = judge(objective, [(n, 10**9) for n in range(500)], evidence="emulated")
     judged = ClassVerdict(scenario="calls", traffic_class="voice", path="a→b", objective=objective, verdict=verdict)
     return RunReport(

@@ -48,7 +48,7 @@ def test_each_bound_of_a_run_is_a_case() -> None:
     bounds = [bound for judged in made.verdicts_after for bound in judged.verdict.bounds]
     assert [case.get("name") for case in suite] == [bound.label for bound in bounds]
     assert not set(failed(suite))
-    assert failed(document) == ["campus"]  # the report's error finding, of the box of that name
+    assert failed(document) == ["campus"]  # the report's error finding, of the device of that name
 
 
 def test_broken_bounds_and_a_run_that_was_rolled_back_fail() -> None:

@@ -33,7 +33,9 @@ def device(name: str, text: str, configuration: str) -> DevicePreview:
         blocks=(),
         classes={},
         fidelity=tuple(
-            FidelityDocument(traffic_class=c, interface="Serial0", fidelity=f, asked_percent=a, will_be_percent=w)
+            FidelityDocument(
+                traffic_class=c, interface="Serial0", fidelity=f, requested_percent=a, applied_percent=w
+            )
             for c, f, a, w in fidelity
         ),
         candidate=CandidateDocument(
@@ -52,10 +54,12 @@ def check(text: str = "voice", configuration: str = "policy-map P", boxes: int =
         message=text,
         device=text,
         traffic_class=text,
-        asked=text,
-        mend=text,
+        requested=text,
+        hint=text,
     )
-    devices = tuple(device(text if number == 0 else f"box{number}", text, configuration) for number in range(boxes))
+    devices = tuple(
+        device(text if number == 0 else f"device{number}", text, configuration) for number in range(boxes)
+    )
     return Check(text, "p.yaml", text, "ab12" * 16, (finding,), devices)
 
 
@@ -114,7 +118,7 @@ def test_a_comment_is_bounded_and_says_what_is_left_out() -> None:
     shown = check_markdown(check(configuration="line of a configuration\n" * 400, boxes=12))
     assert len(shown) <= LONGEST
     assert render(shown).open == []
-    assert re.search(r"\d+ boxes left out", shown)
+    assert re.search(r"\d+ devices left out", shown)
 
 
 def test_many_findings_are_counted() -> None:
@@ -131,7 +135,7 @@ def test_a_run_shows_its_verdicts_and_boxes() -> None:
     assert page.open == []
     for text in ("kept", "✅ met", "❌ broken", "≤ 60 ms", "campus: changed", "no policy-map campus"):
         assert text in page.text
-    assert "fair-queue" not in page.text  # the box's own line
+    assert "fair-queue" not in page.text  # the device's own line
     assert "What the verdicts rest on" in page.text
     assert "independent ones" in page.text
 

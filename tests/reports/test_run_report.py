@@ -1,4 +1,4 @@
-"""The HTML report: everything in it, nothing from outside, no markup from names or boxes."""
+"""The HTML report: everything in it, nothing from outside, no markup from names or devices."""
 
 from __future__ import annotations
 
@@ -106,9 +106,9 @@ def report(name: str = "voice-video", text: str = "campus") -> RunReport:
         severity=Severity.WARNING,
         message=f"not capped {text}",
         device=text,
-        asked="50 %",
-        will_be=text,
-        mend="police it",
+        requested="50 %",
+        applied=text,
+        hint="police it",
     )
     return RunReport(
         id="0193",
@@ -279,14 +279,14 @@ def test_the_first_figure_of_a_scenario_shows_what_its_classes_got() -> None:
     assert [row.cells[3].text for row in traffic.table.rows] == ["10", "0"]
     assert [row.cells[3].above for row in traffic.table.rows] == [True, False]
     assert delta_q.judged
-    assert [row.name for row in delta_q.table.rows] == ["before", "after", "asked"]
+    assert [row.name for row in delta_q.table.rows] == ["before", "after", "requested"]
     assert traffic.key != delta_q.key
 
 
 def test_a_prediction_stands_between_before_and_after() -> None:
     predicted = measured("predicted", 15, 0)
     figures = class_figures(report().model_copy(update={"predicted": predicted}))
-    assert [row.name for row in figures[1].table.rows] == ["before", "predicted", "after", "asked"]
+    assert [row.name for row in figures[1].table.rows] == ["before", "predicted", "after", "requested"]
     assert figures[1].change.startswith("After the push, more packets")
 
 
@@ -294,7 +294,7 @@ def test_what_was_only_predicted_has_figures_too() -> None:
     predicted = measured("predicted", 15, 0)
     traffic, delta_q = figures_of([predicted], judged(predicted))
     assert [row.name for row in traffic.table.rows] == ["voice-video, predicted"]
-    assert [row.name for row in delta_q.table.rows] == ["predicted", "asked"]
+    assert [row.name for row in delta_q.table.rows] == ["predicted", "requested"]
     assert delta_q.change == ""
 
 

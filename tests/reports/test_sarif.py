@@ -144,7 +144,7 @@ FINDINGS = (
         message="no interface is in scope",
         file="policies/a b.yaml",
         line=12,
-        mend="check the roles",
+        hint="check the roles",
     ),
     Finding(
         code="class-replaced",
@@ -154,8 +154,8 @@ FINDINGS = (
         interface="Serial0",
         direction="output",
         traffic_class="voice",
-        asked="50 %",
-        will_be="33 %",
+        requested="50 %",
+        applied="33 %",
     ),
     Finding(code="scope-empty", severity=Severity.ERROR, message="again", file="policies/a b.yaml", line=3),
     Finding(code="of-a-newer-service", severity=Severity.WARNING, message="new", file="/elsewhere/p.yaml"),
@@ -209,14 +209,14 @@ def test_rules_are_those_of_the_catalogue(log: dict[str, Any]) -> None:
     rules = {rule["id"]: rule for rule in log["runs"][0]["tool"]["driver"]["rules"]}
     entry = load_codes().codes["scope-empty"]
     assert rules["scope-empty"]["shortDescription"]["text"] == entry.meaning
-    assert entry.mend in rules["scope-empty"]["help"]["text"]
+    assert entry.hint in rules["scope-empty"]["help"]["text"]
     assert rules["of-a-newer-service"] == {"id": "of-a-newer-service"}
 
 
-def test_the_message_says_whom_it_concerns_and_the_mend(log: dict[str, Any]) -> None:
+def test_the_message_says_whom_it_concerns_and_the_hint(log: dict[str, Any]) -> None:
     first, second, *_ = (r["message"]["text"] for r in log["runs"][0]["results"])
-    assert first == "no interface is in scope. Mend: check the roles"
-    assert second == "r1 Serial0 output, class voice: takes a place (asked 50 %, will be 33 %)"
+    assert first == "no interface is in scope. Hint: check the roles"
+    assert second == "r1 Serial0 output, class voice: takes a place (requested 50 %, applied 33 %)"
 
 
 def test_a_finding_that_moved_keeps_its_fingerprint(tmp_path: Path) -> None:

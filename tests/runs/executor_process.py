@@ -21,7 +21,7 @@ HASTY = SlotTimes(lasts=4, fence=2.5, renewed=0.3)
 
 
 class SmallExecutor(Executor):
-    """Carries out runs that touch one box: ``folder/log`` tells what happened, ``folder/go`` lets a step end."""
+    """Carries out runs that touch one device: ``folder/log`` tells what happened, ``folder/go`` lets a step end."""
 
     def __init__(self, folder: Path, url: str, **options: object) -> None:
         self.folder = folder

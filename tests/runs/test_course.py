@@ -166,7 +166,7 @@ def test_an_interrupted_run_leaves_the_steps_in_order_for_the_one_that_goes_on(a
 @pytest.mark.parametrize("at", ["lock", "read", "prepare", "push", "roll_back"])
 def test_a_step_that_fails_for_good_gives_the_boxes_back(at: str) -> None:
     failing: Any = {at: errors.StoreError("the store is gone")}
-    steps = Steps(**{"keep": {"errors": [{"device": "r3", "message": "refused a line", "mend": ""}]}, **failing})
+    steps = Steps(**{"keep": {"errors": [{"device": "r3", "message": "refused a line", "hint": ""}]}, **failing})
     with pytest.raises(errors.StoreError):
         course(steps).go()
     assert steps.done[-1] == "release"
@@ -201,7 +201,7 @@ def test_anything_but_met_is_rolled_back(outcome: str) -> None:
 
 
 def test_a_box_that_cannot_be_confirmed_takes_the_whole_run_back() -> None:
-    steps = Steps(keep={"errors": [{"device": "r3", "message": "it went back by itself", "mend": None}]})
+    steps = Steps(keep={"errors": [{"device": "r3", "message": "it went back by itself", "hint": None}]})
     ended = course(steps).go()
     assert ended["status"] == RunStatus.ROLLED_BACK
     assert steps.done[-4:] == ["keep", "roll-back", "release", "status-rolled_back"]
@@ -242,7 +242,7 @@ def test_a_run_cancelled_after_a_touch_is_undone(at: str) -> None:
 def test_a_cancelled_run_that_cannot_be_undone_needs_recovery() -> None:
     steps = Steps(
         checkpoint_keep=CANCELLED,
-        roll_back={"running": {}, "errors": [{"device": "r1", "message": "is gone", "mend": ""}]},
+        roll_back={"running": {}, "errors": [{"device": "r1", "message": "is gone", "hint": ""}]},
     )
     assert course(steps).go()["status"] == RunStatus.NEEDS_RECOVERY
 
@@ -336,7 +336,7 @@ def course_of(steps: Steps) -> Any:
 LEFT = {
     "device": "r1",
     "message": "run 1 left r1 between two states",
-    "mend": "finish run 1 first: qosforge recover",
+    "hint": "finish run 1 first: qosforge recover",
 }
 
 
@@ -457,7 +457,7 @@ def waves(*names: str, may_fail: int = 0) -> dict[str, Any]:
 GO = {"go": True, "used": 0.0}
 TWO = {"rollout": waves("canary", "the rest"), "wave-2": GO, "counters-canary": {"errors": []}}
 PUSHED = {"push": {"running": {"r1": "c"}, "errors": []}, "push-2": {"running": {"r3": "d"}, "errors": []}}
-REFUSED = {"device": "r3", "message": "refuses a line", "mend": ""}
+REFUSED = {"device": "r3", "message": "refuses a line", "hint": ""}
 
 
 def test_a_wave_follows_when_the_canary_has_been_counted_and_nobody_paused() -> None:

@@ -334,7 +334,7 @@ def test_a_failed_recovery_is_a_value(tmp_path: Path) -> None:
         raise KeyboardInterrupt
 
     def failing(engine: Engine, run_id: str, params: JsonObject) -> JsonObject:
-        raise InputError("the intent is gone", mend="put it back")
+        raise InputError("the intent is gone", hint="put it back")
 
     engine = launched(tmp_path, interrupted)
     with pytest.raises(KeyboardInterrupt):

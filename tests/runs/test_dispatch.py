@@ -66,7 +66,7 @@ def test_a_run_that_no_workflow_carries_begins_again_when_its_boxes_are_settled(
     executor.store.journal.append(run.id, "r1", JournalAction.TOUCHING)
     executor.dispatcher.tick()
     executor.dispatcher.tick()
-    wait_for(lambda: f"settled {run.id}" in log(executor), "its boxes to be settled")
+    wait_for(lambda: f"settled {run.id}" in log(executor), "its devices to be settled")
     executor.dispatcher.tick()
     await_status(executor, run, RunStatus.KEPT, 2)
     assert log(executor)[0] == f"settled {run.id}"
@@ -109,7 +109,7 @@ def test_a_run_whose_workflow_ended_without_a_word_does_not_run_for_ever(
     assert executor.store.get_run(lost.id).status is expected
     assert "without saying how" in executor.store.get_run(lost.id).reason
     if touched:
-        wait_for(lambda: not executor.store.journal.open_touches(lost.id), "its boxes to be settled")
+        wait_for(lambda: not executor.store.journal.open_touches(lost.id), "its devices to be settled")
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_a_run_that_nobody_ended_is_what_its_devices_hold(
 def test_an_unfinished_run_is_left_to_its_workflow(executor: SmallExecutor) -> None:
     run = executor.store.create_run("campus", "itesm-paper", "f" * 64, {"wait": True})
     executor.dispatcher.tick()
-    wait_for(lambda: any(line.startswith("touch ") for line in log(executor)), "the run to touch its box")
+    wait_for(lambda: any(line.startswith("touch ") for line in log(executor)), "the run to touch its device")
     executor.dispatcher._rescued = float("-inf")
     executor.dispatcher.tick()
     assert executor.store.get_run(run.id).attempt == 1

@@ -65,7 +65,7 @@ def test_an_approval_counts_for_its_candidate_and_the_last_word_holds(
 def test_who_approved_something_else_is_told_so(asked: Run) -> None:
     found = gate(asked, decision("grace", candidate=OTHER), approval="any")
     assert found is not None
-    assert found.waits_for.startswith("the boxes changed since it was approved")
+    assert found.waits_for.startswith("the devices changed since it was approved")
 
 
 NIGHT = ChangeRules(windows=(Window(from_="22:00", to="04:00"),))

@@ -1,4 +1,4 @@
-"""What boxes were last known to hold, by the stored runs of a network."""
+"""What devices were last known to hold, by the stored runs of a network."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def artifacts(tmp_path: Path) -> ArtifactStore:
 
 
 class Boxes:
-    """Readings of boxes as runs leave them, a minute apart."""
+    """Readings of devices as runs leave them, a minute apart."""
 
     def __init__(self, store: RunStore, artifacts: ArtifactStore, clock: Clock) -> None:
         self._store, self._artifacts, self._clock = store, artifacts, clock

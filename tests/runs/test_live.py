@@ -1,4 +1,4 @@
-"""Reading and measuring the boxes as they are, without a run."""
+"""Reading and measuring the devices as they are, without a run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.device_texts import opened, said
 
 
 def fleet(**answers: str | None) -> Any:
-    """Boxes that answer with a text, or cannot be reached."""
+    """Devices that answer with a text, or cannot be reached."""
     outcomes = {
         name: Outcome(
             name,

@@ -181,7 +181,7 @@ def test_what_a_change_would_do_is_predicted_before_it_is_approved(site: Site) -
     again = site.desk.detail(waiting.id)
     assert again.predicted == told.predicted
     assert [s.summary for s in again.stages if s.name == "predict"] == ["", "the same as in an earlier attempt"]
-    # No box was read for it, and yet it says what the boxes then do.
+    # No device was read for it, and yet it says what the devices then do.
     assert again.after is not None
     assert again.predicted.scenarios == again.after.scenarios
     named = {content.name for content in contents(site.store, waiting.id)}
@@ -239,7 +239,7 @@ def test_going_back_leaves_what_others_changed(site: Site) -> None:
     kept = site.go(site.place())
     site.type("snmp-server location attic")
     held = site.running()
-    # The way back on these boxes is a reload: it would lose a line that nobody saved.
+    # The way back on these devices is a reload: it would lose a line that nobody saved.
     refused = site.service.carry_out(site.desk.roll_back(kept.id, "ada").id).result
     assert refused["status"] == RunStatus.ROLLED_BACK
     assert "running and startup differ" in str(refused["errors"])

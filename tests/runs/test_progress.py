@@ -1,4 +1,4 @@
-"""How far a run came, box by box, from what its stores say."""
+"""How far a run came, device by device, from what its stores say."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def stage(store: RunStore, run: Run, name: str, summary: dict[str, object]) -> N
 
 
 def states(seen: Progress, device: str) -> dict[Step, State]:
-    """The steps of a box that were begun."""
+    """The steps of a device that were begun."""
     (found,) = (one for one in seen.devices if one.device == device)
     return {step: mark.state for step, mark in found.steps.items() if mark.state is not State.OPEN}
 
@@ -50,11 +50,11 @@ def test_a_box_shows_as_soon_as_it_was_read(store: RunStore, run: Run) -> None:
 
 
 def test_a_box_that_cannot_be_read_says_why(store: RunStore, run: Run) -> None:
-    error = {"device": "r1", "message": "the box refuses the credentials", "mend": "check the password"}
+    error = {"device": "r1", "message": "the device refuses the credentials", "hint": "check the password"}
     stage(store, run, "read", {"running": {"r2": "0" * 64}, "errors": [error]})
     (first, second) = progress(store, run).devices
     assert first.steps[Step.READ].state is State.FAILED
-    assert first.steps[Step.READ].note == "the box refuses the credentials (check the password)"
+    assert first.steps[Step.READ].note == "the device refuses the credentials (check the password)"
     assert second.steps[Step.READ].state is State.DONE
 
 
@@ -98,7 +98,7 @@ def test_what_fails_after_the_push_is_told_at_its_step(
     store.journal.append(run.id, "r1", JournalAction.TOUCHING)
     store.journal.append(run.id, "r1", JournalAction.TOUCHED)
     for name in stages:
-        error = {"device": "r1", "message": "counts otherwise", "mend": ""}
+        error = {"device": "r1", "message": "counts otherwise", "hint": ""}
         stage(store, run, name, {"running": {"r1": "0" * 64}, "errors": [error] if name == "counters" else []})
     store.journal.append(run.id, "r1", JournalAction.FAILED, note="wrong")
     assert states(progress(store, run), "r1")[failed] is State.FAILED
@@ -141,7 +141,7 @@ def test_waves_show_how_far_each_came(store: RunStore, run: Run) -> None:
     stage(store, run, "read-back", {"wave": 1, "running": {"r1": "0" * 64}, "errors": []})
     pushing = store.begin_stage(run.id, "push")
     assert shown() == ["done", "now", "to come"]
-    error = {"device": "r2", "message": "refuses", "mend": ""}
+    error = {"device": "r2", "message": "refuses", "hint": ""}
     store.end_stage(pushing, StageOutcome.DONE, {"wave": 2, "errors": [error]})
     assert shown() == ["done", "failed", "to come"]
     stage(store, run, "roll-back", {"running": {"r1": "0" * 64, "r2": "0" * 64}})

@@ -45,10 +45,10 @@ def test_what_would_change_is_refused(value: object) -> None:
 def test_our_errors_come_back_as_they_were(error: QosforgeError) -> None:
     back = records.decode(records.encode(error))
     assert type(back) is type(error)
-    assert (back.message, back.where, back.mend, str(back)) == (
+    assert (back.message, back.where, back.hint, str(back)) == (
         error.message,
         error.where,
-        error.mend,
+        error.hint,
         str(error),
     )
 

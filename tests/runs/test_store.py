@@ -94,7 +94,7 @@ def test_a_failed_stage_keeps_what_it_had_and_why(store: RunStore, run: Run) -> 
     def fail_half_way() -> None:
         with store.stage(run.id, "compile") as summary:
             summary["devices"] = 3
-            raise InputError("no such class", mend="name it")
+            raise InputError("no such class", hint="name it")
 
     with pytest.raises(InputError):
         fail_half_way()

@@ -76,7 +76,7 @@ def count(folder: Path, beginning: str) -> int:
 def test_a_dead_executors_runs_go_on_elsewhere(store: RunStore, start: Start, tmp_path: Path) -> None:
     first = start()
     run, waiting = place(store, wait=True), place(store, wait=True)
-    wait_for(lambda: count(tmp_path, "touch ") == 2, "both runs to touch their box")
+    wait_for(lambda: count(tmp_path, "touch ") == 2, "both runs to touch their device")
     first.kill()
     start()
     (tmp_path / "go").touch()
@@ -94,7 +94,7 @@ def test_a_dead_executors_run_that_holds_a_box_goes_on_though_others_wait_in_eve
 ) -> None:
     first = start()
     holder = place(store, wait=True, box="r1")
-    wait_for(lambda: count(tmp_path, "touch ") == 1, "the run to touch its box")
+    wait_for(lambda: count(tmp_path, "touch ") == 1, "the run to touch its device")
     others = [place(store, box="r1") for _ in range(3)]
     wait_for(lambda: all(count(tmp_path, f"waits {run.id}") for run in others), "others to wait in its process")
     start()
@@ -111,7 +111,7 @@ def test_a_stopped_executor_is_dead_before_its_runs_are_taken(
 ) -> None:
     first = start()
     run = place(store, wait=True)
-    wait_for(lambda: count(tmp_path, "touch ") == 1, "the run to touch its box")
+    wait_for(lambda: count(tmp_path, "touch ") == 1, "the run to touch its device")
     send(first, signal.SIGSTOP)
     start()
     wait_for(lambda: not first.is_alive(), "the fence")
@@ -124,7 +124,7 @@ def test_a_stopped_executor_is_dead_before_its_runs_are_taken(
 def test_a_graceful_stop_hands_over_at_once(store: RunStore, start: Start, tmp_path: Path) -> None:
     first = start()
     run = place(store, wait=True)
-    wait_for(lambda: count(tmp_path, "touch ") == 1, "the run to touch its box")
+    wait_for(lambda: count(tmp_path, "touch ") == 1, "the run to touch its device")
     second = start()
     send(first, signal.SIGTERM)
     time.sleep(0.3)
@@ -145,7 +145,7 @@ def test_the_server_may_be_restarted_underneath(
 ) -> None:
     children = [start(times=TIMES), start(times=TIMES)]  # the server is away for longer than a hasty slot lasts
     before = [place(store, wait=True) for _ in range(3)]
-    wait_for(lambda: count(tmp_path, "touch ") == 3, "the runs to touch their boxes")
+    wait_for(lambda: count(tmp_path, "touch ") == 3, "the runs to touch their devices")
     postgres.restart(signal.SIGQUIT)
     (tmp_path / "go").touch()
     after = [place(store) for _ in range(3)]
@@ -159,7 +159,7 @@ def test_a_run_that_outlived_an_upgrade_is_settled_and_begins_again(
 ) -> None:
     old = start("0")
     run = place(store, wait=True)
-    wait_for(lambda: count(tmp_path, "touch ") == 1, "the run to touch its box")
+    wait_for(lambda: count(tmp_path, "touch ") == 1, "the run to touch its device")
     old.kill()
     (tmp_path / "go").touch()
     start("1")

@@ -1,4 +1,4 @@
-"""What a run does while others have its boxes."""
+"""What a run does while others have its devices."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def waits(desk: Desk, order: Order) -> Context:
-    """A run that is carried out and has no box yet."""
+    """A run that is carried out and has no device yet."""
     run, _ = desk.place(order, "ada")
     desk.store.begin_attempt(run.id, 1)
     rules = NetworkRules(desk.settings)
@@ -122,7 +122,7 @@ class Failing:
 
     def run_step(self, name: str, phase: Any, *arguments: Any) -> Any:
         if name == "begin":
-            raise InputErrors("two", errors=[InputError(f"r{n} is wrong", mend="mend it") for n in (1, 2)])
+            raise InputErrors("two", errors=[InputError(f"r{n} is wrong", hint="mend it") for n in (1, 2)])
         return phase(*arguments)
 
     wait_step = run_step

@@ -62,7 +62,7 @@ def test_each_mistake_has_its_place_and_a_hint(  # noqa: PLR0917  rows of a tabl
         read_source(described(tmp_path, GOOD.replace(old, new, 1)))
     (problem, *_) = [one for one in caught.value.problems() if told in one.message]
     assert problem.where.line == line
-    assert hint in problem.mend
+    assert hint in problem.hint
     assert "0123secret" not in str(caught.value) + repr(caught.value) + repr(problem)
 
 

@@ -111,12 +111,12 @@ def test_what_is_wrong_is_told_with_its_line(folder: Path, old: str, new: str, t
     assert told in error.message
     assert error.where.file == str(folder / "source.yaml")
     assert error.where.line in (3, 4)
-    assert error.mend
+    assert error.hint
     assert "0123secret" not in str(error) + repr(error)
     if "SimplestInventory" in new:
         assert isinstance(error, InputError)
-        assert "NetBoxInventory2" in error.mend
-        assert "SimpleInventory" in error.mend
+        assert "NetBoxInventory2" in error.hint
+        assert "SimpleInventory" in error.hint
 
 
 BY_NETBOX = """\

@@ -1,4 +1,4 @@
-"""The campus lab of a test module, and what its boxes hold, seen without the code under test."""
+"""The campus lab of a test module, and what its devices hold, seen without the code under test."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TIMERS = {
     "ios": ("show archive config rollback timer", "No Rollback Confirmed Change pending"),
     "ios_legacy": ("show reload", "No reload is scheduled"),
 }
-"""By driver, how to ask a box for its dead-man switch, and what it says when none is set."""
+"""By driver, how to ask a device for its dead-man switch, and what it says when none is set."""
 
 
 class Campus:
@@ -54,33 +54,33 @@ class Campus:
         control.stop(self.state)
 
     def reset(self) -> None:
-        """Every box as it was delivered: startup, running, timers, sessions, faults."""
+        """Every device as it was delivered: startup, running, timers, sessions, faults."""
         for name in self.names:
             folder = self.state / name
             (folder / "startup-config").write_text((folder / "factory-config").read_text())
             control.plant(self.state, name, "clear")
             control.request(self.state, {"op": "reboot", "box": name})
 
-    # -- what the boxes hold, from the lab itself --------------------------------------------------------
+    # -- what the devices hold, from the lab itself --------------------------------------------------------
     def running(self, name: str) -> str:
-        """The running configuration of a box as it stands in the box."""
+        """The running configuration of a device as it stands in the device."""
         return str(control.request(self.state, {"op": "running", "box": name})["running"])
 
     def all_running(self) -> dict[str, str]:
-        """Running configurations of every box."""
+        """Running configurations of every device."""
         return {name: self.running(name) for name in self.names}
 
     def type(self, name: str, *lines: str) -> list[str]:
-        """Type configuration lines on a box's console, as somebody else would; returns what it said."""
+        """Type configuration lines on a device's console, as somebody else would; returns what it said."""
         return control.configure(self.state, name, lines)
 
     def startup(self, name: str) -> str:
-        """The startup configuration of a box."""
+        """The startup configuration of a device."""
         return (self.state / name / "startup-config").read_text()
 
     @contextmanager
     def session(self, name: str) -> Iterator[BaseConnection]:
-        """A plain Netmiko session on a box, enabled."""
+        """A plain Netmiko session on a device, enabled."""
         login = lab_credentials(name, self.state, {})
         address = control.overlay(self.state).boxes[name]
         with ConnectHandler(
@@ -99,12 +99,12 @@ class Campus:
             yield connection
 
     def ask(self, name: str, *commands: str) -> str:
-        """What a box answers over SSH."""
+        """What a device answers over SSH."""
         with self.session(name) as connection:
             return "\n".join(connection.send_command(command) for command in commands)
 
     def timers(self) -> list[str]:
-        """Boxes whose own dead-man switch is set."""
+        """Devices whose own dead-man switch is set."""
         asked = [device for device in self.network.devices if device.driver in TIMERS]
         with ThreadPoolExecutor(len(asked)) as pool:
             answers = list(pool.map(lambda device: self.ask(device.name, TIMERS[device.driver][0]), asked))

@@ -175,7 +175,7 @@ class Watch:
             time.sleep(0.3)
 
     def moment(self, random: Random) -> None:
-        """Wait for a random moment: of the clock, or just after the journal says that a box was touched so."""
+        """Wait for a random moment: of the clock, or just after the journal says that a device was touched so."""
         if random.random() < 0.4:
             time.sleep(random.uniform(0.1, 4))
             return

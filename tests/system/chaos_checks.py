@@ -1,4 +1,4 @@
-"""What must hold after the chaos, asked of the boxes and of the records, not of the code under test."""
+"""What must hold after the chaos, asked of the devices and of the records, not of the code under test."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def _ended_once(store: RunStore, run: Run) -> None:
 
 
 def _one_at_a_time(entries: list[JournalEntry]) -> None:
-    """No run is at a box while another is."""
+    """No run is at a device while another is."""
     order = [entry.run_id for entry in entries]
     changes = [run_id for number, run_id in enumerate(order) if number == 0 or order[number - 1] != run_id]
     assert len(changes) == len(set(changes)), [(entry.run_id[-4:], entry.action.value) for entry in entries]
@@ -139,7 +139,7 @@ def _settled_once(run: Run, box: Box, entries: list[JournalEntry]) -> None:
 
 
 def _recorded(store: RunStore, artifacts: Artifacts, entries: list[JournalEntry], box: Box, first: str) -> str:
-    """What a box holds by the records alone: each touch began at what the one before it had left."""
+    """What a device holds by the records alone: each touch began at what the one before it had left."""
     held = first
     runs = list(dict.fromkeys(entry.run_id for entry in entries))
     for run_id in runs:

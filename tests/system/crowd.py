@@ -1,4 +1,4 @@
-"""Small networks of two boxes each, with a lab each, and policies by which many runs get in each other's way."""
+"""Small networks of two devices each, with a lab each, and policies by which many runs get in each other's way."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NETWORKS = {
     "south": ("r1", "ers5510"),
     "west": ("r3", "e300"),
 }
-"""Boxes of the campus by network: every platform, and the same name in two places."""
+"""Devices of the campus by network: every platform, and the same name in two places."""
 
 POLICY = """\
 version: 1
@@ -54,7 +54,7 @@ apply:
 
 @dataclass(frozen=True)
 class Box:
-    """One box, by name within its network."""
+    """One device, by name within its network."""
 
     network: str
     name: str
@@ -90,7 +90,7 @@ class Crowd:
             start_lab(network, self.inventories / name, self.state(name))
 
     def trouble(self) -> None:
-        """Make the boxes so slow that a moment falls into a touch, and let some refuse a line of some runs."""
+        """Make the devices so slow that a moment falls into a touch, and let some refuse a line of some runs."""
         for box in self.boxes:
             control.plant(self.state(box.network), box.name, "slow", seconds=0.03)
             if box.name == "r3":
@@ -107,9 +107,9 @@ class Crowd:
         """Where a lab keeps its state."""
         return state_folder(self.var, network)
 
-    # -- what the boxes hold, without the code under test -------------------------------------------------
+    # -- what the devices hold, without the code under test -------------------------------------------------
     def running(self, box: Box) -> str:
-        """The running configuration as it stands in the box."""
+        """The running configuration as it stands in the device."""
         return str(control.request(self.state(box.network), {"op": "running", "box": box.name})["running"])
 
     def startup(self, box: Box) -> str:
@@ -117,7 +117,7 @@ class Crowd:
         return (self.state(box.network) / box.name / "startup-config").read_text()
 
     def timers(self) -> list[Box]:
-        """Boxes whose own dead-man switch is set, asked over SSH."""
+        """Devices whose own dead-man switch is set, asked over SSH."""
         asked = [box for box in self.boxes if self._device(box).driver in TIMERS]
         with ThreadPoolExecutor(len(asked)) as pool:
             return [box for box, set_ in zip(asked, pool.map(self._timer_set, asked), strict=True) if set_]
@@ -165,7 +165,7 @@ def write_inventory(folder: Path, boxes: tuple[str, ...]) -> None:
 
 
 def orders(count: int) -> Iterator[dict[str, Any]]:
-    """What runs are asked for over HTTP, all different: on both boxes of a network, or on one of them."""
+    """What runs are asked for over HTTP, all different: on both devices of a network, or on one of them."""
     for number in range(count):
         parameters = {
             "voice": 20 + number % 30,

@@ -32,7 +32,7 @@ from .vault import BOXES, NETWORK, PLANTED, Vault
 
 BEFORE: Mapping[str, object] = {"voice": 30, "web": 60, "rest": 40, "mark": "af21"}
 AFTER: Mapping[str, object] = {"voice": 35, "web": 55, "rest": 45, "mark": "cs2"}
-"""Parameters of the policy that is kept, and of the one that never stands: all boxes would have to change."""
+"""Parameters of the policy that is kept, and of the one that never stands: all devices would have to change."""
 
 ENDS: Mapping[str, tuple[str, str]] = {
     "kept": ("kept", ""),
@@ -52,7 +52,7 @@ ENDS: Mapping[str, tuple[str, str]] = {
 """The status of each, and the step that its reason names."""
 
 SILENCE = 8
-"""Seconds after which a box that says nothing in the midst of its lines is left."""
+"""Seconds after which a device that says nothing in the midst of its lines is left."""
 UNSAVED = f"snmp-server community {PLANTED}998 RW"
 _PATIENCE = 240
 _WAITING = ("pending", "running")
@@ -97,13 +97,13 @@ class Told:
         return {secret.encode() for held in self.vault.secrets.values() for secret in held}
 
     def secret(self, box: str) -> str:
-        """One that a box holds."""
+        """One that a device holds."""
         held = re.search(rf'snmp-server community "?({PLANTED}\d+)', self.vault.running(box))
         assert held is not None
         return held[1]
 
     def quoted(self, box: str, mark: str = "%") -> str:
-        """What a box says: it quotes a secret of its own by itself, and lines with one that it never held."""
+        """What a device says: it quotes a secret of its own by itself, and lines with one that it never held."""
         line = f"snmp-server community {PLANTED}999 RO"
         return f"{mark} Failed near '{self.secret(box)}', see {line}\n{line}\n{self.secret(box)}"
 
@@ -240,7 +240,7 @@ class Ends:
             plant(box, "refuse", pattern="^configure revert", text=self.told.quoted(box), times=0)
 
     def _unmeasured_and_cancelled(self) -> None:
-        """What a router holds that the twin does not model has the name of a secret; elsewhere a box drips."""
+        """What a router holds that the twin does not model has the name of a secret; elsewhere a device drips."""
         told = self.told
         name = told.secret("r1")
         modelled = [f"class-map match-any {name}", "match source-address mac 0011.2233.4455"]
@@ -251,7 +251,7 @@ class Ends:
             cancelled = self._ordered({**AFTER, "roles": ["core"]})
             unmeasured = self._ordered({**AFTER, "roles": ["access"]}, _MEASURED)
             drips = lambda: bool(control.met(told.vault.state, "e300").get("drip"))  # noqa: E731
-            wait_until(drips, "the box to drip", _PATIENCE)
+            wait_until(drips, "the device to drip", _PATIENCE)
             answer = told.installation.post(f"/runs/{cancelled}/cancel")
             assert answer.status_code == 202, answer.text
             self._end("cancelled", cancelled)
@@ -299,7 +299,7 @@ class Ends:
             assert process.wait(60).code == 0
 
     def _recovered(self, run: str) -> None:
-        """By the command: first boxes refuse to be read, and its process has read none; then they answer."""
+        """By the command: first devices refuse to be read, and its process has read none; then they answer."""
         told = self.told
         with told.faults("recovered") as plant:
             for box in ("r1", "s2970", "ers5510", "e300"):

@@ -1,4 +1,4 @@
-"""The fault matrix: each fault at each step of a push, on a box of every platform of the campus.
+"""The fault matrix: each fault at each step of a push, on a device of every platform of the campus.
 
 ``python -m tests.system.fault_matrix`` runs all of it and prints how its cells ended, by fault; it ends with an
 error when one did not end as every cell has to.
@@ -36,7 +36,7 @@ BOXES = ("r1", "r3", "s2950", "s2970", "ers5510", "e300")
 """One of every platform, and of ``cisco_ios`` one with an archive and one without."""
 
 SILENCE = 4.0
-"""Seconds after which a box that says nothing is left."""
+"""Seconds after which a device that says nothing is left."""
 
 LIMITS = DeviceLimits.model_validate(
     {step: {"silence": SILENCE} for step in ("login", "read", "show", "batch", "save")}
@@ -60,7 +60,7 @@ def _second_line(_driver: str) -> dict[str, object]:
 
 @dataclass(frozen=True)
 class Step:
-    """A step of the transaction: the run's stage it is in, and its line on a box by NAPALM driver.
+    """A step of the transaction: the run's stage it is in, and its line on a device by NAPALM driver.
 
     Without a line nothing is typed at this step; ``after`` the run is cancelled as it measures, so that it is
     rolled back.
@@ -111,7 +111,7 @@ REFUSAL = {
     "ers": "% Invalid input detected at '^' marker.",
     "force10": "% Error: Access denied.",
 }
-"""By driver, words of the lab's own boxes (the vendor sheets name where they come from)."""
+"""By driver, words of the lab's own devices (the vendor sheets name where they come from)."""
 
 
 def _one(kind: str, **more: object) -> Callable[[Step, str, dict[str, object]], list[Planted]]:
@@ -167,7 +167,7 @@ KIND = {"answer lost": "disconnect"}
 # -- cells -----------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Cell:
-    """A fault at a step on a box."""
+    """A fault at a step on a device."""
 
     step: str
     fault: str
@@ -193,7 +193,7 @@ class Ended:
 
 @dataclass
 class Matrix(TwoStates):
-    """A lab of the boxes, what they hold before and after the push, and the service that pushes."""
+    """A lab of the devices, what they hold before and after the push, and the service that pushes."""
 
     folder: Path
     service: Service = field(init=False)
@@ -213,7 +213,7 @@ class Matrix(TwoStates):
 
     # -- a run with its cells ----------------------------------------------------------------------------
     def watch(self, stage: str, _text: str) -> None:
-        """Plant what is planned for a stage as it begins; told by the run before it touches a box.
+        """Plant what is planned for a stage as it begins; told by the run before it touches a device.
 
         What did not come about at its stage is taken away: it would happen at another step.
         """
@@ -245,7 +245,7 @@ class Matrix(TwoStates):
         return self.service.store.list_runs()[0].id
 
     def run(self, cells: Sequence[Cell]) -> list[Ended]:
-        """Push once, with at most one cell on each box; how each of them ended."""
+        """Push once, with at most one cell on each device; how each of them ended."""
         self._planned, self._met, self._waiting = {}, {}, set()
         self.reset()
         if self.service.store.journal.open_touches():
@@ -308,7 +308,7 @@ class Matrix(TwoStates):
         return "; ".join(str(error.get("message")) for error in result["errors"])
 
     def _name_back(self) -> None:
-        """Whoever renamed a box gives it its name back, where it is saved as well."""
+        """Whoever renamed a device gives it its name back, where it is saved as well."""
         for box in BOXES:
             if self._met[box].get("rename"):
                 before = self.held[box]["before"].running
@@ -320,7 +320,7 @@ class Matrix(TwoStates):
                 path.write_text("\n".join(renamed) + "\n")
 
     def _problems(self, run_id: str, status: RunStatus, timers: Sequence[str]) -> dict[str, list[str]]:
-        """What is wrong at the end, by box; under "" what concerns the run."""
+        """What is wrong at the end, by device; under "" what concerns the run."""
         store = self.service.store
         found: dict[str, list[str]] = {}
         general = found.setdefault("", [])
@@ -338,7 +338,7 @@ class Matrix(TwoStates):
         return found
 
     def _announced(self, run_id: str) -> set[str]:
-        """Boxes of which the candidate says that they replace no policy in place."""
+        """Devices of which the candidate says that they replace no policy in place."""
         return {
             box
             for stage in self.service.store.stages(run_id)
@@ -378,7 +378,7 @@ def matrix(folder: Path) -> Iterator[Matrix]:
 
 
 def all_runs() -> Iterator[list[Cell]]:
-    """The cells of the whole matrix, one run after the other: a fault at a step on every box at once."""
+    """The cells of the whole matrix, one run after the other: a fault at a step on every device at once."""
     for fault in FAULTS:
         for step in STEPS:
             yield [Cell(step, fault, box) for box in BOXES]
@@ -410,7 +410,7 @@ def _chosen(names: set[str], *, alone: bool) -> Iterator[list[Cell]]:
 def main() -> None:
     """Run the matrix, or those of its faults and steps that are named; every run is told as it ends.
 
-    With ``--alone`` every cell has a run of its own, and the other boxes are healthy.
+    With ``--alone`` every cell has a run of its own, and the other devices are healthy.
     """
     names = set(sys.argv[1:]) - {"--alone"}
     unknown = names - set(FAULTS) - set(STEPS)

@@ -22,7 +22,7 @@ from .campus import INVENTORY
 from .command import Command
 
 BOXES = {"ios": "r1", "ios_legacy": "r3", "ers": "ers5510", "force10": "e300"}
-"""A box of the campus for each driver: its platform, image, interfaces and startup configuration."""
+"""A device of the campus for each driver: its platform, image, interfaces and startup configuration."""
 assert set(BOXES) == set(DRIVERS)
 
 UNCOUNTED = {"force10"}

@@ -38,7 +38,7 @@ class Seen:
 
 
 class Site:
-    """Boxes that hold the campus intent, read over SSH."""
+    """Devices that hold the campus intent, read over SSH."""
 
     def __init__(self, campus: Campus) -> None:
         self.campus = campus
@@ -58,7 +58,7 @@ class Site:
         return self.compilation.intent.intent
 
     def device(self, name: str) -> CompiledDevice:
-        """What a box was given."""
+        """What a device was given."""
         return next(device for device in self.compilation.devices if device.name == name)
 
     def differences(self, name: str, plan: Plan) -> tuple[str, ...]:
@@ -66,7 +66,7 @@ class Site:
         return differences(self.device(name).plan, plan)
 
     def read_plan(self, name: str) -> Plan:
-        """What a box holds now."""
+        """What a device holds now."""
         return self._parsed(name, self._read([name])[name])
 
     @contextmanager

@@ -1,4 +1,4 @@
-"""A sample of the fault matrix: every fault, every step and every kind of box, in a few runs.
+"""A sample of the fault matrix: every fault, every step and every kind of device, in a few runs.
 
 `make faults` runs all of it.
 """
@@ -39,7 +39,7 @@ RUNS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "s2970": ("resave", "answer lost"), "ers5510": ("rollback", "refuse"), "e300": ("rollback", "save"),
     },
 }  # fmt: skip
-"""By run, the step and the fault of every box."""
+"""By run, the step and the fault of every device."""
 
 
 def cells(run: str) -> list[Cell]:

@@ -1,8 +1,8 @@
-"""Planted faults: boxes that do not do what they are told, and boxes that somebody changed afterwards.
+"""Planted faults: devices that do not do what they are told, and devices that somebody changed afterwards.
 
 The first kind is planted before a push, which must catch it, name the box and roll everything back. The second is
 typed after a good push: the comparison with what is read back must tell, and what reaches the traffic must change
-the verdict or a figure of the class concerned, or the twin is blind to that box.
+the verdict or a figure of the class concerned, or the twin is blind to that device.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ TO_E300: Check = ("vigo2", "vigo4", "voice-video")
 # -- typed after a good push ------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Typed:
-    """Lines on a box's console, the class that feels them, and what the tester then says.
+    """Lines on a device's console, the class that feels them, and what the tester then says.
 
     ``told``: "broken" (the verdict), "figure" (the verdict stands, a reported figure moves), or "read-back": the
     traffic of the scenario does not feel it, so that only the comparison tells.
@@ -91,7 +91,7 @@ TYPED = [
            "interface Multilink1", "ppp multilink fragment delay 100"),
     _typed("cRTP missing at the near end", "b56", "branches", BRANCH_56, "figure",
            "interface Multilink1", "no ip rtp header-compression"),
-    _typed("fragment size left to the box", "b56", "branches", BRANCH_56, "broken",
+    _typed("fragment size left to the device", "b56", "branches", BRANCH_56, "broken",
            "interface Multilink1", "no ppp multilink fragment-delay"),
     _typed("interleaving missing", "b56", "branches", BRANCH_56, "broken",
            "interface Multilink1", "no ppp multilink interleave"),
@@ -160,7 +160,7 @@ def site(campus: Campus) -> Iterator[Site]:
 
 @pytest.fixture(scope="module")
 def good(site: Site) -> Mapping[str, Measurement]:
-    """Measurements of the boxes as they were pushed, by scenario."""
+    """Measurements of the devices as they were pushed, by scenario."""
     return {scenario: site.measure(site.plans, scenario, seconds) for scenario, seconds in SECONDS.items()}
 
 
@@ -197,7 +197,7 @@ def test_every_kind_of_box_has_faults_that_the_traffic_feels(site: Site) -> None
 # -- planted before a push --------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Planted:
-    """A fault of one box, and the words by which the run must name it."""
+    """A fault of one device, and the words by which the run must name it."""
 
     kind: str
     names: str
@@ -247,7 +247,7 @@ PLANTED: dict[str, dict[str, Planted]] = {
 
 @pytest.fixture
 def delivered(campus: Campus) -> Iterator[Campus]:
-    """Boxes as they were delivered, without faults afterwards."""
+    """Devices as they were delivered, without faults afterwards."""
     campus.reset()
     yield campus
     for name in campus.names:
@@ -277,7 +277,7 @@ def test_what_is_planted_before_is_caught_named_and_rolled_back(
 
 
 def _saved(campus: Campus, startups: Mapping[str, str]) -> bool:
-    """Whether every box would boot into what it would have booted into before."""
+    """Whether every device would boot into what it would have booted into before."""
 
     def commands(text: str) -> list[str]:
         return [line for line in text.splitlines() if line.strip() and not line.startswith("!")]

@@ -54,7 +54,7 @@ class Site:
         self.delivered = self.running()
 
     def reset(self) -> None:
-        """Every box as it was delivered."""
+        """Every device as it was delivered."""
         for box in self.crowd.boxes:
             state = self.crowd.state(box.network)
             (state / box.name / "startup-config").write_text((state / box.name / "factory-config").read_text())
@@ -62,7 +62,7 @@ class Site:
             control.request(state, {"op": "reboot", "box": box.name})
 
     def plant(self, kind: str, **arguments: object) -> None:
-        """Plant a fault into the bad box."""
+        """Plant a fault into the bad device."""
         control.plant(self.crowd.state(HERE), BAD.name, kind, **arguments)
 
     def running(self) -> dict[Box, str]:
@@ -96,7 +96,7 @@ def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 @pytest.fixture
 def site(started: Site) -> Iterator[Site]:
-    """Boxes as they were delivered; no fault outlives the test."""
+    """Devices as they were delivered; no fault outlives the test."""
     yield started
     started.reset()
 
@@ -127,7 +127,7 @@ class Asked:
         return {touch.device for touch in self.store.journal.open_touches(run.id)}
 
     def bad_is_alone(self, run: Run) -> bool:
-        """Whether the push is done but for the bad box, which is in the midst of it."""
+        """Whether the push is done but for the bad device, which is in the midst of it."""
         rows = self.store.journal.entries(run.id)
         begun = {row.device for row in rows if row.action is JournalAction.TOUCHING}
         done = {row.device for row in rows if row.action is JournalAction.TOUCHED}
@@ -159,7 +159,7 @@ def test_a_cancelled_run_leaves_a_dripping_box_takes_the_other_back_and_other_ru
     site.plant("drip", pattern=ENTERING)
     with asking(site) as asked, site.process("serve", "--port", "0", **LIMITS) as served:
         run = asked.push(HERE)
-        served.wait_for(lambda: asked.bad_is_alone(run), "the bad box to be alone")
+        served.wait_for(lambda: asked.bad_is_alone(run), "the bad device to be alone")
         other = asked.push(ELSEWHERE)
         asked.desk.cancel(run.id, "ada")
         assert soon(lambda: asked.push_ended(run), "the push to be left") < LEFT_SECONDS
@@ -183,7 +183,7 @@ def test_a_box_that_cannot_be_taken_back_is_settled_by_recover(site: Site) -> No
     with asking(site) as asked:
         with site.process("serve", "--port", "0", **LIMITS) as served:
             run = asked.push(HERE)
-            served.wait_for(lambda: asked.bad_is_alone(run), "the bad box to be alone")
+            served.wait_for(lambda: asked.bad_is_alone(run), "the bad device to be alone")
             site.plant("drip", pattern=READING)
             asked.desk.cancel(run.id, "ada")
             soon(lambda: asked.status(run) is RunStatus.NEEDS_RECOVERY, "the other one to be back")
@@ -226,7 +226,7 @@ def test_sigterm_in_the_midst_of_an_exchange_ends_within_ten_seconds(
     with asking(site, url) as asked:
         with site.process(*arguments, **environment) as process:
             run = asked.push(HERE)
-            process.wait_for(lambda: asked.bad_is_alone(run), "the bad box to be alone")
+            process.wait_for(lambda: asked.bad_is_alone(run), "the bad device to be alone")
             os.kill(process.pid or 0, signal.SIGTERM)
             watch = Stopwatch()
             ended = process.wait(60)

@@ -22,7 +22,7 @@ Texts = Mapping[str, str]
 
 @dataclass(frozen=True)
 class States:
-    """What every box held as it was delivered, and what it holds once the intent is kept."""
+    """What every device held as it was delivered, and what it holds once the intent is kept."""
 
     delivered: Texts
     planned: Texts
@@ -37,7 +37,7 @@ def states(campus: Campus) -> States:
 
 @pytest.fixture
 def fresh(campus: Campus, states: States) -> Iterator[Campus]:
-    """Boxes as they were delivered; no fault outlives the test."""
+    """Devices as they were delivered; no fault outlives the test."""
     del states
     campus.reset()
     yield campus
@@ -45,7 +45,7 @@ def fresh(campus: Campus, states: States) -> Iterator[Campus]:
 
 
 class Watched:
-    """A command that changes boxes, with its newest run in the store."""
+    """A command that changes devices, with its newest run in the store."""
 
     def __init__(self, campus: Campus, *arguments: object) -> None:
         self.campus = campus
@@ -59,7 +59,7 @@ class Watched:
             return next((run.id for run in store.list_runs() if run.id not in self._older), None)
 
     def boxes(self, action: JournalAction) -> set[str]:
-        """Boxes of which the journal says so."""
+        """Devices of which the journal says so."""
         run_id = self.run_id
         if run_id is None:
             return set()
@@ -145,7 +145,7 @@ def test_killed_in_the_middle_of_a_box_with_others_done(fresh: Campus, states: S
     run_id = watched.kill_when(half_way, f"{late} half-way")
     assert fresh.running(late) not in (states.delivered[late], states.planned[late])
     finish(fresh, way, POLICY, "push")
-    # The half-way box is not built upon: this run goes back, and the same command begins anew.
+    # The half-way device is not built upon: this run goes back, and the same command begins anew.
     assert settled(fresh, states, run_id, "push") is RunStatus.ROLLED_BACK
     assert fresh.all_running() == (states.delivered if way == "recover" else states.planned)
 
@@ -155,7 +155,7 @@ def test_killed_while_measuring(fresh: Campus, states: States, tmp_path: Path) -
     policy = with_checks(POLICY, tmp_path / "policy.yaml", ("vigo1", "vigo2"), ("phone56", "vigo1"))
     watched = Watched(fresh, "run", policy)
     run_id = watched.kill_when(lambda: watched.doing("measure-after"), "the measurement")
-    assert fresh.timers() != []  # the boxes would go back by themselves
+    assert fresh.timers() != []  # the devices would go back by themselves
     finish(fresh, "recover", policy, "run")
     assert settled(fresh, states, run_id, "measure-after") is RunStatus.KEPT
     assert fresh.all_running() == states.planned
@@ -166,7 +166,7 @@ def test_killed_while_keeping(fresh: Campus, states: States, tmp_path: Path) -> 
     watched = Watched(fresh, "run", policy)
     watched.command.wait_for(lambda: watched.doing("measure-after"), "the measurement")
     slow(fresh, 0.3, "r3", "b56", "e300")
-    run_id = watched.kill_when(lambda: bool(watched.boxes(JournalAction.CONFIRMED)), "the first box to be kept")
+    run_id = watched.kill_when(lambda: bool(watched.boxes(JournalAction.CONFIRMED)), "the first device to be kept")
     assert watched.boxes(JournalAction.CONFIRMED) != set(fresh.names)
     finish(fresh, "again", policy, "run")
     assert settled(fresh, states, run_id, "keep") is RunStatus.KEPT
@@ -194,7 +194,7 @@ def test_a_backup_taken_half_way_is_finished_where_it_is_restored(
 ) -> None:
     slow(fresh, 0.2, "r3")
     watched = Watched(fresh, "push", POLICY)
-    watched.command.wait_for(lambda: len(watched.boxes(JournalAction.TOUCHED)) >= 3, "three boxes")
+    watched.command.wait_for(lambda: len(watched.boxes(JournalAction.TOUCHED)) >= 3, "three devices")
     saved = fresh.command("backup", "create", tmp_path / "backup")
     assert saved.code == 0, saved.text
     if went_on:
@@ -219,7 +219,7 @@ def test_a_backup_taken_half_way_is_finished_where_it_is_restored(
     finish(fresh, "recover", POLICY, "push")  # where it was lost: other tests share that store
 
 
-# -- boxes that hang up ----------------------------------------------------------------------------------
+# -- devices that hang up ----------------------------------------------------------------------------------
 def test_boxes_that_hang_up_in_the_middle_are_named_and_all_go_back(fresh: Campus, states: States) -> None:
     broken = ["r1", "r3", "s2970", "ers5510", "e300"]
     control.plant(fresh.state, "r1", "disconnect", pattern=r"^copy flash:\S+ running-config")

@@ -1,4 +1,4 @@
-"""The whole loop on all nine boxes, through the command line, looked at over SSH by another client."""
+"""The whole loop on all nine devices, through the command line, looked at over SSH by another client."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ HELD = {
     ),
     "e300": ("strict-priority unicast 4", " service-policy output QOSFORGE-OUT", " bandwidth-percentage 28"),
 }
-"""By box, lines that ``show running-config`` must print once the campus intent is kept."""
+"""By device, lines that ``show running-config`` must print once the campus intent is kept."""
 
 
 CONFERENCE = ("vigo1", "vigo2")
@@ -40,7 +40,7 @@ BRANCH = ("phone56", "vigo1")
 
 @pytest.fixture(scope="module")
 def kept(campus: Campus) -> Json:
-    """The first run of the campus intent on boxes as they were delivered: what the command itself printed."""
+    """The first run of the campus intent on devices as they were delivered: what the command itself printed."""
     ended = subprocess.run(
         [Path(sys.executable).with_name("qosforge"), "run", "policies/campus-collaboration.yaml", "--json"],
         cwd=ROOT,
@@ -57,7 +57,7 @@ def kept(campus: Campus) -> Json:
 
 @pytest.fixture(scope="module")
 def holding(campus: Campus, kept: Json) -> dict[str, str]:
-    """What the boxes hold after the first run."""
+    """What the devices hold after the first run."""
     del kept
     return campus.all_running()
 
@@ -248,7 +248,7 @@ def test_the_report_holds_configurations_diffs_findings_and_the_plots(campus: Ca
     assert "Asked: p95 at most 50 ms" in text  # with the objective in it
 
 
-# -- the intent that no box can meet ----------------------------------------------------------------------
+# -- the intent that no device can meet ----------------------------------------------------------------------
 def test_what_cannot_be_met_is_rolled_back_to_what_was_kept(
     campus: Campus, holding: Mapping[str, str], tmp_path: Path
 ) -> None:
@@ -303,7 +303,7 @@ def test_what_cannot_be_met_leaves_delivered_boxes_byte_for_byte(campus: Campus,
 
 
 def commands(text: str) -> list[str]:
-    """A configuration without comments; a box prints what it was delivered with in its own order of blanks."""
+    """A configuration without comments; a device prints what it was delivered with in its own order of blanks."""
     return [line.rstrip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith("!")]
 
 

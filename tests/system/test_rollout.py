@@ -366,7 +366,7 @@ def test_a_device_that_cannot_be_reached_is_left_out_listed_and_retried_by_itsel
         control.plant(lab.state, "e300", "refuse_login")
         pushed = lab.ended("push", lab.policy, "--network", lab.inventory)
         assert pushed.code == 3, pushed.text
-        assert "e300: the box refuses the credentials" in pushed.text
+        assert "e300: the device refuses the credentials" in pushed.text
         (run,) = json.loads(lab.ended("runs", "--limit", 1, "--json").stdout)
         assert run["status"] == "kept"
         assert f"qosforge retry {run['run']} changes just these" in pushed.text

@@ -1,4 +1,4 @@
-"""Secrets in every form that boxes hold, whatever becomes of the runs, on both databases: nobody is told them.
+"""Secrets in every form that devices hold, whatever becomes of the runs, on both databases: nobody is told them.
 
 What is looked through is everything that a viewer may ask for over HTTP, and everything that processes wrote:
 files, rows, logs, traces. Only whole configurations have them, which operators of the network may see.
@@ -43,7 +43,7 @@ SECRET = re.compile(rb"PLANTED\d\d\d")
 NOT_HELD = {
     "key config-key password-encrypt PLANTED",  # no line of a configuration: it encrypts those
     "key config-key 1 PLANTED",
-    "path ftp://ann:PLANTED@192.0.2.9/$h",  # boxes of the lab archive on their own flash
+    "path ftp://ann:PLANTED@192.0.2.9/$h",  # devices of the lab archive on their own flash
     "wpa-psk ascii 0 PLANTED",  # the lab has no radio
     "encryption vlan 5 key 1 size 40bit 7 PLANTED transmit-key",
     "authentication mode hmac-sha-256 7 PLANTED",  # nor EIGRP with a name
@@ -51,7 +51,7 @@ NOT_HELD = {
     "authentication-type simple 7 PLANTED",  # nor the virtual routers of FTOS
 }
 QUOTING = set(ENDS) - {"kept", "back", "cancelled"}
-"""Ends whose reason, or the errors beside it, quote a box."""
+"""Ends whose reason, or the errors beside it, quote a device."""
 REPORTS = ("html", "json", "junit", "sarif", "markdown")
 MOST_PAGES = 400
 _NOT_FOLLOWED = ("/static/", "/api/", "/logout", "/login")
@@ -119,7 +119,7 @@ def test_every_form_is_held_by_some_box(told: Told) -> None:
     }
     asked = {line.strip() for platform in texts for line in LINES[platform].splitlines()}
     assert asked - held == NOT_HELD
-    tried("planted forms of secrets held by boxes", len(asked & held))
+    tried("planted forms of secrets held by devices", len(asked & held))
 
 
 def test_the_runs_ended_as_they_should(told: Told) -> None:
@@ -299,7 +299,7 @@ def _nothing_in(answer: httpx2.Response, path: str) -> None:
 
 
 def _whole_configurations(told: Told) -> set[str]:
-    """Ids of the artifacts that are what boxes held."""
+    """Ids of the artifacts that are what devices held."""
     with closing(RunStore(told.installation.url)) as store:
         of_runs = [content for run in set(told.runs.values()) for content in contents(store, run)]
         journal = [entry for run in set(told.runs.values()) for entry in store.journal.entries(run)]

@@ -1,4 +1,4 @@
-"""Workers on PostgreSQL at the boxes of the campus: what one leaves another finishes."""
+"""Workers on PostgreSQL at the devices of the campus: what one leaves another finishes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Wrong input, boxes that cannot be reached, a lab that is not there: one clear message each, nothing changed."""
+"""Wrong input, devices that cannot be reached, a lab that is not there: one clear message each, nothing changed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ COMMANDS = ("lint", "run")
 
 @pytest.fixture
 def untouched(campus: Campus) -> Iterator[Campus]:
-    """The campus, of which no test may change a box."""
+    """The campus, of which no test may change a device."""
     before = campus.all_running(), [campus.startup(name) for name in campus.names]
     yield campus
     assert (campus.all_running(), [campus.startup(name) for name in campus.names]) == before
@@ -168,9 +168,9 @@ def test_an_inventory_that_is_not_there_is_told(untouched: Campus, tmp_path: Pat
     assert "no such network" in problem
 
 
-# -- boxes that cannot be reached -------------------------------------------------------------------------
+# -- devices that cannot be reached -------------------------------------------------------------------------
 def unreached(campus: Campus, command: str, **environment: str) -> Ended:
-    """A command that must name the one box it could not work with."""
+    """A command that must name the one device it could not work with."""
     ended = campus.command(command, POLICY, environment=environment)
     assert ended.code == 3, ended.text
     assert "Traceback" not in ended.text

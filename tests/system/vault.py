@@ -90,7 +90,7 @@ def _save(name: str, driver: DeviceDriver) -> None:
 
 @dataclass
 class Vault:
-    """The network and its lab below ``folder``; ``secrets`` by box."""
+    """The network and its lab below ``folder``; ``secrets`` by device."""
 
     folder: Path
     secrets: dict[str, set[str]] = field(default_factory=dict)
@@ -139,7 +139,7 @@ class Vault:
         control.stop(self.state)
 
     def running(self, box: str) -> str:
-        """The running configuration as it stands in the box."""
+        """The running configuration as it stands in the device."""
         return str(control.request(self.state, {"op": "running", "box": box})["running"])
 
     def _with_secrets(self, box: str, forms: str, text: str, numbers: Iterator[str]) -> str:

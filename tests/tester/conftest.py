@@ -1,4 +1,4 @@
-"""The campus network as a running lab whose boxes hold the campus intent, read back over SSH."""
+"""The campus network as a running lab whose devices hold the campus intent, read back over SSH."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ INVENTORY = ROOT / "inventories" / "campus"
 
 @dataclass
 class Campus:
-    """A lab on the air; ``plans`` is what its boxes held when the tests began."""
+    """A lab on the air; ``plans`` is what its devices held when the tests began."""
 
     network: Network
     state: Path

@@ -1,4 +1,4 @@
-"""One box between two stations, measured on the twin: what a plan makes of constant loads."""
+"""One device between two stations, measured on the twin: what a plan makes of constant loads."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Load:
 
 @dataclass(frozen=True)
 class Seen:
-    """What became of the loads, in their order, and the reports of the box's two ports."""
+    """What became of the loads, in their order, and the reports of the device's two ports."""
 
     flows: list[Json]
     into: Json

@@ -1,4 +1,4 @@
-"""Delay bounds of one box between stations beside what the twin does, whatever its discipline and latency."""
+"""Delay bounds of one device between stations beside what the twin does, whatever its discipline and latency."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def disciplines(random: Random, queues: int) -> list[Json]:
 
 
 def tightness(random: Random, discipline: Json, limits: list[int]) -> list[float]:
-    """Largest delays over their bounds of streams at random through a box that serves so."""
+    """Largest delays over their bounds of streams at random through a device that serves so."""
     rate, jitter = random.choice([10**6, 2 * 10**6]), random.choice([0, 10**9, 10**10])
     ring, count = random.choice([1, 2, 3]), random.randint(1, 5)
     out = Line("box", "out", rate, rate, ring, tuple(limits), 0, LATENCY, discipline=discipline, jitter_ps=jitter)

@@ -1,4 +1,4 @@
-"""The passive tester's arithmetic, and the forms of counters that it reads, without a box."""
+"""The passive tester's arithmetic, and the forms of counters that it reads, without a device."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_a_box_without_counters_is_told_not_judged() -> None:
     plan = Plan(device="s1", platform="catalyst_2950")
     assert read(FakeDriver({}), plan) == ()
     (note,) = compare(plan, (), (), DUE)
-    assert note.message == "the box has no counters by class"
+    assert note.message == "the device has no counters by class"
     assert not note.contradiction
 
 

@@ -1,4 +1,4 @@
-"""The passive tester against the lab: boxes that do what they print, and boxes that do not."""
+"""The passive tester against the lab: devices that do what they print, and devices that do not."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_boxes_that_do_what_they_print_give_no_contradiction(campus: Campus) -> 
     grown = {name: [note for note in notes if note.device == name and note.grew] for name in ALL}
     assert all(note.grew == note.expected for name in ALL if name != "ers5510" for note in grown[name])
     assert {name for name in ALL if len(grown[name]) >= 2} == set(COUNTING)
-    assert [note.message for note in notes if note.device == "s2950"] == ["the box has no counters by class"]
+    assert [note.message for note in notes if note.device == "s2950"] == ["the device has no counters by class"]
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_a_priority_that_is_printed_and_ignored_is_seen_in_its_queue(campus: Cam
 
 @contextmanager
 def behind_the_back(campus: Campus, box: str, lines: list[str], back: list[str]) -> Iterator[None]:
-    """Make a box act on other lines than those that were read back."""
+    """Make a device act on other lines than those that were read back."""
     assert control.configure(campus.state, box, lines) == []
     try:
         yield

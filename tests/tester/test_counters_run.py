@@ -52,7 +52,7 @@ def context(campus: Campus, tmp_path: Path) -> Iterator[Context]:
 
 
 def held(context: Context, *names: str) -> dict[str, str]:
-    """What the boxes hold, as the read-back leaves it."""
+    """What the devices hold, as the read-back leaves it."""
     outcomes = context.fleet.run(names, lambda _name, driver: running(driver))
     return kept_texts(context, outcomes)
 
@@ -68,7 +68,7 @@ def test_a_clean_phase_keeps_every_note_and_a_line_for_the_report(context: Conte
         ("class-default", 1000),
     }
     (stage,) = run_report(context.store, context.artifacts, context.run_id).stages
-    assert stage.summary == "6 classes and queues of 1 boxes counted; no counters by class: s2950"
+    assert stage.summary == "6 classes and queues of 1 devices counted; no counters by class: s2950"
 
 
 def test_a_contradiction_is_an_error_and_a_row_of_the_journal(context: Context, campus: Campus) -> None:
@@ -92,7 +92,7 @@ def test_a_box_that_cannot_be_asked_is_an_error(context: Context, campus: Campus
 
 
 def _with_another_filter(campus: Campus) -> str:
-    """The 5510's configuration with a policy that the box does not have."""
+    """The 5510's configuration with a policy that the device does not have."""
     text = str(control.request(campus.state, {"op": "running", "box": "ers5510"})["running"])
     lines = text.splitlines()
     at = max(i for i, line in enumerate(lines) if line.startswith("qos policy "))

@@ -36,13 +36,13 @@ verify:
 NEARLY_FULL = "police: {rate: 984 kb/s, burst: 32000 B, exceed: drop},"
 
 
-def judged(source: Source, asked: str, police: str = "", seed: int = 1) -> tuple[Measurement, ClassVerdict]:
+def judged(source: Source, requested: str, police: str = "", seed: int = 1) -> tuple[Measurement, ClassVerdict]:
     """One flow through a line that has room for it, and perhaps a policer of what comes in."""
     network = load_network(root() / "inventories" / "infn-fnal")
     flow = TrafficFlow(name="one", from_="infn", to="vme", dst_port=5000, source=source)
     scenario = TrafficScenario(name="one", title="One", between=(("infn", "vme"),), flows=(flow,))
     network = network.model_copy(update={"traffic": (scenario,)})
-    policy = POLICY.replace("POLICE", police).replace("ASKED", asked)
+    policy = POLICY.replace("POLICE", police).replace("ASKED", requested)
     compilation = compile_intent(parse_intent(policy, "cameras.yaml"), network)
     intent = compilation.intent.intent
     measurement = TwinTester(network, would_hold(compilation, {}), seed).measure(intent, "predicted")

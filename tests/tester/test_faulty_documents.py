@@ -1,5 +1,5 @@
 """What an outside tester may not say: every faulty document is refused by the flow, the entry, what is wrong and
-the mend."""
+the hint."""
 
 from __future__ import annotations
 

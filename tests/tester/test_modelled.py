@@ -78,7 +78,7 @@ def test_what_the_twin_cannot_do_is_told_with_its_place(interface: InterfacePlan
     with pytest.raises(errors.TesterError, match=says) as caught:
         made(interface)
     assert (caught.value.where.device, caught.value.where.interface) == ("a", "1")
-    assert "another tester" in caught.value.mend
+    assert "another tester" in caught.value.hint
 
 
 @pytest.mark.parametrize("framing", [Framing.ATM, Framing.ETHERNET])

@@ -1,4 +1,4 @@
-"""What of a plan reaches the twin: whatever changes a box's behaviour changes its port."""
+"""What of a plan reaches the twin: whatever changes a device's behaviour changes its port."""
 
 from __future__ import annotations
 

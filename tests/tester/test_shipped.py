@@ -1,4 +1,4 @@
-"""Every policy that is shipped, on one box of every platform and train: the twin takes what it compiles to."""
+"""Every policy that is shipped, on one device of every platform and train: the twin takes what it compiles to."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def line(interface: Interface, number: int) -> Link:
 
 
 def scenario(device: CompiledDevice) -> Json:
-    """The box with a line at each interface, through which a station reaches what is behind it."""
+    """The device with a line at each interface, through which a station reaches what is behind it."""
     described = every_platform().device(device.name)
     profile = platform(described.platform, device.name).profile
     ports, links, nodes, flows = [], [], [], []

@@ -150,7 +150,7 @@ def test_a_wrong_row_is_named(tmp_path: Path, text: str, line: int | None, probl
         read_traces(path)
     assert (caught.value.where.file, caught.value.where.line) == (str(path), line)
     assert problem in caught.value.message
-    assert caught.value.mend
+    assert caught.value.hint
 
 
 GOOD = [(0, ethernet(ipv4(100))), (1, ethernet(ipv4(100)))]
@@ -218,7 +218,7 @@ def test_a_recording_of_several_flows_needs_the_name_of_one(tmp_path: Path, flow
     tester = with_recording(tmp_path, CALLS, f"{{kind: trace, file: calls.csv{flow}}}")
     with pytest.raises(InputError, match=f"flow voice: {count} recorded flows are meant") as caught:
         tester.scenario(tester.network.traffic[0], 1, set())
-    assert "'a', 'b'" in caught.value.mend
+    assert "'a', 'b'" in caught.value.hint
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:

@@ -86,7 +86,7 @@ def chain(
     ports: Sequence[dict[str, Any]] = (),
     seconds: float = 1.0,
 ) -> dict[str, Any]:
-    """Flows from a over a box in the middle to b; `lines` are the links in order."""
+    """Flows from a over a device in the middle to b; `lines` are the links in order."""
     middle = {"name": "m", "ports": [{"name": "in"}, {"name": "out", **(ports[1] if ports else {})}], **node}
     first = {"name": "out", **(ports[0] if ports else {})}
     return {

@@ -1,4 +1,4 @@
-"""What lines and boxes refuse, and the least delay that they allow."""
+"""What lines and devices refuse, and the least delay that they allow."""
 
 import copy
 
@@ -15,7 +15,7 @@ def refused(scenario):
     with pytest.raises(qosforge_twin.ScenarioError) as caught:
         run(scenario)
     assert caught.value.problem
-    assert caught.value.mend
+    assert caught.value.hint
     return caught.value
 
 

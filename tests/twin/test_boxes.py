@@ -1,4 +1,4 @@
-"""Boxes between the lines: cut-through, forwarding engines, IP fragments."""
+"""Devices between the lines: cut-through, forwarding engines, IP fragments."""
 
 import pytest
 
@@ -24,7 +24,7 @@ class TestCutThrough:
         assert stored["min"] == stored["max"] == 2 * FRAME + 1_200 + 9_000
         begun = delay_of(chain(CUT | {"latency_ps": 9_000}, self.sent, lines))
         assert begun["min"] == begun["max"] == FRAME + (8 + 14) * 8 * 1000 + 1_200 + 9_000
-        # The first 64 bytes, for boxes that drop the rests of collisions.
+        # The first 64 bytes, for devices that drop the rests of collisions.
         checked = delay_of(chain(CUT | {"cut_through_bytes": 64}, self.sent, lines))
         assert checked["max"] == FRAME + (8 + 64) * 8 * 1000 + 1_200
 

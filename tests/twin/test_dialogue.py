@@ -269,4 +269,4 @@ def test_refusals_name_their_place(source, key):
     with pytest.raises(qosforge_twin.ScenarioError) as caught:
         run(path([flow("f") | {"source": source}]))
     assert caught.value.path == f"flows[0].source{key}"
-    assert caught.value.mend
+    assert caught.value.hint

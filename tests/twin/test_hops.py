@@ -195,4 +195,4 @@ def test_hops_add_up_whatever_happens(scenario: dict[str, Any], seed: int) -> No
 def test_delays_from_the_first_bit_have_no_hops() -> None:
     scenario = chain({}, [flow("a", rate_bps=SLOW, ip_bytes=BYTES) | {"hops": True}], [line(FAST), line(FAST)])
     error = refusal(scenario | {"delay_reference": "first_bit"})
-    assert (error.path, error.mend) == ("flows[0].hops", "set delay_reference: arrival")
+    assert (error.path, error.hint) == ("flows[0].hops", "set delay_reference: arrival")

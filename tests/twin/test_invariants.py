@@ -126,5 +126,5 @@ def test_equal_packets_are_lost_equally_whatever_the_discipline(
 def test_every_kind_of_scheduler_is_here() -> None:
     """The list of kinds is the twin's own: what it names when it meets one that it does not know."""
     error = refusal(one_port({"queues": [{"name": "q", "limit_packets": 1}], "scheduler": {"kind": "?"}}, []))
-    named = error.mend.removeprefix("use ").replace(" or ", ", ").split(", ")
+    named = error.hint.removeprefix("use ").replace(" or ", ", ").split(", ")
     assert set(named) == SCHEDULER_KINDS

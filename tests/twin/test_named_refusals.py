@@ -1,4 +1,4 @@
-"""The slips that people make: each is refused with the place, the problem and the mend."""
+"""The slips that people make: each is refused with the place, the problem and the hint."""
 
 import pytest
 
@@ -80,5 +80,5 @@ def test_a_slip_is_named(slip):
     assert error.path == path
     assert named in error.problem
     assert error.problem
-    assert error.mend
-    assert str(error) == f"{error.path}: {error.problem}; {error.mend}"
+    assert error.hint
+    assert str(error) == f"{error.path}: {error.problem}; {error.hint}"

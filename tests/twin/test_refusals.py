@@ -1,4 +1,4 @@
-"""Bad scenarios: each is refused with the place and the mend, none crashes."""
+"""Bad scenarios: each is refused with the place and the hint, none crashes."""
 
 import copy
 import json
@@ -23,9 +23,9 @@ def refused(text, path):
         qosforge_twin.run(text, 1)
     error = caught.value
     assert error.path == path
-    assert str(error) == f"{error.path}: {error.problem}; {error.mend}"
+    assert str(error) == f"{error.path}: {error.problem}; {error.hint}"
     assert error.problem
-    assert error.mend
+    assert error.hint
     assert isinstance(error, ValueError)
 
 
@@ -193,7 +193,7 @@ def test_refusals_name_the_place(path, value, reported):
 
 
 @pytest.mark.parametrize(
-    ("path", "value", "mend"),
+    ("path", "value", "hint"),
     [
         ("links[0].rate_bps", -5, "give a whole number from 0 on"),
         ("links[0].rate_bps", 1e6, "without a point or an exponent"),
@@ -206,16 +206,16 @@ def test_refusals_name_the_place(path, value, reported):
         ("typo", 1, "remove the key"),
     ],
 )
-def test_a_wrong_type_is_mended_in_terms_of_the_document(path, value, mend):
+def test_a_wrong_type_is_mended_in_terms_of_the_document(path, value, hint):
     with pytest.raises(qosforge_twin.ScenarioError) as caught:
         qosforge_twin.run(altered(path, value), 1)
-    assert mend in caught.value.mend
+    assert hint in caught.value.hint
 
 
 def test_a_key_given_twice_is_told_as_such():
     with pytest.raises(qosforge_twin.ScenarioError) as caught:
         qosforge_twin.run(json.dumps(GOOD)[:-1] + ', "version": 1}', 1)
-    assert caught.value.mend == "give each key once"
+    assert caught.value.hint == "give each key once"
 
 
 def test_names_and_links_are_unique():
@@ -326,4 +326,4 @@ def test_packets_under_way_are_bounded():
     with pytest.raises(qosforge_twin.ScenarioError, match="more than 4194304 packets are under way") as caught:
         qosforge_twin.run(json.dumps(scenario | {"duration_ps": 10**12}), 1)
     assert caught.value.path == "nodes"
-    assert "shorten the queues" in caught.value.mend
+    assert "shorten the queues" in caught.value.hint

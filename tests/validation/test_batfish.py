@@ -38,7 +38,7 @@ def test_no_host_is_said_plainly(require: bool, severity: Severity) -> None:
     (finding,) = check(host=None, require=require)
     assert (finding.code, finding.severity) == ("batfish-not-checked", severity)
     assert finding.message == "Batfish did not check: no host is configured"
-    assert "QOSFORGE_BATFISH_HOST" in str(finding.mend)
+    assert "QOSFORGE_BATFISH_HOST" in str(finding.hint)
 
 
 @STATES

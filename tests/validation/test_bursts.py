@@ -50,7 +50,7 @@ def delivered(intent: str, of: Network) -> int:
     return sum(flow["delivered"] for flow in answer["flows"] if flow["name"] == "call")
 
 
-def test_a_packet_larger_than_the_burst_is_told_with_its_mend() -> None:
+def test_a_packet_larger_than_the_burst_is_told_with_its_hint() -> None:
     (found,) = warnings(NARROW, network(700))
 
     assert (found.code, found.severity) == ("priority-burst-below-packet", Severity.WARNING)
@@ -58,16 +58,16 @@ def test_a_packet_larger_than_the_burst_is_told_with_its_mend() -> None:
     assert "burst of 320 bytes" in found.message
     assert "packets of 700 bytes" in found.message
     assert found.line == 4
-    assert re.search(r"'burst: \d+ B'", str(found.mend))
+    assert re.search(r"'burst: \d+ B'", str(found.hint))
 
 
-def test_the_mend_lets_packets_through_that_the_finding_is_about() -> None:
+def test_the_hint_lets_packets_through_that_the_finding_is_about() -> None:
     """All of a class that offers little more than its share is lost, and hardly a packet less than fits is."""
     (found,) = warnings(NARROW, network(700))
-    burst = re.search(r"burst: (\d+) B", str(found.mend))
+    burst = re.search(r"burst: (\d+) B", str(found.hint))
     assert burst is not None
     mended = NARROW.replace("{percent: 5}", f"{{percent: 5, burst: {burst[1]} B}}")
-    largest = int(str(found.asked).split()[2])
+    largest = int(str(found.requested).split()[2])
     one_less = NARROW.replace("{percent: 5}", f"{{percent: 5, burst: {largest - 1} B}}")
 
     assert check(mended, network(700)) == []

@@ -21,7 +21,7 @@ def test_calls_above_the_cap_of_a_slow_link_are_told_with_both_rates() -> None:
 
     assert (finding.code, finding.severity) == ("priority-overdeclared", Severity.WARNING)
     assert (finding.device, finding.interface, finding.traffic_class) == ("r2", "Multilink1", "voice")
-    assert (finding.asked, finding.will_be) == ("67.6 kb/s", "at most 51.2 kb/s")
+    assert (finding.requested, finding.applied) == ("67.6 kb/s", "at most 51.2 kb/s")
     assert finding.line == 4
 
 
@@ -37,7 +37,7 @@ def test_only_those_calls_count_whose_ports_are_of_the_class() -> None:
 
     (finding,) = found(first, NETWORK.model_copy(update={"traffic": (four,)}))
 
-    assert finding.asked == "202.8 kb/s"
+    assert finding.requested == "202.8 kb/s"
 
 
 @pytest.mark.parametrize("priority", ["{percent: 30}", "{rate: 90 kb/s}", "true"])
@@ -68,4 +68,4 @@ def test_the_cap_of_a_class_below_another_is_a_part_of_what_that_gets(
     intent = INTENT.replace("    treatment: {priority: {percent: 30}}\n", divided)
     intent = intent.replace("remaining_percent", "percent").replace("{percent: 70}", "{percent: 40}")
 
-    assert {(f.traffic_class, f.will_be) for f in found(intent) if f.interface == "Multilink1"} == told
+    assert {(f.traffic_class, f.applied) for f in found(intent) if f.interface == "Multilink1"} == told

@@ -34,13 +34,13 @@ def test_a_bound_that_no_measurement_can_show_is_a_warning_with_numbers() -> Non
     assert (finding.code, finding.severity) == ("objective-needs-more-packets", Severity.WARNING)
     assert (finding.traffic_class, finding.line) == ("voice", 24)
     # 50 packets a second, four times the 30 s that the intent says.
-    assert (finding.asked, finding.will_be) == ("438,201 packets", "about 6,000")
+    assert (finding.requested, finding.applied) == ("438,201 packets", "about 6,000")
     assert "in 120 s" in finding.message
 
 
 def test_naming_a_lower_quantile_mends_it() -> None:
     short = asking("{variation: {p99.95: 30 ms}}").replace("beside: [web]", "beside: [web], seconds: 10")
-    assert [finding.asked for finding in check(short)] == ["8,762 packets"]
+    assert [finding.requested for finding in check(short)] == ["8,762 packets"]
     assert check(short.replace("p99.95: 30 ms", "p99: 30 ms")) == []
 
 

@@ -30,7 +30,7 @@ def test_priority_share(priority: str, expected: tuple[str, int, str, str] | Non
     share, count, device, interface = expected
     (finding,) = found
     assert (finding.code, finding.severity) == ("priority-above-third", Severity.INFO)
-    assert (finding.asked, finding.device, finding.interface) == (share, device, interface)
+    assert (finding.requested, finding.device, finding.interface) == (share, device, interface)
     assert f"({count} interfaces in all)" in finding.message
 
 
@@ -41,7 +41,7 @@ def test_priority_below_a_class_counts_with_what_that_gets() -> None:
     )
     (finding,) = check_priority_share(Known(compiled(intent), {}))
     # 30 % first, and half of 70 % of what that leaves.
-    assert finding.asked == "54.5 %"
+    assert finding.requested == "54.5 %"
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ def test_ends_serve_priority_alike(percent: int, capped: bool, differs: bool) ->
     assert bool(found) is differs
     if found:
         assert (found[0].code, found[0].severity) == ("link-ends-differ", Severity.WARNING)
-        assert (found[0].will_be, found[0].asked) == ("60 %" if capped else "100 %", "30 %")
+        assert (found[0].applied, found[0].requested) == ("60 %" if capped else "100 %", "30 %")
 
 
 def test_an_end_that_is_not_asked_to_serve_is_not_compared() -> None:

@@ -73,8 +73,8 @@ def test_what_a_key_of_the_intent_would_keep_is_said_with_the_key() -> None:
 
     assert "no configuration" not in found.message
     assert "header_compression: rtp" in found.message
-    assert "header_compression: rtp" in str(found.mend)
-    assert "b56 Multilink1" in str(found.mend)
+    assert "header_compression: rtp" in str(found.hint)
+    assert "b56 Multilink1" in str(found.hint)
 
 
 def test_with_that_key_the_objective_is_possible_and_the_twin_keeps_it() -> None:
@@ -88,7 +88,7 @@ def test_an_objective_that_no_key_keeps_is_said_to_be_kept_by_none() -> None:
     for intent in (CAMPUS, COMPRESSED):
         (found,) = below(campus(intent.replace("p99: 9 ms", "p99: 1 ms")))
         assert "no configuration can keep this objective" in found.message
-        assert "faster links" in str(found.mend)
+        assert "faster links" in str(found.hint)
     # What could be had, where it is not had already.
     (plain,) = below(campus(CAMPUS.replace("p99: 9 ms", "p99: 1 ms")))
     assert "header_compression: rtp" in plain.message
@@ -105,7 +105,7 @@ def test_headers_that_are_not_of_rtp_are_never_compressed() -> None:
     assert "header_compression" not in found.message
     # 40 bytes: 64 twice at 100 Mb/s, 47 at 2 Mb/s, 47 at 256 kb/s, and 3 ms of propagation.
     minimum = 2 * 64 * 8 / 100e6 + 47 * 8 / 2e6 + 47 * 8 / 256e3 + 3e-3
-    assert found.will_be == f"at least {minimum * 1e3:.6g} ms"
+    assert found.applied == f"at least {minimum * 1e3:.6g} ms"
 
 
 def slow_network() -> Network:
@@ -148,7 +148,7 @@ def test_fragments_that_stay_cut_are_sent_while_others_are_received() -> None:
     bound = "p95: 70 ms"
 
     (found,) = below(Known(compiled(SLOW.replace("p95: 100 ms", bound), slow_network()), {}))
-    assert "by: ip-mtu" in str(found.mend)
+    assert "by: ip-mtu" in str(found.hint)
     assert below(Known(compiled(CUT.replace("p95: 100 ms", bound), slow_network()), {})) == []
     assert alone(cut, "call") < 70e-3 < alone(whole, "call")
 
@@ -159,7 +159,7 @@ def test_no_packet_is_faster_than_the_links_alone(intent: str) -> None:
 
     (found,) = below(known)
 
-    least = float(str(found.will_be).split()[2]) * 1e-3
+    least = float(str(found.applied).split()[2]) * 1e-3
     # The twin writes the headers of a bundle and the checksum of compressed ones, too.
     assert 0.97 * alone(known, "call") <= least <= alone(known, "call") * (1 + 1e-6)
 

@@ -30,7 +30,7 @@ def test_unknown_stations_are_named_with_the_line() -> None:
     found = check(INTENT.replace("from: phone1, to: phone2", "from: fax1, to: fax2"))
     assert [(f.code, f.severity, f.line) for f in found] == [("verify-unknown-station", Severity.ERROR, 24)] * 2
     assert "'fax1'" in found[0].message
-    assert "known: phone1, phone2, island" in str(found[0].mend)
+    assert "known: phone1, phone2, island" in str(found[0].hint)
 
 
 def test_stations_that_no_link_connects() -> None:
@@ -85,10 +85,10 @@ def test_objective_below_the_minimum_is_a_warning_with_numbers() -> None:
     found = check(INTENT.replace("p95: 100 ms", "p95: 1 ms"))
     (finding,) = found
     assert (finding.code, finding.severity) == ("objective-below-minimum", Severity.WARNING)
-    assert finding.asked == "p95 of 1 ms"
+    assert finding.requested == "p95 of 1 ms"
     # 200 bytes: 218 twice at 100 Mb/s, 207 at 2 Mb/s, 162 + 7 at 256 kb/s, and 3 ms of propagation.
     minimum = 2 * 218 * 8 / 100e6 + 207 * 8 / 2e6 + 169 * 8 / 256e3 + 3e-3
-    assert finding.will_be == f"at least {minimum * 1e3:.6g} ms"
+    assert finding.applied == f"at least {minimum * 1e3:.6g} ms"
     assert finding.traffic_class == "voice"
     assert finding.line == 24
 

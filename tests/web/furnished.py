@@ -1,4 +1,4 @@
-"""A service with something on every page, and an address for each: names, texts and box lines hold markup."""
+"""A service with something on every page, and an address for each: names, texts and device lines hold markup."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs as they are stored, without boxes: what a kept run left on a network, and what later runs read."""
+"""Runs as they are stored, without devices: what a kept run left on a network, and what later runs read."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from tests.runs.support import WHY
 
 
 def startups(network: Network) -> dict[str, str]:
-    """The configurations that boxes are delivered with."""
+    """The configurations that devices are delivered with."""
     folder = root() / "inventories" / network.name
     return {device.name: (folder / str(device.startup)).read_text() for device in network.devices}
 
 
 def configured(network: Network, policy: Path) -> dict[str, str]:
-    """The lines of a policy, as boxes hold them that have no others."""
+    """The lines of a policy, as devices hold them that have no others."""
     compiled = compile_intent(load_intent(policy), network)
     return {device.name: "\n".join(block.text for block in device.blocks) for device in compiled.devices}
 

@@ -1,4 +1,4 @@
-"""What administrators do on the campus, from an empty policy to boxes that hold what they held before."""
+"""What administrators do on the campus, from an empty policy to devices that hold what they held before."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.web.conftest import Site
 from tests.web.people import PASSWORD
 
 LONG_MS = 90_000
-"""What takes the boxes or the twin some seconds, on a busy machine."""
+"""What takes the devices or the twin some seconds, on a busy machine."""
 
 MAKERS = {
     "r1": ("Cisco IOS", "priority percent 50", "voice-video"),
@@ -28,7 +28,7 @@ MAKERS = {
     "ers5510": ("BayStack 5510", "qos action", "voice-video"),
     "e300": ("Force10 E300", "bandwidth-percentage", "web-and-file"),
 }
-"""By box, its maker, a line of its configuration, and the class for which it stands there."""
+"""By device, its maker, a line of its configuration, and the class for which it stands there."""
 
 
 @pytest.fixture(scope="module")
@@ -183,9 +183,9 @@ def build_the_policy(page: Page) -> None:
 
 def look_at_four_makers(page: Page) -> None:
     """What each would be given, against what it holds now: lines coloured by class, findings with numbers."""
-    preview = page.get_by_role("region", name="What the boxes would do")
+    preview = page.get_by_role("region", name="What the devices would do")
     expect(preview).to_contain_text("✔ Nothing stands against it")
-    preview.get_by_role("button", name="Read the boxes now").click()
+    preview.get_by_role("button", name="Read the devices now").click()
     expect(preview.get_by_text("lines to enter")).to_have_count(9, timeout=LONG_MS)
     for name, (kind, line, traffic_class) in MAKERS.items():
         box = preview.locator(f"#box-{name}")
@@ -238,9 +238,9 @@ def look_and_approve(bob: Tab) -> None:
 
 
 def watch_it_being_kept(page: Page) -> None:
-    """The page that is open tells by itself how far each box is, and how it ends."""
+    """The page that is open tells by itself how far each device is, and how it ends."""
     status(page, "under way")
-    boxes = page.get_by_role("region", name="Boxes by step")
+    boxes = page.get_by_role("region", name="Devices by step")
     pushed = boxes.get_by_role("row", name=re.compile("^r1 ")).get_by_role("cell").nth(2)
     expect(pushed).to_contain_text("done", timeout=LONG_MS)
     status(page, "kept")
@@ -276,7 +276,7 @@ def take_the_reports_away(page: Page) -> None:
 
 
 def look_at_the_network(ann: Tab) -> None:
-    """Each link's state in the drawing, and the queues of a box as the run left them."""
+    """Each link's state in the drawing, and the queues of a device as the run left them."""
     page = ann.page
     page.get_by_role("link", name="campus", exact=True).click()
     ann.require_sound()
@@ -287,7 +287,7 @@ def look_at_the_network(ann: Tab) -> None:
 
 
 def roll_back(ann: Tab) -> None:
-    """Ask for it, confirm it, and see every box come back."""
+    """Ask for it, confirm it, and see every device come back."""
     page = ann.page
     page.get_by_role("button", name="Roll back").click()
     dialog = page.get_by_role("dialog")

@@ -1,4 +1,4 @@
-"""Networks, boxes and experiments in a browser, with two emulated routers that can be read and changed."""
+"""Networks, devices and experiments in a browser, with two emulated routers that can be read and changed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ BY_HAND = (
 
 @pytest.fixture(scope="module")
 def lab(var_dir: Path) -> Iterator[Path]:
-    """The state of a lab whose boxes the site can read."""
+    """The state of a lab whose devices the site can read."""
     inventory = root() / "inventories" / LAB
     state = state_folder(var_dir, LAB)
     start_lab(load_network(inventory), inventory, state)
@@ -91,7 +91,7 @@ def test_the_campus_is_drawn_readably(site: Site, tab: Callable[..., Tab]) -> No
     eve.require_sound()
     wider = eve.page.evaluate(
         """[...document.querySelectorAll('.topology a')].filter((a) => {
-          const box = a.querySelector('rect, circle').getBBox();
+          const device = a.querySelector('rect, circle').getBBox();
           return [...a.querySelectorAll('text')].some((text) => {
             const own = text.getBBox();
             const right = own.x + own.width > box.x + box.width;
@@ -108,7 +108,7 @@ def test_the_campus_is_drawn_readably(site: Site, tab: Callable[..., Tab]) -> No
     phone.require_sound()
     phone.page.goto("/networks/campus/devices/e300")
     phone.page.get_by_role("button", name="Read now").click()
-    expect(phone.page.locator("#held").get_by_text("The box could not be read now.")).to_be_visible()
+    expect(phone.page.locator("#held").get_by_text("The device could not be read now.")).to_be_visible()
     expect(phone.page.get_by_text("start the lab")).to_be_visible()
     expect(phone.page.get_by_role("heading", name="GigabitEthernet 0/0")).to_be_visible()
     phone.require_sound()

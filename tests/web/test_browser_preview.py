@@ -1,4 +1,4 @@
-"""The preview in a browser: four makers, numbers by keyboard, an old preview that stays, boxes read over SSH."""
+"""The preview in a browser: four makers, numbers by keyboard, an old preview that stays, devices read over SSH."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.web.conftest import PASSWORD, Site
 
 LAB = "infn-fnal"
 LONG_MS = 60_000
-"""Reading boxes, and the first compilation of a service, on a busy machine."""
+"""Reading devices, and the first compilation of a service, on a busy machine."""
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def lab(var_dir: Path) -> Iterator[None]:
 
 
 def _unfolded(page: Page, box: str) -> str:
-    """The whole configuration of a box, as its part of the preview shows it."""
+    """The whole configuration of a device, as its part of the preview shows it."""
     page.locator(f"#box-{box} > summary").click()
     lines = page.get_by_role("region", name=f"Configuration of {box}").locator("code")
     expect(lines.first).to_be_visible()
@@ -53,7 +53,7 @@ def test_four_makers_are_previewed_beside_the_editor(site: Site, tab: Callable[.
     page.goto("/policies/campus-collaboration/edit?network=campus")
     preview = page.locator("#preview")
     expect(preview).to_contain_text("Nothing stands against it", timeout=LONG_MS)
-    expect(preview).to_contain_text("Compiled for 9 boxes")
+    expect(preview).to_contain_text("Compiled for 9 devices")
 
     assert "bandwidth remaining percent 70" in _unfolded(page, "r1")
     assert "wrr-queue bandwidth 30 70 3 0" in _unfolded(page, "s2950")
@@ -98,13 +98,13 @@ def test_boxes_are_read_from_a_phone(site: Site, tab: Callable[..., Tab], ann: s
     page = one.page
     page.goto(f"/runs/new?network={LAB}&policy=infn-fnal-pq")
     preview = page.locator("#preview")
-    expect(preview).to_contain_text("No box has been read yet", timeout=LONG_MS)
-    page.get_by_role("button", name="Read the boxes now").click()
-    expect(preview).to_contain_text("Compared with what each box said when it was last read", timeout=LONG_MS)
+    expect(preview).to_contain_text("No device has been read yet", timeout=LONG_MS)
+    page.get_by_role("button", name="Read the devices now").click()
+    expect(preview).to_contain_text("Compared with what each device said when it was last read", timeout=LONG_MS)
     first = load_network(root() / "inventories" / LAB).devices[0].name
     page.locator(f"#box-{first} > summary").click()
     entered = page.get_by_role("region", name=f"Lines entered into {first}")
     expect(entered).to_contain_text("+", timeout=LONG_MS)
     one.require_sound()
     page.reload()
-    expect(preview).to_contain_text("Compared with what each box said", timeout=LONG_MS)
+    expect(preview).to_contain_text("Compared with what each device said", timeout=LONG_MS)

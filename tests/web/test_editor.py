@@ -155,7 +155,7 @@ def test_a_mistake_is_told_at_its_field_and_in_the_list(form: Form) -> None:
     assert 'data-line="6"' in broken["problems"]
     assert "there are no cards" in broken["form"]
     refused = form.do({"op": "set", "path": path, "value": "50 ms"})
-    assert refused["refused"]["mend"]
+    assert refused["refused"]["hint"]
     assert refused["text"] == form.text
 
 
@@ -167,7 +167,7 @@ def test_what_the_form_cannot_change_is_said(form: Form) -> None:
     answer = form.do(
         {"op": "amount", "path": ["classes", 1, "treatment"], "what": "service", "kind": "number", "value": "20"}
     )
-    assert "YAML" in answer["refused"]["mend"]
+    assert "YAML" in answer["refused"]["hint"]
     assert form.text == before
 
 

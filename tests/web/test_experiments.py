@@ -95,7 +95,7 @@ def test_an_operator_runs_one_and_everybody_sees_the_outcome(
 def test_a_failed_run_is_told_and_may_be_tried_again(
     site: TestClient, people: dict[str, Person], backend: Backend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    failed = Progress("failed", error=ServiceError("the twin <b>refuses</b> a case", mend="look at its data"))
+    failed = Progress("failed", error=ServiceError("the twin <b>refuses</b> a case", hint="look at its data"))
     monkeypatch.setattr(backend.background, "known", {outcome_key("infn-udp"): failed}.get)
     people["olga"].log_in(site)
     page = site.get("/experiments/infn-udp").text

@@ -96,7 +96,7 @@ def test_a_check_says_of_each_device_what_is_wrong(backend: Backend, site: TestC
     assert "hostname:" not in hosts.read_text()
     session = Persons(backend).add("eve", Role.VIEWER, "infn-fnal").log_in(site)
     checked = site.post("/networks/infn-fnal/check", headers=session).text
-    assert "2 boxes: 0 with nothing wrong, 2 with problems" in checked
+    assert "2 devices: 0 with nothing wrong, 2 with problems" in checked
     assert checked.count("✖ problem") == 2
     assert "router1, reached:" in checked
 

@@ -1,4 +1,4 @@
-"""Pages of networks and boxes, in this process: who sees what, and what stored readings say."""
+"""Pages of networks and devices, in this process: who sees what, and what stored readings say."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_only_networks_of_the_caller_are_there(site: TestClient) -> None:
     page = site.get("/networks").text
     assert "/networks/campus" in page
     assert "infn-fnal" not in page
-    assert "9 boxes, 8 links, 10 end hosts" in page
+    assert "9 devices, 8 links, 10 end hosts" in page
     assert "Nortel BayStack 5510" in page
     for address in ("/networks/infn-fnal", "/networks/infn-fnal/devices/router1", "/networks/nowhere"):
         answer = site.get(address)
@@ -88,9 +88,9 @@ def test_who_is_not_logged_in_is_sent_to_log_in(site: TestClient) -> None:
 @pytest.mark.usefixtures("ann")
 def test_boxes_that_were_never_read_are_said_to_be(site: TestClient) -> None:
     page = site.get("/networks/campus").text
-    assert "No box of this network was read yet" in page
+    assert "No device of this network was read yet" in page
     assert page.count("qos-unknown") > 16
-    assert "This box was not read yet" in site.get("/networks/campus/devices/r1").text
+    assert "This device was not read yet" in site.get("/networks/campus/devices/r1").text
 
 
 @pytest.mark.usefixtures("ann")
@@ -135,7 +135,7 @@ def test_a_switch_drifts_with_all_ports_that_share_its_queues(site: TestClient, 
     delivered = startups(backend.networks.network("campus"))
     record(backend.desk.store, backend.artifacts, "campus", texts | {"s2950": delivered["s2950"]}, RunStatus.FAILED)
     box = site.get("/networks/campus/devices/s2950").text
-    assert "The box as a whole" in box
+    assert "The device as a whole" in box
     assert "scheduler: was" in box
     assert box.count("≠ drifted") == 4
 
@@ -165,13 +165,13 @@ def test_markup_of_boxes_and_inventories_stays_text(site: TestClient, backend: B
         assert "<script>alert" not in site.get(address).text, address
 
 
-def test_a_box_that_cannot_be_read_is_told_with_the_mend(
+def test_a_box_that_cannot_be_read_is_told_with_the_hint(
     site: TestClient, backend: Backend, ann: dict[str, str]
 ) -> None:
     _kept(backend)
     answer = site.post("/networks/campus/devices/r1/now", headers=ann)
     assert answer.status_code == 200
-    assert "The box could not be read now" in answer.text
+    assert "The device could not be read now" in answer.text
     assert "start the lab" in answer.text
     assert "No drift" in answer.text, "what is known stands beside it"
     assert site.post("/networks/campus/devices/r1/now").status_code == 403, "no token of the page"

@@ -52,7 +52,7 @@ def test_a_prediction_is_waited_for_and_shown_with_its_curves(client: TestClient
     session = persons.add("ann", Role.VIEWER, NETWORK).log_in(client)
     begun = client.post(PATH, data={"network": NETWORK, "text": TEXT}, headers=session)
     assert begun.status_code == 200
-    assert "No box is asked" in begun.text or "waits for its turn" in begun.text
+    assert "No device is asked" in begun.text or "waits for its turn" in begun.text
     panel = predicted(client, session)
     assert "Every objective would be met" in panel
     assert "delay p99 ≤ 75 ms" in panel

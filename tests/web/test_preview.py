@@ -87,7 +87,7 @@ def test_the_whole_campus_at_a_glance(client: TestClient, viewer: dict[str, str]
     page = _preview(client, viewer, _form())
     told = _plain(page)
     assert "Nothing stands against it" in told
-    assert "Compiled for 9 boxes" in told
+    assert "Compiled for 9 devices" in told
     assert "voice-video on r1: as asked" in told
     assert "web-and-file on ers5510: not exactly as asked" in told
     assert "asked 35 %, will be 35.7 % (+0.7 points of the link rate)" in told
@@ -98,7 +98,7 @@ def test_findings_have_their_numbers_places_and_mends(client: TestClient, viewer
     told = _plain(page)
     assert "asked 50 %, will be 100 %" in told
     assert "s2950 output, s2970 output, ers5510 output, e300 output" in told
-    assert "bound the class before this box" in told
+    assert "bound the class before this device" in told
     line = CAMPUS.splitlines().index("  - name: voice-video") + 1
     assert f'data-line="{line}"' in page
     assert told.index("7 warnings") < told.index("24 notes")
@@ -139,13 +139,13 @@ def test_settings_that_are_said_with_no_take_nothing_away(
 
 def test_a_box_that_was_never_read_says_so(client: TestClient, viewer: dict[str, str]) -> None:
     page = _preview(client, viewer, _form(device="e300"), "/preview/device")
-    assert "This box was never read" in page
+    assert "This device was never read" in page
     assert "bandwidth-percentage 50" in page
     overview = _plain(_preview(client, viewer, _form()))
-    assert "1 box was never read." in overview
+    assert "1 device was never read." in overview
     assert "e300 Force10 E300 never read" in overview
     nobody = _plain(_preview(client, viewer, _form() | {"network": "unread"}))
-    assert "No box has been read yet" in nobody
+    assert "No device has been read yet" in nobody
 
 
 def test_a_box_that_holds_it_has_nothing_to_do(
@@ -164,7 +164,7 @@ def test_a_box_that_holds_it_has_nothing_to_do(
 def test_what_stands_against_it_is_counted(client: TestClient, viewer: dict[str, str]) -> None:
     told = _plain(_preview(client, viewer, _form(CAMPUS.replace("wred: {prefer: true}", "wred: {prefer: false}"))))
     assert "2 errors stand against it" in told
-    assert told.index("✘ error the box drops at the tail") < told.index("! warning")
+    assert told.index("✘ error the device drops at the tail") < told.index("! warning")
 
 
 def test_a_wrong_text_is_told_with_its_lines_and_keeps_the_last_preview(
@@ -226,12 +226,12 @@ def test_boxes_are_read_when_asked(
     """What they say counts from then on; one that does not answer is told, and compared as before."""
 
     def read(fleet: Fleet, devices: object = ()) -> object:
-        error = DeviceError("the box does not answer", Place(device="r1"), "look at its management address")
+        error = DeviceError("the device does not answer", Place(device="r1"), "look at its management address")
         return said_by({"e300": _startup("e300")}), {"r1": error}
 
     monkeypatch.setattr("app.api.previews.read_each", read)
     page = _plain(_preview(client, viewer, _form(live="true")))
-    assert "1 box could not be read just now: r1: the box does not answer" in page
+    assert "1 device could not be read just now: r1: the device does not answer" in page
     assert "never read" not in page
     assert "lines to enter" in _plain(_preview(client, viewer, _form()))
 

@@ -29,9 +29,9 @@ def trial(what: str, days: Annotated[int, Form(le=365, title="Days to live")] = 
     """Fails as it is told."""
     match what:
         case "input":
-            raise InputError("no <b>such</b> box", Place(path="device"), "name another one")
+            raise InputError("no <b>such</b> device", Place(path="device"), "name another one")
         case "store":
-            raise StoreError("the store is away", mend="wait")
+            raise StoreError("the store is away", hint="wait")
         case "busy":
             raise TooBusy("too many computations wait")
         case "long":
@@ -66,7 +66,7 @@ def session(client: TestClient, persons: Persons) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("what", "status", "told"),
     [
-        ("input", 422, "no &lt;b&gt;such&lt;/b&gt; box"),
+        ("input", 422, "no &lt;b&gt;such&lt;/b&gt; device"),
         ("store", 503, "the store is away"),
         ("busy", 503, "Others are at work. Wait 2 s"),
         ("long", 504, "Look whether it was done before you repeat it"),

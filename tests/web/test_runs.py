@@ -438,7 +438,7 @@ def test_a_kept_run_says_what_a_way_back_does(client: TestClient, enter: Enter, 
     store.journal.append(run, "router1", JournalAction.CONFIRMED)
     store.set_status(run, RunStatus.KEPT, Verdict.MET)
     page = client.get(f"/runs/{run}")
-    assert "A run of its own brings these boxes back" in told(page)
+    assert "A run of its own brings these devices back" in told(page)
     assert "router1 about 1 line" in told(page)
     found = re.search(r'name="key" value="([^"]+)"', page.text)
     assert found
@@ -474,9 +474,11 @@ def test_boxes_are_shown_by_step_and_why_one_failed(client: TestClient, enter: E
     store.end_stage(reading, StageOutcome.DONE, {"running": {"router1": "0", "router3": "0"}, "errors": []})
     store.journal.append(run, "router1", JournalAction.TOUCHING)
     store.journal.append(run, "router3", JournalAction.TOUCHING)
-    store.journal.append(run, "router3", JournalAction.FAILED, note="the box refused the change: % Bad <b>line</b>")
+    store.journal.append(
+        run, "router3", JournalAction.FAILED, note="the device refused the change: % Bad <b>line</b>"
+    )
     page = client.get(f"/runs/{run}/progress")
-    assert "✘ Entered: the box refused the change: % Bad <b>line</b>" in told(page)
+    assert "✘ Entered: the device refused the change: % Bad <b>line</b>" in told(page)
     assert "% Bad &lt;b&gt;line&lt;/b&gt;" in page.text
     store.journal.append(run, "router3", JournalAction.UNDOING)
     store.journal.append(run, "router3", JournalAction.UNDONE)
@@ -489,8 +491,8 @@ def test_a_step_at_which_boxes_failed_is_not_told_as_done(
     ann = enter("ann", Role.OPERATOR)
     run, store = place(client, ann), backend.desk.store
     with store.stage(run, "read") as summary:
-        summary |= {"running": {}, "errors": [{"device": "router1", "message": "cannot be reached", "mend": ""}]}
-    assert "Read what every box holds ✘ failed" in told(client.get(f"/runs/{run}/progress"))
+        summary |= {"running": {}, "errors": [{"device": "router1", "message": "cannot be reached", "hint": ""}]}
+    assert "Read what every device holds ✘ failed" in told(client.get(f"/runs/{run}/progress"))
 
 
 def test_what_an_outside_tester_has_to_give_is_said(client: TestClient, enter: Enter, backend: Backend) -> None:

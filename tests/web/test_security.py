@@ -168,7 +168,7 @@ def test_texts_of_people_and_boxes_are_never_markup(site: Furnished, session: di
         if "onerror=alert(1)" in text:
             shown.add(path)
         if path in ("/runs/{run_id}", "/networks/{network}/devices/{device}"):
-            assert "match &lt;img" in text, path  # a box's line
+            assert "match &lt;img" in text, path  # a device's line
     assert {
         "/account",
         "/users/{name}",

@@ -56,8 +56,8 @@ def stored_run(backend: Backend) -> str:
 def test_the_error_names_the_packages() -> None:
     with pytest.raises(NotInstalled, match="cannot load library") as caught:
         run_pdf(report())
-    assert all(name in caught.value.message and name in caught.value.mend for name in PACKAGES)
-    assert "apt-get install" in caught.value.mend
+    assert all(name in caught.value.message and name in caught.value.hint for name in PACKAGES)
+    assert "apt-get install" in caught.value.hint
 
 
 def test_the_interface_answers_with_the_packages(backend: Backend, client: TestClient, persons: Persons) -> None:
@@ -65,7 +65,7 @@ def test_the_interface_answers_with_the_packages(backend: Backend, client: TestC
     persons.add("eve", Role.VIEWER).log_in(client)
     answer = client.get(f"/api/v1/runs/{run}/report.pdf")
     assert (answer.status_code, answer.json()["type"]) == (501, "urn:qosforge:problem:not-installed")
-    assert all(name in answer.json()["errors"][0]["mend"] for name in PACKAGES)
+    assert all(name in answer.json()["errors"][0]["hint"] for name in PACKAGES)
     for form in ("html", "json", "junit", "sarif", "markdown"):
         assert client.get(f"/api/v1/runs/{run}/report?format={form}").status_code == 200
 

@@ -67,7 +67,7 @@ def test_the_doctor_sees_what_would_keep_a_webhook_from_being_sent(
 ) -> None:
     def told() -> dict[str, tuple[str, str]]:
         entries = json.loads(qosforge("doctor", "webhooks", "--json").stdout)
-        return {entry["name"]: (entry["state"], f"{entry['message']} {entry['mend']}") for entry in entries}
+        return {entry["name"]: (entry["state"], f"{entry['message']} {entry['hint']}") for entry in entries}
 
     assert told() == {"webhooks": ("good", "none ")}
     assert not (tmp_path / "var" / "webhook.key").exists()

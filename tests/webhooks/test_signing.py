@@ -79,5 +79,5 @@ def test_without_a_good_key_it_is_said_how_to_get_one(tmp_path: Path, environmen
     settings = Settings(var_dir=tmp_path / "var", database_url="postgresql://somebody@127.0.0.1/nothing")
     with pytest.raises(InputError, match=r"key of webhooks|signed by a key") as told:
         load_key(settings, environment)
-    assert told.value.mend
+    assert told.value.hint
     assert "short" not in str(told.value).replace("too short", "")

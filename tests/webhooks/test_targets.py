@@ -55,7 +55,7 @@ def resolving(*addresses: str) -> Any:
 def test_what_is_no_url_of_a_webhook_is_refused(url: str) -> None:
     with pytest.raises(InputError) as told:
         parse_url(url)
-    assert told.value.mend
+    assert told.value.hint
     tried("addresses of webhooks that lead inside, or are none")
 
 

@@ -137,8 +137,8 @@ impl Profiles {
         };
         if spec.thresholds.len() > MAX_THRESHOLDS {
             let at = format!("{path}.thresholds");
-            let mend = format!("use at most {MAX_THRESHOLDS}");
-            return Err(ScenarioError::new(at, "too many thresholds", mend));
+            let hint = format!("use at most {MAX_THRESHOLDS}");
+            return Err(ScenarioError::new(at, "too many thresholds", hint));
         }
         let mut matchers = Vec::new();
         let mut depths = Vec::new();
@@ -200,7 +200,7 @@ impl Profiles {
 
 /// A threshold in packets and bytes.
 fn depth(spec: &ThresholdSpec, limits: Limits, path: &str) -> Result<(u64, u64), ScenarioError> {
-    let wrong = |problem: &str, mend: &str| Err(ScenarioError::new(path, problem, mend));
+    let wrong = |problem: &str, hint: &str| Err(ScenarioError::new(path, problem, hint));
     let Some(percent) = spec.percent else {
         if spec.packets.is_none() && spec.bytes.is_none() {
             return wrong(
@@ -217,8 +217,8 @@ fn depth(spec: &ThresholdSpec, limits: Limits, path: &str) -> Result<(u64, u64),
         return wrong("percent beside packets or bytes", "give one of them");
     }
     if limits.packets.is_none() && limits.bytes.is_none() {
-        let mend = "give the queue limit_packets or limit_bytes";
-        return wrong("percent of a limit that is not there", mend);
+        let hint = "give the queue limit_packets or limit_bytes";
+        return wrong("percent of a limit that is not there", hint);
     }
     if percent > 100 {
         return wrong("percent is above 100", "use 0 to 100");

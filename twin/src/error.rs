@@ -8,26 +8,26 @@ pub struct ScenarioError {
     /// JSON path such as `nodes[0].ports[1].egress.queues[2].limit_packets`.
     pub path: String,
     pub problem: String,
-    pub mend: String,
+    pub hint: String,
 }
 
 impl ScenarioError {
     pub fn new(
         path: impl Into<String>,
         problem: impl Into<String>,
-        mend: impl Into<String>,
+        hint: impl Into<String>,
     ) -> Self {
         Self {
             path: path.into(),
             problem: problem.into(),
-            mend: mend.into(),
+            hint: hint.into(),
         }
     }
 }
 
 impl fmt::Display for ScenarioError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}; {}", self.path, self.problem, self.mend)
+        write!(f, "{}: {}; {}", self.path, self.problem, self.hint)
     }
 }
 

@@ -88,8 +88,8 @@ impl Observer {
         let counts = u128::from((close - open) / every_ps) * queues as u128;
         if counts > u128::from(MAX_COUNTS) {
             let problem = format!("makes {counts} counts");
-            let mend = format!("use intervals long enough for at most {MAX_COUNTS}");
-            return Err(ScenarioError::new(at, problem, mend));
+            let hint = format!("use intervals long enough for at most {MAX_COUNTS}");
+            return Err(ScenarioError::new(at, problem, hint));
         }
         self.series.push(Series {
             port,

@@ -13,7 +13,7 @@ create_exception!(
     qosforge_twin,
     ScenarioError,
     PyValueError,
-    "A scenario that cannot be simulated: attributes path, problem, mend, case."
+    "A scenario that cannot be simulated: attributes path, problem, hint, case."
 );
 
 /// Simulate a version 1 scenario (JSON) and return the result (JSON).
@@ -84,7 +84,7 @@ fn raise(py: Python<'_>, error: &RunError, case: Option<usize>) -> PyErr {
     let fields = [
         ("path", &refusal.path),
         ("problem", &refusal.problem),
-        ("mend", &refusal.mend),
+        ("hint", &refusal.hint),
     ];
     for (name, text) in fields {
         if let Err(failed) = value.setattr(name, text) {

@@ -55,17 +55,17 @@ pub struct Red {
 
 impl Red {
     pub fn new(spec: &RedSpec, scale: Scale, path: &str) -> Result<Self, ScenarioError> {
-        let wrong = |field: &str, problem: &str, mend: &str| {
-            Err(ScenarioError::new(format!("{path}.{field}"), problem, mend))
+        let wrong = |field: &str, problem: &str, hint: &str| {
+            Err(ScenarioError::new(format!("{path}.{field}"), problem, hint))
         };
         if !(..=16).contains(&spec.weight_exponent) {
             let problem = format!("{} is out of range", spec.weight_exponent);
-            let mend = "use 0 (the queue as it is) to 16";
-            return wrong("weight_exponent", &problem, mend);
+            let hint = "use 0 (the queue as it is) to 16";
+            return wrong("weight_exponent", &problem, hint);
         }
         if spec.profiles.len() > MAX_PROFILES {
-            let mend = format!("use at most {MAX_PROFILES}");
-            return wrong("profiles", "too many profiles", &mend);
+            let hint = format!("use at most {MAX_PROFILES}");
+            return wrong("profiles", "too many profiles", &hint);
         }
         if spec.mean_packet_bytes == 0 {
             return wrong(
@@ -75,8 +75,8 @@ impl Red {
             );
         }
         let Some((in_bytes, factor)) = unit(spec.unit, scale) else {
-            let mend = "give the queue limit_packets or limit_bytes";
-            return wrong("unit", "percent of a limit that is not there", mend);
+            let hint = "give the queue limit_packets or limit_bytes";
+            return wrong("unit", "percent of a limit that is not there", hint);
         };
         let listed = spec.profiles.iter().enumerate();
         let mut profiles = listed
@@ -186,8 +186,8 @@ pub fn profile_of(spec: &RedSpec, mark: Mark) -> Option<usize> {
 }
 
 fn read_profile(spec: &RedProfileSpec, factor: f64, path: &str) -> Result<Profile, ScenarioError> {
-    let wrong = |field: &str, problem: &str, mend: &str| {
-        Err(ScenarioError::new(format!("{path}.{field}"), problem, mend))
+    let wrong = |field: &str, problem: &str, hint: &str| {
+        Err(ScenarioError::new(format!("{path}.{field}"), problem, hint))
     };
     if spec.min > spec.max || spec.max == 0 {
         return wrong("max", "is 0 or below min", "let min ≤ max and max ≥ 1");

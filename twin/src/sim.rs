@@ -136,8 +136,8 @@ impl Simulation {
         while let Some((at, event)) = self.events.pop() {
             if at == u64::MAX {
                 let problem = "the network needs more than 213 days to drain";
-                let mend = "raise the lowest line rate or shorten its queues";
-                return Err(ScenarioError::new("links", problem, mend).into());
+                let hint = "raise the lowest line rate or shorten its queues";
+                return Err(ScenarioError::new("links", problem, hint).into());
             }
             if at > self.until_ps {
                 break;
@@ -176,8 +176,8 @@ impl Simulation {
             "more than {MOST_UNDER_WAY} packets are under way at {} ps{place}",
             self.now_ps
         );
-        let mend = "shorten the queues, raise the line's rate or lower those of the sources";
-        ScenarioError::new("nodes", problem, mend)
+        let hint = "shorten the queues, raise the line's rate or lower those of the sources";
+        ScenarioError::new("nodes", problem, hint)
     }
 
     /// Packets neither delivered nor lost: none after a run that drains.

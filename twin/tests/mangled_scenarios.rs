@@ -1,4 +1,4 @@
-//! Whatever is wrong with a scenario, it is refused with place, problem and mend, or it runs:
+//! Whatever is wrong with a scenario, it is refused with place, problem and hint, or it runs:
 //! no panic, and no overflow, which a build with debug assertions would tell.
 //!
 //! The scenarios beside this file have every key between them (a test of the Python face
@@ -168,7 +168,7 @@ fn complaint(text: &str, seed: u64) -> Option<String> {
     match ended {
         Err(_) => Some("panicked".to_owned()),
         Ok(Err(RunError::Scenario(e)))
-            if e.path.is_empty() || e.problem.is_empty() || e.mend.is_empty() =>
+            if e.path.is_empty() || e.problem.is_empty() || e.hint.is_empty() =>
         {
             Some(format!("an empty part in {e:?}"))
         }

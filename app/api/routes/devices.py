@@ -83,7 +83,7 @@ def device_plan(
 
 @router.get(f"{_DEVICE}/running", responses=responses(404, 502), **_VIEWER)
 def device_running(request: Request, backend: TheBackend, network: str, device: str) -> RunningQos:
-    """The QoS that a box holds now, read over SSH."""
+    """The QoS that a device holds now, read over SSH."""
     net = backend.networks.network(network)
     name = device_of(net, device).name
     text = backend.previews.running(recorded_call(request, backend, network), net, (name,))[name]
@@ -112,7 +112,7 @@ def check_device(request: Request, backend: TheBackend, network: str, device: st
 
 @router.get(f"{_DEVICE}/drift", responses=responses(404, 502), **_VIEWER)
 def device_drift(request: Request, backend: TheBackend, network: str, device: str) -> DriftDocument:
-    """Whether a box still holds what the last run that was kept left on it; it is read over SSH."""
+    """Whether a device still holds what the last run that was kept left on it; it is read over SSH."""
     net = backend.networks.network(network)
     name = device_of(net, device).name
     text = backend.previews.running(recorded_call(request, backend, network), net, (name,))[name]

@@ -72,7 +72,7 @@ def end_session(backend: Backend, request: Request, response: Response) -> None:
     note = _note(request, "session")
     cookie = request.cookies.get(cookie_name(backend.settings))
     if cookie is None:
-        raise NotAuthenticated("the call carries no session", mend="log in first")
+        raise NotAuthenticated("the call carries no session", hint="log in first")
     note.actor, note.credential = backend.access.session(cookie).name, "session"
     backend.access.check_csrf(cookie, request.headers.get(CSRF_HEADER))
     note.open(backend.access, request.state.request_id)
@@ -118,7 +118,7 @@ def finish_login(
     note = _note(request, "session")
     kept = request.cookies.get(_login_cookie(backend))
     if kept is None:
-        raise NotAuthenticated("this browser began no login, or too long ago", mend="begin the login again")
+        raise NotAuthenticated("this browser began no login, or too long ago", hint="begin the login again")
     secret, _, to = kept.partition(".")
     given = {"state": state, "code": code, "iss": iss, "error": error}
     subject = provider.finish(secret, {name: value for name, value in given.items() if value is not None})

@@ -88,4 +88,4 @@ def _require_session(caller: Principal) -> None:
         NotAllowed: the caller is known by a token.
     """
     if caller.credential != "session":
-        raise NotAllowed("a token changes no password and ends no session", mend="log in, or ask an admin")
+        raise NotAllowed("a token changes no password and ends no session", hint="log in, or ask an admin")

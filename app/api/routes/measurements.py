@@ -1,4 +1,4 @@
-"""Measurements: what the boxes do now, judged by a policy's objectives. The boxes are only read."""
+"""Measurements: what the devices do now, judged by a policy's objectives. The devices are only read."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class MeasurementWish(BaseModel):
     responses=responses(404, 502),
 )
 def measure_now(body: MeasurementWish, caller: Caller, backend: TheBackend, note: TheNote) -> Any:
-    """Read the boxes over SSH, and measure the twin of what they hold."""
+    """Read the devices over SSH, and measure the twin of what they hold."""
     note.network = body.network
     caller.require(Role.OPERATOR, body.network)
     network = backend.networks.network(body.network)

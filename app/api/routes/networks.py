@@ -60,7 +60,7 @@ def network_drift(backend: TheBackend, network: str) -> DriftWatchDocument:
 def watch_network(body: DriftInterval, backend: TheBackend, note: TheNote, network: str) -> DriftWatchDocument:
     """Let the service look at a network for drift every so many minutes, at once for the first time; null: no more.
 
-    It only reads; to mend drift, start a run.
+    It only reads; to correct drift, start a run.
     """
     name = backend.networks.network(network).name
     note.detail = body.model_dump()

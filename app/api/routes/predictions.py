@@ -1,4 +1,4 @@
-"""Predictions: what a policy would do to the traffic. No box is read."""
+"""Predictions: what a policy would do to the traffic. No device is read."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ _DOCUMENT = {"ETag": {"description": "SHA-256 of the document.", "schema": {"typ
 class PreviewOrder(BaseModel):
     """A policy and the network that it is for.
 
-    ``devices``: tell of these alone. ``live``: read the boxes, and tell what would be entered into each and what
+    ``devices``: tell of these alone. ``live``: read the devices, and tell what would be entered into each and what
     would undo it. ``strict``: warnings stand against it, too.
     """
 

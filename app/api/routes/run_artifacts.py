@@ -81,7 +81,7 @@ def run_artifact(
     run_id: str,
     artifact: Annotated[str, InPath(pattern="^[0-9a-f]{64}$", examples=[ARTIFACT_EXAMPLE])],
 ) -> Response:
-    """One artifact of a run. What a box said it holds may carry secrets, and takes an operator."""
+    """One artifact of a run. What a device said it holds may carry secrets, and takes an operator."""
     whole = contents(backend.desk.store, run_id)
     found = [content for content in whole if content.id == artifact]
     if not found:
@@ -91,8 +91,8 @@ def run_artifact(
     operates = caller.may(Role.OPERATOR, network)
     if not readable and not operates:
         raise NotAllowed(
-            f"what a box holds may carry secrets, and {caller.name} is no operator of network {network}",
-            mend="ask an operator, or read the report",
+            f"what a device holds may carry secrets, and {caller.name} is no operator of network {network}",
+            hint="ask an operator, or read the report",
         )
     content = (readable or found)[0]
     stored = backend.desk.artifacts
@@ -124,7 +124,7 @@ def run_report(
     run_id: str,
     form: Annotated[Form, Query(alias="format", description="`sarif` and `junit` are for pipelines.")] = "html",
 ) -> Response:
-    """The report of a run, as far as it came. A viewer's has no line of a box that the run did not change."""
+    """The report of a run, as far as it came. A viewer's has no line of a device that the run did not change."""
     report = _readable(caller, backend, run_id)
     if form == "html":
         # Its plots take seconds, which would hold up every other request in this process.
@@ -146,7 +146,7 @@ def run_report(
     },
 )
 def run_report_pdf(caller: Caller, backend: TheBackend, run_id: str) -> Response:
-    """The report of a run as a PDF. A viewer's has no line of a box that the run did not change."""
+    """The report of a run as a PDF. A viewer's has no line of a device that the run did not change."""
     report = _readable(caller, backend, run_id)
     data = backend.compute_for(caller, run_pdf, report)
     named = {"Content-Disposition": f'inline; filename="{run_id}.pdf"'}

@@ -60,11 +60,11 @@ class Streams:
         Raises:
             EngineBusy: there are too many.
         """
-        mend = "ask for pages with ?after= meanwhile"
+        hint = "ask for pages with ?after= meanwhile"
         if self.open >= self._most:
-            raise EngineBusy(f"{self._most} event streams are open", mend=mend)
+            raise EngineBusy(f"{self._most} event streams are open", hint=hint)
         if self._open[user_id] >= self._most_of_a_caller:
-            raise EngineBusy(f"{self._most_of_a_caller} event streams of yours are open", mend=mend)
+            raise EngineBusy(f"{self._most_of_a_caller} event streams of yours are open", hint=hint)
         self._open[user_id] += 1
 
     def give_back(self, user_id: str) -> None:

@@ -45,7 +45,7 @@ def _signer(
     path = request.url.path
     note = request.state.note = CallNote(f"{request.method} {path}", resource=path)
     if x_jws_signature is None:
-        raise NotAuthenticated("the measurement is not signed", mend="send the header X-JWS-Signature")
+        raise NotAuthenticated("the measurement is not signed", hint="send the header X-JWS-Signature")
     tester = Signatures(backend.database).verify(x_jws_signature, raw, run_id, side)
     note.actor, note.credential = tester.name, f"tester:{tester.name}"[:64]
     note.open(backend.access, request.state.request_id)
@@ -72,7 +72,7 @@ def put_measurement(
     """
     run = backend.desk.run(run_id)
     if run.id != run_id:  # the beginning of an id is for people: what is signed is for one run
-        raise RunUnknown("there is no such run", mend="name the run by its whole id")
+        raise RunUnknown("there is no such run", hint="name the run by its whole id")
     note: CallNote = request.state.note
     note.network = run.network
     tester.require(run.network)

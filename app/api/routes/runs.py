@@ -50,7 +50,7 @@ def place_run(
 ) -> RunSummary:
     """Ask for a run. It is recorded and begins as soon as an executor is free; its events tell how it goes.
 
-    A change that has to be approved, or waits for its time, is prepared and then waits without holding a box.
+    A change that has to be approved, or waits for its time, is prepared and then waits without holding a device.
     """
     note.network = body.network
     caller.require(Role.OPERATOR, body.network)

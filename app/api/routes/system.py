@@ -84,6 +84,6 @@ def version(backend: TheBackend) -> Version:
 )
 def metrics(backend: TheBackend) -> Response:
     """Requests, runs by status, executors and computations in Prometheus' text format. Names of networks, users or
-    boxes are not in it, so a viewer of any network may read it: give Prometheus a token of its own.
+    devices are not in it, so a viewer of any network may read it: give Prometheus a token of its own.
     """
     return Response(backend.metrics.text(), media_type=CONTENT_TYPE)

@@ -32,5 +32,5 @@ def bench(name: str) -> Bench:
         ServiceError: there is none.
     """
     if name not in _BENCHES:
-        raise ServiceError(f"no bench is called {name!r}", mend=f"use one of {', '.join(_BENCHES)}")
+        raise ServiceError(f"no bench is called {name!r}", hint=f"use one of {', '.join(_BENCHES)}")
     return _BENCHES[name]

@@ -1,7 +1,7 @@
 """A campus network through the product: inventory, running configurations and intents to runs in the twin.
 
-Boxes do what their startup configurations say as parsed, defaults that are not printed included, or what an intent
-compiled for them makes of those. Rates are of frame bits.
+Devices do what their startup configurations say as parsed, defaults that are not printed included, or what an
+intent compiled for them makes of those. Rates are of frame bits.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def cases(experiment: Experiment) -> Iterator[Case]:
 
 
 def _topology(tester: TwinTester, setup: Mapping[str, Any]) -> Json:
-    """The network; ``switching`` is how boxes forward, ``transmit_ring`` what waits in hardware behind the wire."""
+    """The network; ``switching`` is how devices forward, ``transmit_ring`` what waits in hardware at the wire."""
     topology = tester.topology()
     for node in topology["nodes"]:
         if node["name"] not in tester.plans:
@@ -77,7 +77,7 @@ def _topology(tester: TwinTester, setup: Mapping[str, Any]) -> Json:
 
 @dataclass(frozen=True)
 class _Network:
-    """The experiment's inventory with what its boxes hold."""
+    """The experiment's inventory with what its devices hold."""
 
     experiment: Experiment
 
@@ -86,15 +86,15 @@ class _Network:
         return _network(self.experiment.setup["network"])
 
     def plans(self, policy: str | None, unconfigured: Sequence[str]) -> Mapping[str, Plan]:
-        """What each box does: ``policy`` on those that it applies to, but for the ``unconfigured`` ones.
+        """What each device does: ``policy`` on those that it applies to, but for the ``unconfigured`` ones.
 
         Raises:
-            ServiceError: a box is named that is not there, or the policy cannot be had here.
+            ServiceError: a device is named that is not there, or the policy cannot be had here.
         """
         name = self.experiment.name
         unknown = sorted(set(unconfigured) - {device.name for device in self.network.devices})
         if unknown:
-            raise ServiceError(f"experiment {name}: unconfigured: no box is called {', '.join(unknown)}")
+            raise ServiceError(f"experiment {name}: unconfigured: no device is called {', '.join(unknown)}")
         configured = {} if policy is None else _compiled(self.experiment.setup["network"], policy)
         texts = _startup(self.experiment.setup["network"])
         plans = {}
@@ -226,13 +226,13 @@ def _shares(plans: Mapping[str, Plan], box: str, interface: str) -> dict[str, fl
     held = plans[box].interface(interface)
     scheduler = held.egress.scheduler if held else None
     if held is None or scheduler is None:
-        raise ServiceError(f"{box} {interface} serves no classes", mend="name an interface that has a policy")
+        raise ServiceError(f"{box} {interface} serves no classes", hint="name an interface that has a policy")
     shares = expected_shares(scheduler, (held.bandwidth_kbps or 0) * 1000)
     return {(queue.name or "").lower(): share for queue, share in zip(scheduler.queues, shares, strict=True)}
 
 
 def _levels(plans: Mapping[str, Plan], boxes: Sequence[str]) -> int:
-    """Levels of 802.1p priority that all the boxes tell apart by their maps from CoS to queue."""
+    """Levels of 802.1p priority that all the devices tell apart by their maps from CoS to queue."""
     return min(len(plans[box].system.cos_to_queue or ()) for box in boxes)
 
 

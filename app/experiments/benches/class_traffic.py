@@ -71,7 +71,7 @@ def _source(leaf: TreeClass, source: Mapping[str, Any], rate_bps: int, setup: Ma
         made["rate_bps"] = round(rate_bps * (on + off) / on)
     elif source["kind"] != "poisson":
         raise ServiceError(
-            f"class {leaf.name} has a source of the kind {source['kind']!r}", mend="use cbr, poisson, onoff or tcp"
+            f"class {leaf.name} has a source of the kind {source['kind']!r}", hint="use cbr, poisson, onoff or tcp"
         )
     if "bucket_bytes" in source:
         allocated_bps = leaf.share * float(setup["link_kbps"]) * 1000

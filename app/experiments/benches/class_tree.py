@@ -103,7 +103,7 @@ def tree(layers: Sequence[Mapping[str, Any]], each: Mapping[str, Any], where: st
         if one.parent not in known:
             raise ServiceError(
                 f"{where}: class {one.name} has the parent {one.parent!r}, which does not stand before it",
-                mend="list parents first",
+                hint="list parents first",
             )
         known[one.name] = one.share
     for parent, share in known.items():
@@ -111,7 +111,7 @@ def tree(layers: Sequence[Mapping[str, Any]], each: Mapping[str, Any], where: st
         if children > share + 1e-9:
             raise ServiceError(
                 f"{where}: the classes of {parent or 'the root'} have {children:g} together, it has {share:g}",
-                mend="give them no more than it has",
+                hint="give them no more than it has",
             )
     found = Tree(classes)
     parents = {one.name for one in classes} - {leaf.name for leaf in found.leaves}
@@ -125,9 +125,9 @@ def _class(name: str, fields: Mapping[str, Any], where: str) -> TreeClass:
     unknown = sorted(set(fields) - _KEYS)
     if unknown or "share" not in fields:
         what = f"unknown {', '.join(unknown)}" if unknown else "no share"
-        raise ServiceError(f"{where}: class {name} has {what}", mend=f"give {', '.join(sorted(_KEYS))}")
+        raise ServiceError(f"{where}: class {name} has {what}", hint=f"give {', '.join(sorted(_KEYS))}")
     if fields.get("priority", "low") not in _PRIORITIES:
         raise ServiceError(
-            f"{where}: class {name} has the priority {fields['priority']!r}", mend=f"use {', '.join(_PRIORITIES)}"
+            f"{where}: class {name} has the priority {fields['priority']!r}", hint=f"use {', '.join(_PRIORITIES)}"
         )
     return TreeClass(name, **fields)

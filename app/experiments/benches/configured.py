@@ -1,4 +1,4 @@
-"""Ports of boxes as a policy of the library configures them: compiled for the box, in the twin's language."""
+"""Ports of devices as a policy of the library configures them: compiled for the device, in the twin's language."""
 
 from __future__ import annotations
 
@@ -32,5 +32,5 @@ def configured_port(policy: str, inventory: str, device: str, interface: str, ra
             return port(compiled.plan, held, None, rate, platform(compiled.plan.platform, device).profile)
     raise ServiceError(
         f"{policy} configures no interface {interface} of {device} in {inventory}",
-        mend="name a device and an interface that the policy applies to",
+        hint="name a device and an interface that the policy applies to",
     )

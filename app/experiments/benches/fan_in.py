@@ -30,12 +30,12 @@ PS = 10**12
 ETHERNET = 18
 """Header and FCS of an Ethernet frame without tag, bytes."""
 MODEL = "expected"
-"""The box that is computed by the paper's formulas and not run."""
+"""The device that is computed by the paper's formulas and not run."""
 
 
 @dataclass(frozen=True)
 class _Run:
-    """One box at one load in one way of sending: everything that makes a case differ from another."""
+    """One device at one load in one way of sending: everything that makes a case differ from another."""
 
     box: str
     load: float
@@ -44,7 +44,7 @@ class _Run:
 
 
 def cases(experiment: Experiment) -> Iterator[Case]:
-    """All cases: every box of every scenario at every load, equal ones once.
+    """All cases: every device of every scenario at every load, equal ones once.
 
     Raises:
         ServiceError: the data ask for what the bench does not know; names the experiment and the field.
@@ -139,7 +139,7 @@ def _source(setup: Setup, load_mbps: float, framing: str, queue: int) -> Json:
 
 @dataclass(frozen=True)
 class _Served:
-    """How a box serves: scheduler, room of the queues, configured weights, gap between frames in seconds."""
+    """How a device serves: scheduler, room of the queues, configured weights, gap between frames in seconds."""
 
     scheduler: Json
     room: Room
@@ -154,14 +154,14 @@ def _served(setup: Setup) -> _Served:
     if setup.profile is not None:
         profile = box_profile(setup.profile)
         if name not in profile.disciplines:
-            raise ServiceError(f"{profile.title} has no discipline {name!r}", mend="add it to the profile")
+            raise ServiceError(f"{profile.title} has no discipline {name!r}", hint="add it to the profile")
         discipline = profile.disciplines[name]
         scheduler, room, gap = dict(discipline.scheduler), discipline.room or profile.room, profile.per_packet
         slots = discipline.slots
     else:
         scheduler, room, slots = dict(setup.schedulers[name]), setup.room, None
     if room is None:
-        raise ServiceError(f"nothing says what the queues hold under {name!r}", mend="give the profile a room")
+        raise ServiceError(f"nothing says what the queues hold under {name!r}", hint="give the profile a room")
     if name == "wrr":
         # The least turns in which the weights are whole numbers.
         scheduler["weights"] = [max(1, round(weight * (slots or setup.turn_packets))) for weight in weights]

@@ -27,10 +27,10 @@ class Bursts(_Model):
 
 
 class Setup(_Model):
-    """One box in one way of sending; times in seconds unless their name says otherwise.
+    """One device in one way of sending; times in seconds unless their name says otherwise.
 
-    ``schedulers`` and ``room`` are those of boxes without a ``profile``. ``clock_ppm`` is what a sender's clock may
-    be off by, ``series_us`` the windows in which shares are counted.
+    ``schedulers`` and ``room`` are those of devices without a ``profile``. ``clock_ppm`` is what a sender's clock
+    may be off by, ``series_us`` the windows in which shares are counted.
     """
 
     senders: Annotated[int, Field(gt=0)]
@@ -101,7 +101,7 @@ _OF_SWEEP = frozenset(field.alias or name for name, field in Sweep.model_fields.
 
 
 def read_sweep(experiment: Experiment, scenario: str) -> Sweep:
-    """Boxes and loads of a scenario.
+    """Devices and loads of a scenario.
 
     Raises:
         ServiceError: the data are wrong; names the experiment and the field.
@@ -116,12 +116,12 @@ def read_sweep(experiment: Experiment, scenario: str) -> Sweep:
         unknown = sorted(set(named) - set(known))
         if unknown:
             problem = f"experiment {experiment.name}: {place}.{what}: {unknown[0]!r} does not exist"
-            raise ServiceError(problem, mend=f"use {', '.join(known)}")
+            raise ServiceError(problem, hint=f"use {', '.join(known)}")
     return sweep
 
 
 def read_setup(experiment: Experiment, scenario: Mapping[str, Any], box: str) -> Setup:
-    """The set-up of a box in a scenario: what is particular to one replaces what is common to all.
+    """The set-up of a device in a scenario: what is particular to one replaces what is common to all.
 
     Raises:
         ServiceError: the data are wrong; names the experiment and the field.
@@ -140,4 +140,4 @@ def _read(model: type[Read], raw: Mapping[str, Any], experiment: Experiment, pla
         first = error.errors()[0]
         where = ".".join((place, *(str(part) for part in first["loc"])))
         problem = f"experiment {experiment.name}: {where}: {first['msg']}"
-        raise ServiceError(problem, mend="correct the experiment's data") from None
+        raise ServiceError(problem, hint="correct the experiment's data") from None

@@ -38,7 +38,7 @@ class _Simulation:
     def sources(self, traffic: str) -> list[Mapping[str, Any]]:
         known = {**self.setup["traffic"], **self.setup.get("sending", {})}
         if traffic not in known:
-            raise ServiceError(f"no traffic is called {traffic!r}", mend=f"use one of {', '.join(known)}")
+            raise ServiceError(f"no traffic is called {traffic!r}", hint=f"use one of {', '.join(known)}")
         return list(known[traffic])
 
     def offered_kbps(self) -> dict[str, float]:
@@ -109,7 +109,7 @@ def _simulation(experiment: Experiment, where: str, layers: list[Mapping[str, An
     structure = setup.get("structure")
     if structure not in structures:
         raise ServiceError(
-            f"{where}: no structure is called {structure!r}", mend=f"use one of {', '.join(structures)}"
+            f"{where}: no structure is called {structure!r}", hint=f"use one of {', '.join(structures)}"
         )
     classes: list[Mapping[str, Any]] = [structures[structure], *(layer.get("classes", {}) for layer in layers)]
     chosen = setup.get("only")

@@ -41,7 +41,7 @@ def _computed(experiment: Experiment, setup: Mapping[str, Any]) -> dict[str, dic
     assert blocking is not None
     if "rate_kbps" not in setup:
         if "fragment_bytes" in setup:
-            raise ServiceError(f"{experiment.name}: fragment_bytes without a line", mend="give rate_kbps")
+            raise ServiceError(f"{experiment.name}: fragment_bytes without a line", hint="give rate_kbps")
         return {
             CALL: {"packet_interval_ms": interval * 1000},
             RULE: {"blocking_ms": blocking * 1000, "blocking_share": blocking / interval},

@@ -1,7 +1,7 @@
 """Seven stations through switches into an eighth: what the study of Ethernet switches for aircraft measured.
 
 Every station has a link of its own, and sends in step with the others; delay counts from first bit to first bit.
-Loads are per cent of the line rate with preamble and gap. All boxes of the experiment stand side by side in one
+Loads are per cent of the line rate with preamble and gap. All devices of the experiment stand side by side in one
 case, each with stations of its own, so that they can be compared with each other.
 """
 
@@ -72,7 +72,7 @@ def _loads(experiment: Experiment, name: str, scenario: Mapping[str, Any]) -> Se
 
 
 def _boxes(experiment: Experiment, size: int) -> Sequence[str]:
-    """The boxes that frames of this size are sent through."""
+    """The devices that frames of this size are sent through."""
     return [name for name, box in experiment.boxes.items() if size in box.get("frame_bytes", [size])]
 
 
@@ -155,7 +155,7 @@ def _station(box: str, number: int) -> str:
 
 
 def _box(experiment: Experiment, name: str) -> Json:
-    """A switch as a node of the twin, served by the experiment's discipline as the box really does it."""
+    """A switch as a node of the twin, served by the experiment's discipline as the device really does it."""
     senders, discipline = experiment.setup["senders"], str(experiment.setup["discipline"])
     classes = list(_classes(experiment))
     profile, served = _served(experiment, name, discipline)
@@ -164,7 +164,7 @@ def _box(experiment: Experiment, name: str) -> Json:
     ports: list[Json] = [{"name": f"in{number}"} for number in range(senders)]
     if "policy" in experiment.setup:
         made = _configured(experiment, name)
-        # The policy's ingress classifies on every port; what queues hold is the box's, not the policy's.
+        # The policy's ingress classifies on every port; what queues hold is the device's, not the policy's.
         ports = [{**port, "ingress": made["ingress"]} for port in ports]
         egress: Json = made["egress"]
         egress["queues"] = [
@@ -181,18 +181,18 @@ def _box(experiment: Experiment, name: str) -> Json:
 
 
 def _configured(experiment: Experiment, name: str) -> Json:
-    """The box's port as the experiment's policy configures it."""
+    """The device's port as the experiment's policy configures it."""
     setup, box = experiment.setup, experiment.boxes[name]
     rate = round(setup["link_mbps"] * 1e6)
     return configured_port(setup["policy"], setup["inventory"], box["device"], str(box["interface"]), rate)
 
 
 def _served(experiment: Experiment, name: str, discipline: str) -> tuple[DeviceProfile, Discipline]:
-    """A box's profile, and what it does under the discipline; a box without a profile is ideal."""
+    """A device's profile, and what it does under the discipline; a device without a profile is ideal."""
     box = experiment.boxes[name]
     if "profile" not in box:
         if discipline not in _ORDINARY:
-            raise _wrong(experiment, f"boxes.{name}", f"an ideal box does not serve by {discipline}")
+            raise _wrong(experiment, f"boxes.{name}", f"an ideal device does not serve by {discipline}")
         order = list(range(len(_classes(experiment))))
         scheduler = {"kind": "fifo"} if discipline == "fifo" else {"kind": "strict", "order": order}
         room = Room(**experiment.setup["ideal_room"])
@@ -213,7 +213,7 @@ def _subjects(experiment: Experiment, size: int, percent: int) -> dict[str, Sele
     link = float(experiment.setup["link_mbps"])
     facts = {"link_mbps": link, "sender_mbps": link * percent / 100}
     expected = _fluid(experiment, size, percent)
-    # A policy's queues have the box's names.
+    # A policy's queues have the device's names.
     named = () if "policy" in experiment.setup else tuple(classes)
     subjects: dict[str, Selection] = {}
     for box in _boxes(experiment, size):

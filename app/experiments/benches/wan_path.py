@@ -51,7 +51,7 @@ def cases(experiment: Experiment) -> Iterator[Case]:
         if unknown := sorted(set(scenario) - KNOWN):
             raise ServiceError(
                 f"{experiment.name}: scenario {name} has {', '.join(unknown)}",
-                mend=f"use {', '.join(sorted(KNOWN))}",
+                hint=f"use {', '.join(sorted(KNOWN))}",
             )
         if "together" in scenario:
             continue
@@ -71,7 +71,7 @@ def path(name: str) -> Mapping[str, Any]:
     """
     known = sorted(file.stem for file in (root() / _FOLDER).glob("*.yaml"))
     if name not in known:
-        raise ServiceError(f"no path is called {name!r}", mend=f"use one of {', '.join(known)}")
+        raise ServiceError(f"no path is called {name!r}", hint=f"use one of {', '.join(known)}")
     data: Mapping[str, Any] = YAML(typ="safe").load(read_text(f"{_FOLDER}/{name}.yaml"))
     return data
 
@@ -122,8 +122,8 @@ def _routers(experiment: Experiment, traffic: Traffic) -> list[Json]:
             box = experiment.boxes.get(traffic.scenario["routers"][name])
             if box is None:
                 wanted = traffic.scenario["routers"][name]
-                problem = f"{experiment.name}: {name}: {wanted} is no box of the experiment"
-                raise ServiceError(problem, mend="add it to boxes")
+                problem = f"{experiment.name}: {name}: {wanted} is no device of the experiment"
+                raise ServiceError(problem, hint="add it to boxes")
             wan, lan = configured({**box, "mirrored": number > 1}, name, route)
             lan = {**lan, "egress": LAN_QUEUE}
         elif name in traffic.scenario.get("priority_at", ()):

@@ -41,7 +41,7 @@ def configured(box: Mapping[str, Any], name: str, route: Mapping[str, Any]) -> t
         held = plan.interface(interface)
         if held is None:
             raise ServiceError(
-                f"{box['configuration']}: no interface {interface}", mend="correct the experiment's box"
+                f"{box['configuration']}: no interface {interface}", hint="correct the experiment's device"
             )
         ends.append({k: v for k, v in port(plan, held, link, speed, boxes.profile).items() if k != "name"})
     return ends[0], ends[1]

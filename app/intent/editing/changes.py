@@ -33,7 +33,7 @@ class Remove:
     """Take away a key of a mapping or an entry of a list.
 
     What is empty then goes too, and so on upwards. What stays: mappings that say something with nothing in them
-    (``priority: {}`` is strict priority, ``wred: {}`` has the box's own profile), the lists ``classes`` and
+    (``priority: {}`` is strict priority, ``wred: {}`` has the device's own profile), the lists ``classes`` and
     ``apply`` that a policy must have, and entries that are a thing of their own (classes, scopes, rules). Comment
     lines directly above go with it, except those that head several one-line entries and those that head the file.
     """
@@ -68,6 +68,6 @@ class Move:
 Change = Set | Remove | Insert | Move
 
 
-def refused(message: str, where: Place, mend: str = BY_HAND) -> NotEditable:
+def refused(message: str, where: Place, hint: str = BY_HAND) -> NotEditable:
     """A change that cannot be made, with where it stands."""
-    return NotEditable(message, where, mend)
+    return NotEditable(message, where, hint)

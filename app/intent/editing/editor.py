@@ -47,7 +47,7 @@ def _read(text: str, file: str) -> Document:
         return parse_document(text, file)
     except InputError as error:
         problem = error.problems()[0]
-        raise NotEditable(problem.message, problem.where, problem.mend or BY_HAND) from None
+        raise NotEditable(problem.message, problem.where, problem.hint or BY_HAND) from None
 
 
 def _checked(text: str, before: Document, data: object, change: Change) -> Document:

@@ -23,8 +23,8 @@ _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 def check_settings(around: Surroundings) -> Iterator[Result]:
     """No setting contradicts another one, and none is misspelt."""
     problems = [*_contradictions(around), *_misspelt(around)]
-    for message, mend in problems:
-        yield Result("settings", State.WARNING, message, mend)
+    for message, hint in problems:
+        yield Result("settings", State.WARNING, message, hint)
     if not problems:
         yield Result("settings", State.GOOD, "none contradicts another")
 
@@ -88,8 +88,8 @@ def check_users(around: Surroundings) -> Iterator[Result]:
     if names:
         yield Result("users", State.GOOD, f"admins: {', '.join(names)}")
     else:
-        mend = "qosforge user grant NAME admin, on the machine of the database"
-        yield Result("users", State.WARNING, "nobody may manage users", mend)
+        hint = "qosforge user grant NAME admin, on the machine of the database"
+        yield Result("users", State.WARNING, "nobody may manage users", hint)
     for row in ending:
         message = f"{row.name} of {row.user} ends on {row.expires:%Y-%m-%d}"
         yield Result("token", State.WARNING, message, "make a new one before, with qosforge token")

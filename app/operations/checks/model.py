@@ -11,7 +11,7 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from app.database.connections import UPGRADE_MEND, database_url
+from app.database.connections import UPGRADE_HINT, database_url
 from app.database.revisions import held, known
 from app.errors import ServiceError
 from app.settings import Settings
@@ -29,12 +29,12 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What one check found of one thing, and how to mend what is not good."""
+    """What one check found of one thing, and how to correct what is not good."""
 
     name: str
     state: State
     message: str
-    mend: str = ""
+    hint: str = ""
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Surroundings:
             if revision != known()[0]:
                 raise ServiceError(
                     f"cannot be checked: the database holds revision {revision}, not {known()[0]}",
-                    mend=UPGRADE_MEND if revision in known() else "use the release that wrote it, or a newer one",
+                    hint=UPGRADE_HINT if revision in known() else "use the release that wrote it, or a newer one",
                 )
             yield connection
 

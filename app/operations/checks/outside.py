@@ -12,14 +12,14 @@ from app.errors import InputError, QosforgeError
 from app.inventory.loader import load_network
 from app.inventory.models import Network
 from app.operations.checks.model import Result, State, Surroundings
-from app.validation.batfish import START_MEND
+from app.validation.batfish import START_HINT
 
 _SECONDS = 5
 _LONGEST_ANSWER = 1 << 16
 
 
 def check_networks(around: Surroundings) -> Iterator[Result]:
-    """Every inventory can be read, and there are credentials for its boxes."""
+    """Every inventory can be read, and there are credentials for its devices."""
     folder = around.settings.inventories_dir
     found = (
         sorted(entry for entry in folder.iterdir() if (entry / "hosts.yaml").is_file()) if folder.is_dir() else []
@@ -34,7 +34,7 @@ def check_networks(around: Surroundings) -> Iterator[Result]:
         except QosforgeError as error:
             problem = error.problems()[0]
             yield Result(
-                name, State.FAILED, f"{problem.where}: {problem.message}", problem.mend or "correct the file"
+                name, State.FAILED, f"{problem.where}: {problem.message}", problem.hint or "correct the file"
             )
             continue
         yield from _reach(name, network, around)
@@ -45,24 +45,24 @@ def _reach(name: str, network: Network, around: Surroundings) -> Iterator[Result
     try:
         route = route_to(around.settings, network, around.environment)
     except QosforgeError as error:
-        yield Result(name, State.FAILED, str(error), error.mend)
+        yield Result(name, State.FAILED, str(error), error.hint)
         return
     without: dict[str, list[str]] = {}
     for device in network.devices:
         try:
             route.login(device)
         except InputError as error:
-            without.setdefault(error.problems()[0].mend, []).append(device.name)
+            without.setdefault(error.problems()[0].hint, []).append(device.name)
     devices = f"{len(network.devices)} devices ({route.told})"
-    for mend, names in without.items():
-        yield Result(name, State.WARNING, f"{devices}; no credentials for {', '.join(names)}", mend)
+    for hint, names in without.items():
+        yield Result(name, State.WARNING, f"{devices}; no credentials for {', '.join(names)}", hint)
     if not without:
         yield Result(name, State.GOOD, f"{devices}, with credentials")
     if route.lab is None:
-        for transport, why, mend in _DOUBTFUL:
+        for transport, why, hint in _DOUBTFUL:
             names = [device.name for device in network.devices if device.reach.transport == transport]
             if names:
-                yield Result(name, State.WARNING, f"{transport} to {', '.join(names)}: {why}", mend)
+                yield Result(name, State.WARNING, f"{transport} to {', '.join(names)}: {why}", hint)
 
 
 _DOUBTFUL = (
@@ -78,7 +78,7 @@ def check_batfish(around: Surroundings) -> Iterator[Result]:
     if host is None:
         yield Result("batfish", State.GOOD, "not configured: findings say that it did not check")
         return
-    mend = f"{START_MEND} and QOSFORGE_BATFISH_PORT"
+    hint = f"{START_HINT} and QOSFORGE_BATFISH_PORT"
     connection = http.client.HTTPConnection(host, port, timeout=_SECONDS)
     try:
         connection.request("GET", "/v2/version")
@@ -86,9 +86,9 @@ def check_batfish(around: Surroundings) -> Iterator[Result]:
         versions = json.loads(answer.read(_LONGEST_ANSWER))
         told = versions["Batfish"]
     except (OSError, http.client.HTTPException) as error:
-        yield Result("batfish", State.FAILED, f"{host}:{port} does not answer: {error}", mend)
+        yield Result("batfish", State.FAILED, f"{host}:{port} does not answer: {error}", hint)
     except (ValueError, KeyError, TypeError):
-        yield Result("batfish", State.FAILED, f"{host}:{port} answers, and is no Batfish", mend)
+        yield Result("batfish", State.FAILED, f"{host}:{port} answers, and is no Batfish", hint)
     else:
         yield Result("batfish", State.GOOD, f"{host}:{port}, release {told}")
     finally:

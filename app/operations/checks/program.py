@@ -29,8 +29,8 @@ def check_python(_around: Surroundings) -> Iterator[Result]:
     """The interpreter is new enough."""
     told = ".".join(map(str, sys.version_info[:3]))
     good = sys.version_info >= _OLDEST
-    mend = "" if good else "install Python 3.11 or newer"
-    yield Result("python", State.GOOD if good else State.FAILED, told, mend)
+    hint = "" if good else "install Python 3.11 or newer"
+    yield Result("python", State.GOOD if good else State.FAILED, told, hint)
 
 
 def check_packages(_around: Surroundings) -> Iterator[Result]:
@@ -74,16 +74,16 @@ def check_twin(_around: Surroundings) -> Iterator[Result]:
             }
         ],
     }
-    mend = "install qosforge-twin of this release"
+    hint = "install qosforge-twin of this release"
     try:
         twin = import_module("qosforge_twin")
     except ImportError as error:
-        yield Result("twin", State.FAILED, f"cannot be loaded: {error}", mend)
+        yield Result("twin", State.FAILED, f"cannot be loaded: {error}", hint)
         return
     try:
         flow = json.loads(twin.run(json.dumps(one), 1))["flows"][0]
     except ValueError as error:  # its ScenarioError is one
-        yield Result("twin", State.FAILED, f"refuses a packet: {error}", mend)
+        yield Result("twin", State.FAILED, f"refuses a packet: {error}", hint)
         return
     took = flow["delay_ps"]["min"] if flow["delivered"] == 1 else None
     good = took == 10**9
@@ -91,7 +91,7 @@ def check_twin(_around: Surroundings) -> Iterator[Result]:
         "twin",
         State.GOOD if good else State.FAILED,
         "a packet of 1000 bytes took 1 ms at 8 Mb/s" if good else f"1000 bytes at 8 Mb/s took {took} ps, not 10⁹",
-        "" if good else mend,
+        "" if good else hint,
     )
 
 

@@ -54,7 +54,7 @@ def check_worker(around: Surroundings) -> Iterator[Result]:
 
 
 def check_unsettled(around: Surroundings) -> Iterator[Result]:
-    """No run stopped with a box between two states."""
+    """No run stopped with a device between two states."""
     with around.store() as connection:
         if connection is None:
             return
@@ -64,11 +64,11 @@ def check_unsettled(around: Surroundings) -> Iterator[Result]:
         left = [row for row in connection.execute(unsettled()) if row.run_id not in active]
     stopped |= {row.run_id for row in left}
     if stopped:
-        boxes = ", ".join(sorted({f"{row.network}/{row.device}" for row in left})) or "no box any more"
+        boxes = ", ".join(sorted({f"{row.network}/{row.device}" for row in left})) or "no device any more"
         message = f"run {', '.join(sorted(stopped))} stopped half-way ({boxes})"
-        yield Result("boxes", State.FAILED, message, "reach the boxes again, then: qosforge recover")
+        yield Result("devices", State.FAILED, message, "reach the devices again, then: qosforge recover")
     else:
-        yield Result("boxes", State.GOOD, "none is between two states")
+        yield Result("devices", State.GOOD, "none is between two states")
 
 
 def _living(around: Surroundings) -> list[Living]:

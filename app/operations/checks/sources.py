@@ -35,10 +35,10 @@ def check_sources(around: Surroundings) -> Iterator[Result]:
                 reader.read(source, Place(path=path))
             except InputError as error:
                 # A wrong variable is one problem, whoever needs it.
-                failures.setdefault((error.message, error.mend), []).append(error.where.path or str(error.where))
-        for (message, mend), places in failures.items():
+                failures.setdefault((error.message, error.hint), []).append(error.where.path or str(error.where))
+        for (message, hint), places in failures.items():
             told = f"{', '.join(dict.fromkeys(places))}: {message}"
-            yield Result(name, State.FAILED, told, mend)
+            yield Result(name, State.FAILED, told, hint)
         if not sources:
             yield Result(name, State.GOOD, f"not named in {file}")
         elif not failures:

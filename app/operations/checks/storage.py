@@ -12,7 +12,7 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from app.database.connections import UPGRADE_MEND, Database
+from app.database.connections import UPGRADE_HINT, Database
 from app.database.revisions import held, known
 from app.errors import StoreError
 from app.operations.checks.model import Result, State, Surroundings
@@ -44,8 +44,8 @@ def check_directory(around: Surroundings) -> Iterator[Result]:
             file.write(b"x")
             file.flush()
     except OSError as error:
-        mend = "make it writable by this user, or set QOSFORGE_VAR_DIR"
-        yield Result("run directory", State.FAILED, f"{path} cannot be written: {error.strerror}", mend)
+        hint = "make it writable by this user, or set QOSFORGE_VAR_DIR"
+        yield Result("run directory", State.FAILED, f"{path} cannot be written: {error.strerror}", hint)
         return
     mode = path.stat().st_mode & 0o777
     if mode & 0o077:
@@ -55,8 +55,8 @@ def check_directory(around: Surroundings) -> Iterator[Result]:
         yield Result("run directory", State.GOOD, str(path))
     free = shutil.disk_usage(path).free
     state = State.FAILED if free < _FULL_BYTES else State.WARNING if free < _TIGHT_BYTES else State.GOOD
-    mend = "" if state is State.GOOD else "free space on it: see qosforge retention"
-    yield Result("disk", state, f"{free / 1e9:.1f} GB free", mend)
+    hint = "" if state is State.GOOD else "free space on it: see qosforge retention"
+    yield Result("disk", state, f"{free / 1e9:.1f} GB free", hint)
 
 
 def check_database(around: Surroundings) -> Iterator[Result]:
@@ -75,12 +75,12 @@ def check_database(around: Surroundings) -> Iterator[Result]:
     except (sa.exc.SQLAlchemyError, sqlite3.Error) as error:
         cause = getattr(error, "orig", None) or error
         first = str(cause).strip().splitlines()[0]
-        mend = (
+        hint = (
             "restore the file from a backup"
             if around.is_embedded
             else "start the server, and check the URL and PGPASSFILE"
         )
-        yield Result("database", State.FAILED, f"{told}: {first}", mend)
+        yield Result("database", State.FAILED, f"{told}: {first}", hint)
         return
     if whole != "ok":
         yield Result("database", State.FAILED, f"{told} is damaged: {whole}", "restore it from a backup")
@@ -91,8 +91,8 @@ def check_database(around: Surroundings) -> Iterator[Result]:
         state = State.GOOD
         if skew > _SKEW_SECONDS:
             state = State.FAILED if skew > _MOST_SKEW_SECONDS else State.WARNING
-        mend = "" if state is State.GOOD else "let both machines take their time from one source (NTP)"
-        yield Result("clock", state, f"{skew:.1f} s off the database's", mend)
+        hint = "" if state is State.GOOD else "let both machines take their time from one source (NTP)"
+        yield Result("clock", state, f"{skew:.1f} s off the database's", hint)
 
 
 def _revision(told: str, revision: str | None) -> Result:
@@ -103,7 +103,7 @@ def _revision(told: str, revision: str | None) -> Result:
         return Result("database", State.GOOD, f"{told}, revision {revision}")
     if revision in known():
         message = f"{told} holds revision {revision}, and this release works with {newest} alone"
-        return Result("database", State.FAILED, message, UPGRADE_MEND)
+        return Result("database", State.FAILED, message, UPGRADE_HINT)
     message = f"{told} holds revision {revision}, which this release does not know"
     return Result("database", State.FAILED, message, "use the release that wrote it, or a newer one")
 
@@ -132,6 +132,6 @@ def check_artifacts(around: Surroundings) -> Iterator[Result]:
     if lost:
         what = "missing" if isinstance(lost[0], ArtifactMissing) else "damaged or cannot be read"
         message = f"{len(lost)} of {len(ids)} looked at; {lost[0].message}"
-        yield Result("artifacts", State.FAILED, f"{what}: {message}", lost[0].mend or "restore them from a backup")
+        yield Result("artifacts", State.FAILED, f"{what}: {message}", lost[0].hint or "restore them from a backup")
     else:
         yield Result("artifacts", State.GOOD, f"{len(ids)} of the newest runs read and verified")

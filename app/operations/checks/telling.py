@@ -33,9 +33,9 @@ def _wrong(webhook: Webhook, key: SigningKey | None, allowed: AllowList) -> Resu
     try:
         allowed.require_possible(parse_url(webhook.url))
     except InputError as error:
-        return Result(name, State.FAILED, error.message, error.mend)
+        return Result(name, State.FAILED, error.message, error.hint)
     if key is None or key.fingerprint != webhook.key:
         what = "there is no key" if key is None else "the key is another one than its secret was made with"
-        mend = f"give this process that key, or the webhook a new secret: qosforge webhook secret {webhook.name}"
-        return Result(name, State.FAILED, what, mend)
+        hint = f"give this process that key, or the webhook a new secret: qosforge webhook secret {webhook.name}"
+        return Result(name, State.FAILED, what, hint)
     return None

@@ -21,7 +21,7 @@ def capabilities() -> dict[str, Any]:
 
 @cache
 def supported_dscp() -> frozenset[int]:
-    """The DSCPs that the box knows."""
+    """The DSCPs that the device knows."""
     return frozenset(capabilities()["supported_dscp"]["value"])
 
 

@@ -9,7 +9,7 @@ from app.platforms.base import QueueCount
 
 
 def counter_commands(plan: Plan) -> tuple[str, ...]:
-    """No show command of the box counts by class or queue."""
+    """No show command of the device counts by class or queue."""
     del plan
     return ()
 

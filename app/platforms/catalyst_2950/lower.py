@@ -48,9 +48,11 @@ def lower(request: DeviceRequest, running: Plan | None) -> Lowered:
     for wanted in request.interfaces:
         held = running.interface(wanted.name) if running else None
         policy, rules = common.recognised.of(wanted)
-        asked = wanted.model_copy(update={"input_policy": policy})
+        requested = wanted.model_copy(update={"input_policy": policy})
         interfaces.append(
-            InterfacePlan(name=wanted.name, ingress=ingress(asked, rules, held, common.system.dscp_to_cos, notes))
+            InterfacePlan(
+                name=wanted.name, ingress=ingress(requested, rules, held, common.system.dscp_to_cos, notes)
+            )
         )
     notes.extend(common.of_system)
     shares: tuple[Served, ...] = ()
@@ -147,19 +149,19 @@ def _system(
             Severity.ERROR,
             "maps-unsupported",
             f"image {request.image} cannot change the maps between CoS and DSCP",
-            asked=", ".join(changed) or None,
-            will_be="CoS is the upper three bits of the DSCP",
-            mend="load the enhanced image (EI), or give classes the CoS of their DSCP's upper three bits",
+            requested=", ".join(changed) or None,
+            applied="CoS is the upper three bits of the DSCP",
+            hint="load the enhanced image (EI), or give classes the CoS of their DSCP's upper three bits",
         )
     return System(cos_to_queue=queues, scheduler=scheduler)
 
 
 def _note_box_wide(request: DeviceRequest, running: Plan | None, notes: Notes) -> None:
-    asked = {i.name for i in request.interfaces if i.schedule}
-    others = [i.name for i in running.interfaces if i.name not in asked] if running else []
+    requested = {i.name for i in request.interfaces if i.schedule}
+    others = [i.name for i in running.interfaces if i.name not in requested] if running else []
     notes.add(
         Severity.INFO,
-        "scheduler-box-wide",
+        "scheduler-device-wide",
         "weights and queue map hold for every port of the switch"
         + (f", {', '.join(others)} too" if others else ""),
         direction="output",

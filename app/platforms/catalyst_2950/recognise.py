@@ -74,9 +74,9 @@ def port_rules(
 
 
 def _write(entry: ClassRequest, dscp: int, exceeding: int) -> str | None:
-    """``exceed-action dscp``: any DSCP that the box knows."""
+    """``exceed-action dscp``: any DSCP that the device knows."""
     del entry, dscp
-    return None if exceeding in supported_dscp() else f"the box does not know DSCP {exceeding}"
+    return None if exceeding in supported_dscp() else f"the device does not know DSCP {exceeding}"
 
 
 def _note_standard(request: DeviceRequest, notes: Notes) -> None:
@@ -84,9 +84,9 @@ def _note_standard(request: DeviceRequest, notes: Notes) -> None:
         Severity.ERROR,
         "recognition-unsupported",
         f"image {request.image} has no class-maps: it cannot recognise or mark classes",
-        asked="recognise and mark classes on host ports",
-        will_be="DSCP 0 and CoS 0 for everything from them",
-        mend="load the enhanced image (EI), or recognise at another box and tag this one's ports as trunks",
+        requested="recognise and mark classes on host ports",
+        applied="DSCP 0 and CoS 0 for everything from them",
+        hint="load the enhanced image (EI), or recognise at another device and tag this one's ports as trunks",
     )
     for entry in request.classes:
         police = entry.treatment.police
@@ -97,8 +97,8 @@ def _note_standard(request: DeviceRequest, notes: Notes) -> None:
                 f"image {request.image} has no policers",
                 traffic_class=entry.name,
                 direction="input",
-                will_be="not policed",
-                mend="load the enhanced image (EI), or police at another box",
+                applied="not policed",
+                hint="load the enhanced image (EI), or police at another device",
             )
 
 
@@ -108,10 +108,10 @@ def _note_ranges(traffic_class: str, rules: tuple[Rule, ...], notes: Notes) -> N
         notes.add(
             Severity.WARNING,
             "acl-range-unconfirmed",
-            "it is not confirmed that every image of the box takes port ranges in an access list",
+            "it is not confirmed that every image of the device takes port ranges in an access list",
             traffic_class=traffic_class,
-            asked=", ".join(f"ports {p.first} to {p.last}" for p in dict.fromkeys(ranges)),
-            mend="if the box refuses the line, mark the class at its hosts and match its DSCP",
+            requested=", ".join(f"ports {p.first} to {p.last}" for p in dict.fromkeys(ranges)),
+            hint="if the device refuses the line, mark the class at its hosts and match its DSCP",
         )
 
 
@@ -125,8 +125,8 @@ def _note_masks(rules: tuple[Rule, ...], notes: Notes) -> None:
             "acl-masks-unconfirmed",
             f"the access lists of a port are taken to share {most} mask (not confirmed for every image)",
             direction="input",
-            asked=f"{len(own)} masks: {'; '.join(own)}",
-            mend="if the box refuses the policy, match classes by one kind of field, or by DSCPs",
+            requested=f"{len(own)} masks: {'; '.join(own)}",
+            hint="if the device refuses the policy, match classes by one kind of field, or by DSCPs",
         )
 
 

@@ -126,5 +126,5 @@ def _map_block(side: str, kind: str, table: Places, default: Places) -> Block:
 
 
 def _share(scheduler: Scheduler) -> list[int]:
-    """Weights to share by; the box ignores those of expedite and shaped queues and wants one all the same."""
+    """Weights to share by; the device ignores those of expedite and shaped queues and wants one all the same."""
     return [q.share.value if q.share else 1 for q in scheduler.queues]

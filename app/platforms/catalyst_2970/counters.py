@@ -46,7 +46,7 @@ def _queueing(port: str) -> str:
 
 
 def _port(answers: Mapping[str, str], port: str) -> Iterator[QueueCount]:
-    # The box counts its queues from 0 here and from 1 in its configuration.
+    # The device counts its queues from 0 here and from 1 in its configuration.
     tables: dict[str, dict[int, int]] = {"enqueued": {}, "dropped": {}}
     table: dict[int, int] | None = None
     for line in answers[_statistics(port)].splitlines():

@@ -33,10 +33,10 @@ class _Wish:
     def full(self, queue: int) -> int:
         """Packets that the queue is to hold: as asked, else as delivered."""
         default = default_queue_set()
-        return self.asked or packets_at(default.buffers[queue - 1], default.percent(queue, 1))
+        return self.requested or packets_at(default.buffers[queue - 1], default.percent(queue, 1))
 
     @property
-    def asked(self) -> int:
+    def requested(self) -> int:
         """Packets that are asked for; 0 where none are."""
         return self.limit or max(self.curves.values(), default=0)
 
@@ -109,7 +109,7 @@ def plain_maps(assignment: Assignment, marks: dict[str, ClassMarks]) -> OutputMa
 def _points(
     entry: ClassRequest, marks: dict[str, ClassMarks], owner: Sequence[int], assignment: Assignment
 ) -> tuple[int, ...]:
-    """The DSCPs that a class has on this box; the default class has what no other one takes into its queue."""
+    """The DSCPs that a class has on this device; the default class has what no other one takes into its queue."""
     if not entry.is_default:
         return marks[entry.name].code_points
     others = {d for m in marks.values() for d in m.code_points}
@@ -163,12 +163,12 @@ def _curve(dscp: int, profiles: tuple[WredProfile, ...]) -> WredProfile | None:
 def _buffers(wishes: dict[int, _Wish]) -> tuple[int, ...]:
     """Per cent of the port's buffers for each queue: as delivered, or in proportion to the packets asked for."""
     default = default_queue_set().buffers
-    if not any(w.asked for w in wishes.values()):
+    if not any(w.requested for w in wishes.values()):
         return default
-    asked = {q: w.asked for q, w in wishes.items() if w.asked}
-    wanted = [asked.get(q, packets_at(part, 100)) for q, part in enumerate(default, start=1)]
+    requested = {q: w.requested for q, w in wishes.items() if w.requested}
+    wanted = [requested.get(q, packets_at(part, 100)) for q, part in enumerate(default, start=1)]
     parts = divided([packets / sum(wanted) for packets in wanted], 100)
-    surplus = sum(parts) - 100  # a queue has at least 1 per cent, and the box wants a sum of 100
+    surplus = sum(parts) - 100  # a queue has at least 1 per cent, and the device wants a sum of 100
     largest = max(range(len(parts)), key=lambda i: parts[i])
     return tuple(p - surplus if i == largest else p for i, p in enumerate(parts))
 
@@ -208,8 +208,8 @@ def _note_others(buffers: tuple[int, ...], wishes: dict[int, _Wish], notes: Note
             "buffers-divided",
             "the queues of a port divide its buffers, so a limit of one changes what the others hold",
             direction="output",
-            asked=", ".join(f"queue {q}: {before} packets" for q, before, _ in changed),
-            will_be=", ".join(f"queue {q}: {after} packets" for q, _, after in changed),
+            requested=", ".join(f"queue {q}: {before} packets" for q, before, _ in changed),
+            applied=", ".join(f"queue {q}: {after} packets" for q, _, after in changed),
         )
 
 
@@ -217,17 +217,18 @@ def _note_limit(request: DeviceRequest, entry: ClassRequest, packets: int, notes
     limit = entry.treatment.queue_limit
     if limit is None:
         return
-    asked = _limit(limit)
-    beyond = abs(packets - asked) > max(1, request.tolerance * asked)
+    requested = _limit(limit)
+    beyond = abs(packets - requested) > max(1, request.tolerance * requested)
     notes.add(
         Severity.ERROR if beyond and not limit.prefer else Severity.WARNING,
         "queue-limit-approximate",
-        f"the box holds a part of a port's buffers, taken to be {capabilities()['port_buffers']['value']} packets",
+        f"the device holds a part of a port's buffers, taken to be {capabilities()['port_buffers']['value']} "
+        "packets",
         traffic_class=entry.name,
         direction="output",
-        asked=f"{limit.packets} packets" if limit.packets is not None else f"{limit.bytes} bytes",
-        will_be=f"{packets} packets",
-        mend="give classes limits that differ less" if beyond else None,
+        requested=f"{limit.packets} packets" if limit.packets is not None else f"{limit.bytes} bytes",
+        applied=f"{packets} packets",
+        hint="give classes limits that differ less" if beyond else None,
     )
 
 
@@ -236,18 +237,18 @@ def _note_levels(entry: ClassRequest, points: tuple[int, ...], levels: _Levels, 
     mine = [d for d in points if d in levels.of]
     if wred is None or not mine:
         return
-    asked = []
+    requested = []
     for profile in dict.fromkeys(p for d in mine if (p := _curve(d, wred.profiles)) is not None):
         unit = profile.maximum.unit
-        asked.append(f"from {profile.minimum.value} to {profile.maximum.value} {unit}")
-    will_be = [f"{dscp_name(d)} beyond {packets_at(buffers, levels.of[d])} packets" for d in mine]
+        requested.append(f"from {profile.minimum.value} to {profile.maximum.value} {unit}")
+    applied = [f"{dscp_name(d)} beyond {packets_at(buffers, levels.of[d])} packets" for d in mine]
     notes.add(
         Severity.WARNING if wred.prefer else Severity.ERROR,
         "wred-as-tail-drop",
-        "the box drops at thresholds of its queues and not at random (WTD)",
+        "the device drops at thresholds of its queues and not at random (WTD)",
         traffic_class=entry.name,
         direction="output",
-        asked=f"random drops {', '.join(asked)}" if asked else "random drops by drop precedence",
-        will_be=f"all dropped: {', '.join(will_be)}",
-        mend="say 'prefer: true', or use a box with WRED",
+        requested=f"random drops {', '.join(requested)}" if requested else "random drops by drop precedence",
+        applied=f"all dropped: {', '.join(applied)}",
+        hint="say 'prefer: true', or use a device with WRED",
     )

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import cache
 
 from app.findings import Severity
-from app.plan.asked import asked_shares
 from app.plan.model import InputQueues
 from app.plan.request import DeviceRequest
+from app.plan.requested import requested_shares
 from app.platforms.catalyst_2970.capabilities import capabilities
 from app.platforms.ios_switch.marks import ClassMarks
 from app.platforms.ios_switch.notes import Notes
@@ -32,19 +32,19 @@ def default_input_queues() -> InputQueues:
 def input_queues(request: DeviceRequest, marks: dict[str, ClassMarks], notes: Notes) -> InputQueues | None:
     """Ingress queues for the priority classes of a request; None where it has none.
 
-    Queue 2 takes what they bring, queue 1 the rest. Queue 2 has their share of the ring first, up to the box's
+    Queue 2 takes what they bring, queue 1 the rest. Queue 2 has their share of the ring first, up to the device's
     limit; weights and buffers are divided as the classes ask. Where one of them has no cap, no share can be told:
-    queue 2 has all that the box gives it first, and weights and buffers are as delivered.
+    queue 2 has all that the device gives it first, and weights and buffers are as delivered.
     """
     first = [c for c in request.classes if c.treatment.priority and c.name in marks]
     if not first:
         return None
     most = capabilities()["input_queues"]["highest_priority_percent"]
     capped = all(c.treatment.priority and c.treatment.priority.capped for c in first)
-    asked = max(
-        sum(asked_shares(request.classes, rate)[c.name] for c in first) for rate in scheduled_rates(request)
+    requested = max(
+        sum(requested_shares(request.classes, rate)[c.name] for c in first) for rate in scheduled_rates(request)
     )
-    part = min(max(round(100 * asked), 1), 99)
+    part = min(max(round(100 * requested), 1), 99)
     delivered = default_input_queues()
     weights = (100 - part, part) if capped else delivered.weights
     if part > most or not capped:
@@ -53,8 +53,8 @@ def input_queues(request: DeviceRequest, marks: dict[str, ClassMarks], notes: No
             "input-priority-limited",
             "the ingress ring serves its priority queue first up to a part, and by weight beyond",
             direction="input",
-            asked=f"{part} %" if capped else "all of it first",
-            will_be=f"{most} % first, then {weights[1]} of {sum(weights)} parts of the rest",
+            requested=f"{part} %" if capped else "all of it first",
+            applied=f"{most} % first, then {weights[1]} of {sum(weights)} parts of the rest",
         )
     cos = {c for entry in first for c in marks[entry.name].cos if c}
     points = {d for entry in first for d in marks[entry.name].code_points}

@@ -180,8 +180,8 @@ def _depths(request: DeviceRequest, common: _Common, running: Plan | None, notes
         "queue-set-replaced",
         f"buffers and thresholds of {', '.join(changed)} are not as delivered; the intent asks for none",
         direction="output",
-        asked="no queue limits",
-        will_be=f"queue set {capabilities()['own_queue_set']['value']}, with the same thresholds for all marks",
+        requested="no queue limits",
+        applied=f"queue set {capabilities()['own_queue_set']['value']}, with the same thresholds for all marks",
     )
     return common.own
 
@@ -240,9 +240,9 @@ def _egress(
         "the port is held below its rate, so every share is one of what it may send",
         interface=wanted.name,
         direction="output",
-        asked="100 % of the port",
-        will_be=f"{limit} % of the port",
-        mend="enter 'no srr-queue bandwidth limit' on the port, or give the contracted rate in the inventory",
+        requested="100 % of the port",
+        applied=f"{limit} % of the port",
+        hint="enter 'no srr-queue bandwidth limit' on the port, or give the contracted rate in the inventory",
     )
     return Egress(scheduler=scheduler.model_copy(update={"limit_percent": limit}))
 
@@ -268,9 +268,9 @@ def _note_queues_elsewhere(request: DeviceRequest, running: Plan | None, notes: 
                 "behind them",
                 interface=port.name,
                 direction="output",
-                asked="left as it is",
-                will_be="other thresholds",
-                mend="put the port under an output scope too, or enter 'no queue-set' on it",
+                requested="left as it is",
+                applied="other thresholds",
+                hint="put the port under an output scope too, or enter 'no queue-set' on it",
             )
 
 
@@ -278,15 +278,15 @@ def _note_switched_on(request: DeviceRequest, running: Plan | None, notes: Notes
     """Switching QoS on makes every port untrusted that the intent does not speak of."""
     if running is None:
         return
-    asked = {i.name for i in request.interfaces}
-    others = [i.name for i in running.interfaces if i.name not in asked and i.ingress.trust is Trust.KEEP]
+    requested = {i.name for i in request.interfaces}
+    others = [i.name for i in running.interfaces if i.name not in requested and i.ingress.trust is Trust.KEEP]
     if others:
         notes.add(
             Severity.WARNING,
             "marks-reset-elsewhere",
             f"QoS is off now; once it is on, ports outside the intent reset marks: {', '.join(others)}",
             direction="input",
-            asked="left as they are",
-            will_be="DSCP 0 and CoS 0 for what they receive",
-            mend="add the ports to the inventory with a tag that the intent applies to",
+            requested="left as they are",
+            applied="DSCP 0 and CoS 0 for what they receive",
+            hint="add the ports to the inventory with a tag that the intent applies to",
         )

@@ -28,7 +28,7 @@ _QOS = re.compile(
 def parse(text: str, device: str, platform: str = "catalyst_2970") -> Plan:
     """The plan a running configuration amounts to; what is not understood is kept in ``unknown``.
 
-    While QoS is off the box changes no mark and has one queue: its maps do nothing, and the plan has none.
+    While QoS is off the device changes no mark and has one queue: its maps do nothing, and the plan has none.
     """
     # What a class says nothing of gets DSCP 0: a policy stands for the trust of its port.
     reading = Reading(read_tree(text, GRAMMAR, DIALECT), unmarked=0)

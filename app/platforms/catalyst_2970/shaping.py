@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from app.findings import Severity
-from app.plan.asked import guaranteed_share
 from app.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
+from app.plan.requested import guaranteed_share
 from app.platforms.catalyst_2970.capabilities import capabilities
 from app.platforms.ios_switch.notes import Notes
 from app.platforms.ios_switch.queues import Assignment
@@ -65,9 +65,9 @@ def shape_weights(
             traffic_class=entry.name,
             interface=wanted.name,
             direction="output",
-            asked=format_rate(bound),
-            will_be=format_rate(wanted.rate / weight),
-            mend="ask for a half, a third, a quarter ... of the port's rate" if beyond else None,
+            requested=format_rate(bound),
+            applied=format_rate(wanted.rate / weight),
+            hint="ask for a half, a third, a quarter ... of the port's rate" if beyond else None,
         )
     return tuple(weights)
 
@@ -82,9 +82,9 @@ def note_bounded_priority(request: DeviceRequest, notes: Notes) -> None:
                 "the expedite queue cannot be shaped, and a shaped queue is not served first",
                 traffic_class=entry.name,
                 direction="output",
-                asked="served first, and never more than its share",
-                will_be="served first, up to the whole port",
-                mend="police the class on input, and leave 'bounded' out",
+                requested="served first, and never more than its share",
+                applied="served first, up to the whole port",
+                hint="police the class on input, and leave 'bounded' out",
             )
 
 
@@ -102,9 +102,9 @@ def port_limit(wanted: InterfaceRequest, notes: Notes) -> int | None:
             f"a port is limited to {data['minimum']} % to {data['maximum']} % of its rate",
             interface=wanted.name,
             direction="output",
-            asked=f"{format_rate(wanted.shape)} ({exact:.3g} %)",
-            will_be="not limited",
-            mend="set the port to a lower speed, or shape at another box",
+            requested=f"{format_rate(wanted.shape)} ({exact:.3g} %)",
+            applied="not limited",
+            hint="set the port to a lower speed, or shape at another device",
         )
         return None
     if exact - limit >= _SAME:
@@ -115,8 +115,8 @@ def port_limit(wanted: InterfaceRequest, notes: Notes) -> int | None:
             f"a port is limited in whole per cent of its rate, {data['maximum']} % at most",
             interface=wanted.name,
             direction="output",
-            asked=f"{format_rate(wanted.shape)} ({exact:.4g} %)",
-            will_be=f"{format_rate(wanted.rate * limit / 100)} ({limit} %)",
+            requested=f"{format_rate(wanted.shape)} ({exact:.4g} %)",
+            applied=f"{format_rate(wanted.rate * limit / 100)} ({limit} %)",
         )
     return limit
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from app.plan.asked import asked_shares
 from app.plan.core import NOMINAL
 from app.plan.model import Scheduler
 from app.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
+from app.plan.requested import requested_shares
 from app.plan.shares import expected_shares
 from app.platforms.ios_switch.queues import Assignment
 from app.platforms.service import Served
@@ -19,12 +19,12 @@ def port_shares(
 
     The scheduler's own shares are of the port's whole rate.
     """
-    asked = asked_shares(request.classes, wanted.usable)
+    requested = requested_shares(request.classes, wanted.usable)
     scale = wanted.rate / wanted.usable if scheduler.limit_percent is not None else 1.0
-    given = _given(request.classes, tuple(asked.values()), assignment, scheduler, scale)
+    given = _given(request.classes, tuple(requested.values()), assignment, scheduler, scale)
     return tuple(
-        Served(entry, wanted.name, asked[entry.name], will_be)
-        for entry, will_be in zip(request.classes, given, strict=True)
+        Served(entry, wanted.name, requested[entry.name], applied)
+        for entry, applied in zip(request.classes, given, strict=True)
     )
 
 
@@ -40,8 +40,8 @@ def _given(
 
     The scheduler holds weights: the rate itself does not matter.
     """
-    asked = {c.name: part for c, part in zip(classes, parts, strict=True)}
-    first = sum(asked[c.name] for c in classes if c.treatment.priority)
+    requested = {c.name: part for c, part in zip(classes, parts, strict=True)}
+    first = sum(requested[c.name] for c in classes if c.treatment.priority)
     held = expected_shares(
         scheduler, NOMINAL, priority_load=first / scale, backlogged=set(assignment.queue_of.values())
     )
@@ -50,8 +50,8 @@ def _given(
     for entry in classes:
         queue = assignment.queue_of[entry.name]
         mates = [n for n, q in assignment.queue_of.items() if q == queue]
-        together = sum(asked[n] for n in mates)
+        together = sum(requested[n] for n in mates)
         # Classes that ask for nothing share what their queue gets all the same.
-        part = asked[entry.name] / together if together else 1 / len(mates)
+        part = requested[entry.name] / together if together else 1 / len(mates)
         result.append(1.0 if entry.treatment.priority else by_queue[queue] * part)
     return tuple(result)

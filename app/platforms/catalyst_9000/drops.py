@@ -19,7 +19,7 @@ Curve = tuple[int, int]
 
 
 def detectors(groups: Iterable[Group], marks: Mapping[str, ClassMarks], notes: Notes) -> dict[int, Red]:
-    """The detectors of the queues, by the queue's position; those above what the box has are noted.
+    """The detectors of the queues, by the queue's position; those above what the device has are noted.
 
     Classes that require one come before those that prefer one.
     """
@@ -41,9 +41,9 @@ def detectors(groups: Iterable[Group], marks: Mapping[str, ClassMarks], notes: N
                 f"{most} queues of a port have early detection",
                 traffic_class=entry.name,
                 direction="output",
-                asked="WRED",
-                will_be="tail drop",
-                mend=f"ask for it in {most} classes at most",
+                requested="WRED",
+                applied="tail drop",
+                hint=f"ask for it in {most} classes at most",
             )
             continue
         written = marks[entry.name]
@@ -72,7 +72,7 @@ def made_thresholds(rows: Mapping[int, int]) -> tuple[TailThreshold, ...]:
 
 
 def in_lines(points: Iterable[int]) -> Iterator[str]:
-    """Code points as the box writes them in one line, for as many lines as they take."""
+    """Code points as the device writes them in one line, for as many lines as they take."""
     all_points = list(points)
     most: int = capabilities()["values_per_line"]["value"]
     for start in range(0, len(all_points), most):

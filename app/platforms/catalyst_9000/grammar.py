@@ -6,7 +6,7 @@ from app.configtree import Grammar, LineRule
 from app.platforms.catalyst_9000.names import ACL_PREFIX, OWN
 
 _NAME = rf"(?P<name>(?!{OWN})\S+)"
-"""The name of a class or policy that is not the box's own."""
+"""The name of a class or policy that is not the device's own."""
 
 
 def _in_class(rule: str, pattern: str, negate: str, *, booked: str = "", unit: str = "") -> LineRule:
@@ -73,7 +73,7 @@ GRAMMAR = Grammar(
         # Entered anew, a policer forgets its actions: another rate is another policer.
         LineRule("police", r"police .+", context="class", negate="no police", remove_first=True),
         LineRule("action", r"(?:conform|exceed|violate)-action .+", context="police"),
-        # The box prints it one blank further in than the shape before it.
+        # The device prints it one blank further in than the shape before it.
         *(
             LineRule(
                 "child",
@@ -97,4 +97,4 @@ GRAMMAR = Grammar(
         ),
     )
 )
-"""The rules; what the box itself has to protect its processor is none of ours."""
+"""The rules; what the device itself has to protect its processor is none of ours."""

@@ -26,7 +26,7 @@ def lower(request: DeviceRequest) -> Lowered:
     """The plan of a Catalyst 9000 for a request.
 
     Every port of the request is ours: a policy that it has and the intent does not ask for goes. A port that
-    trusts DSCPs needs nothing, the box keeps them.
+    trusts DSCPs needs nothing, the device keeps them.
     """
     notes = Notes(request)
     request = on_ports(request, notes, PORT)
@@ -76,7 +76,7 @@ def _note_marks(groups: tuple[Group, ...], marks: Mapping[str, ClassMarks], note
                         "an output chooses queues by DSCP or CoS, and none tells this class",
                         traffic_class=entry.name,
                         direction="output",
-                        mend="give the class a mark of its own",
+                        hint="give the class a mark of its own",
                     )
             if held.dscp is None:
                 continue
@@ -85,10 +85,10 @@ def _note_marks(groups: tuple[Group, ...], marks: Mapping[str, ClassMarks], note
                 notes.add(
                     Severity.ERROR,
                     "mark-shared",
-                    f"the mark is that of class {first[1]} too, so the box cannot tell them apart",
+                    f"the mark is that of class {first[1]} too, so the device cannot tell them apart",
                     traffic_class=entry.name,
-                    will_be=f"DSCP {dscp_name(held.dscp)} is served as {first[1]}",
-                    mend="give every class a mark of its own",
+                    applied=f"DSCP {dscp_name(held.dscp)} is served as {first[1]}",
+                    hint="give every class a mark of its own",
                 )
 
 

@@ -71,8 +71,8 @@ def _written(entry: ClassRequest, notes: Notes) -> ClassMarks:
             "precedence-carried-as-dscp",
             "queues go by whole DSCPs: the three bits below the precedence become zero",
             traffic_class=entry.name,
-            asked=f"precedence {mark.precedence}",
-            will_be=f"DSCP cs{mark.precedence}",
+            requested=f"precedence {mark.precedence}",
+            applied=f"DSCP cs{mark.precedence}",
         )
         return ClassMarks(8 * mark.precedence, mark.cos)
     if mark.cos is not None:
@@ -81,8 +81,8 @@ def _written(entry: ClassRequest, notes: Notes) -> ClassMarks:
             "cos-carried-as-dscp",
             "queues go by the DSCP, so it is marked beside the CoS",
             traffic_class=entry.name,
-            asked=f"CoS {mark.cos}",
-            will_be=f"DSCP cs{mark.cos} and CoS {mark.cos}",
+            requested=f"CoS {mark.cos}",
+            applied=f"DSCP cs{mark.cos} and CoS {mark.cos}",
         )
         return ClassMarks(8 * mark.cos, mark.cos)
     return ClassMarks(unmarked, None)

@@ -1,4 +1,4 @@
-"""What this platform's boxes call the classes and policies of an intent."""
+"""What this platform's devices call the classes and policies of an intent."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from app.platforms.catalyst_9000.capabilities import name_length
 from app.platforms.names import like_keywords, short_names
 
 CLASS_DEFAULT = "class-default"
-"""What the box calls the class of everything else."""
+"""What the device calls the class of everything else."""
 INPUT_POLICY = "QOSFORGE-IN"
 OUTPUT_POLICY = "QOSFORGE-OUT"
 PORT_SUFFIX = "-PORT"
@@ -17,13 +17,13 @@ QUEUE_SUFFIX = ".Q"
 """Ends the name of the class-map that tells a class on output where another one recognises it on input; no class
 of an intent has a dot in its name."""
 OWN = "system-cpp-"
-"""Begins the names of the classes and policies that the box itself always has."""
+"""Begins the names of the classes and policies that the device itself always has."""
 _NOT_OWN = "class."
 _KEYWORDS = (CLASS_DEFAULT, "match-any", "match-all")
 
 
 def class_names(request: DeviceRequest) -> dict[str, str]:
-    """What the box calls each class where it recognises it.
+    """What the device calls each class where it recognises it.
 
     A name that it could take for a keyword (or the beginning of one), or for one of its own, is changed.
     """

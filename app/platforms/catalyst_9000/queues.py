@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from app.findings import Severity
-from app.plan.asked import asked_shares
 from app.plan.request import ClassRequest, DeviceRequest
+from app.plan.requested import requested_shares
 from app.platforms.catalyst_9000.capabilities import capabilities, queue_count
 from app.platforms.catalyst_9000.marks import ClassMarks
 from app.platforms.ios_switch.grouping import best_groups
@@ -61,10 +61,10 @@ def _levels(request: DeviceRequest, notes: Notes) -> list[Group]:
             "queues-exceeded" if uncapped else "classes-merged",
             f"classes share a queue: {together}",
             direction="output",
-            asked=f"{len(first)} priority levels",
-            will_be=f"{most} priority levels"
+            requested=f"{len(first)} priority levels",
+            applied=f"{most} priority levels"
             + (f"; {', '.join(uncapped)} may take the cap of the others" if uncapped else ", one cap for both"),
-            mend="give two classes priority at most" if uncapped else None,
+            hint="give two classes priority at most" if uncapped else None,
         )
     return levels
 
@@ -74,13 +74,13 @@ def _merged(
 ) -> list[tuple[ClassRequest, ...]]:
     """The way to share queues that is within the tolerance (else errs least), then has the fewest classes beside
     another kind, then leaves the most classes alone."""
-    asked = [asked_shares(request.classes, rate) for rate in scheduled_rates(request)]
+    requested = [requested_shares(request.classes, rate) for rate in scheduled_rates(request)]
 
     def price(group: tuple[ClassRequest, ...]) -> tuple[float, int, int]:
         if len(group) < 2:
             return 0.0, 0, 0
         mixed = _mixed(group, marks) or _apart(group)
-        return round(_largest_error([group], asked), 9), len(group) if mixed else 0, len(group)
+        return round(_largest_error([group], requested), 9), len(group) if mixed else 0, len(group)
 
     def cost(prices: Sequence[tuple[float, int, int]]) -> tuple[float, int, int, float]:
         error, mixed, held = 0.0, 0, 0
@@ -90,15 +90,15 @@ def _merged(
             held += its_held
         return max(error - request.tolerance - _SAME, 0.0), mixed, held, error
 
-    heaviest = sorted(classes, key=lambda c: -max(at[c.name] for at in asked))
+    heaviest = sorted(classes, key=lambda c: -max(at[c.name] for at in requested))
     found = best_groups(heaviest, count, price, cost)
     groups = [tuple(sorted(group, key=classes.index)) for group in found]
     return sorted(groups, key=lambda group: classes.index(group[0]))
 
 
-def _largest_error(groups: Iterable[Sequence[ClassRequest]], asked: Iterable[Mapping[str, float]]) -> float:
+def _largest_error(groups: Iterable[Sequence[ClassRequest]], requested: Iterable[Mapping[str, float]]) -> float:
     """By how much of the link a class may miss its share to the classes beside it in its queue."""
-    errors = (sum(at[c.name] for c in g) - at[one.name] for at in asked for g in groups for one in g)
+    errors = (sum(at[c.name] for c in g) - at[one.name] for at in requested for g in groups for one in g)
     return max(errors, default=0.0)
 
 
@@ -127,8 +127,8 @@ def _apart(group: Sequence[ClassRequest]) -> bool:
 
 
 def _note_merged(request: DeviceRequest, groups: Sequence[Sequence[ClassRequest]], notes: Notes) -> None:
-    asked = [asked_shares(request.classes, rate) for rate in scheduled_rates(request)]
-    error = _largest_error(groups, asked)
+    requested = [requested_shares(request.classes, rate) for rate in scheduled_rates(request)]
+    error = _largest_error(groups, requested)
     bearable = error <= request.tolerance + _SAME and not any(map(_apart, groups))
     together = "; ".join(" + ".join(c.name for c in g) for g in groups if len(g) > 1)
     notes.add(
@@ -136,9 +136,9 @@ def _note_merged(request: DeviceRequest, groups: Sequence[Sequence[ClassRequest]
         "classes-merged" if bearable else "queues-exceeded",
         f"classes share a queue: {together}",
         direction="output",
-        asked=f"{sum(len(g) for g in groups)} weighted queues",
-        will_be=f"{len(groups)} weighted queues, a share may be wrong by {100 * error:.3g} points of the link",
-        mend=None if bearable else f"ask for {len(groups)} classes without priority at most",
+        requested=f"{sum(len(g) for g in groups)} weighted queues",
+        applied=f"{len(groups)} weighted queues, a share may be wrong by {100 * error:.3g} points of the link",
+        hint=None if bearable else f"ask for {len(groups)} classes without priority at most",
     )
 
 

@@ -42,7 +42,7 @@ def input_rules(
 
 
 def believing(wanted: InterfaceRequest, marks: Mapping[str, ClassMarks]) -> tuple[str, tuple[Rule, ...]] | None:
-    """The policy of a port that does not simply keep the DSCPs it gets, as the box does by itself."""
+    """The policy of a port that does not simply keep the DSCPs it gets, as the device does by itself."""
     dscp_of = {m.cos: m.dscp for m in reversed(list(marks.values())) if m.cos is not None and m.dscp is not None}
     return trust.believing(wanted, dscp_of, CLASS_DEFAULT)
 
@@ -60,7 +60,7 @@ def _terms(request: DeviceRequest, entry: ClassRequest, notes: Notes) -> Iterato
                 "a class-map of alternatives cannot join a CoS with anything, or an application with a flow",
                 traffic_class=entry.name,
                 direction="input",
-                mend="match the application or the DSCP",
+                hint="match the application or the DSCP",
             )
         elif flow:
             if points is None or points:
@@ -94,9 +94,9 @@ def _policer(entry: ClassRequest, notes: Notes) -> Policer | None:
                 f"a policer's {what} of {value} {unit} is outside {low} to {high} {unit}",
                 traffic_class=entry.name,
                 direction="input",
-                asked=f"{value} {unit}",
-                will_be="not policed",
-                mend=f"ask for {low} to {high} {unit}",
+                requested=f"{value} {unit}",
+                applied="not policed",
+                hint=f"ask for {low} to {high} {unit}",
             )
             return None
     exceed = DROP if police.exceed == "drop" else TRANSMIT

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from app.findings import Severity
-from app.plan.asked import asked_share, asked_shares, guaranteed_share
 from app.plan.model import Discipline, Egress, Queue, Rule, Scheduler, Share, ShareUnit
 from app.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
+from app.plan.requested import asked_share, guaranteed_share, requested_shares
 from app.plan.shares import expected_shares
 from app.platforms.catalyst_9000.capabilities import capabilities, name_length
 from app.platforms.catalyst_9000.drops import detectors
@@ -24,7 +24,7 @@ from app.units import format_rate
 
 @dataclass
 class OutputPolicies:
-    """The output policies of one device: one content has one name on the whole box.
+    """The output policies of one device: one content has one name on the whole device.
 
     ``names`` are those of the class-maps that tell the classes on output.
     """
@@ -52,8 +52,8 @@ class OutputPolicies:
             "the policy inside the one of the port divides the shaped rate",
             interface=wanted.name,
             direction="output",
-            asked=format_rate(wanted.shape),
-            will_be=f"shape average {rate}",
+            requested=format_rate(wanted.shape),
+            applied=f"shape average {rate}",
         )
         port = Egress(default_queue=0, scheduler=Scheduler(discipline=Discipline.LLQ_CBWFQ, queues=(whole,)))
         return self._named(port, f"{dividing.policy}{PORT_SUFFIX}", wanted.name)
@@ -97,8 +97,8 @@ class OutputPolicies:
             amounts = [sum(_weight(c) for c in g.classes) for g in weighted]
             unit = ShareUnit.WEIGHT
         else:
-            asked = asked_shares(self.request.classes, wanted.usable)
-            amounts = whole_percents([sum(asked[c.name] for c in g.classes) for g in weighted])
+            requested = requested_shares(self.request.classes, wanted.usable)
+            amounts = whole_percents([sum(requested[c.name] for c in g.classes) for g in weighted])
             unit = ShareUnit.REMAINING_PERCENT
         caps: list[Share | None] = [_cap(g, wanted.usable) for g in self.groups if g.level is not None]
         return caps + [Share(unit=unit, value=amount) for amount in amounts]
@@ -120,8 +120,8 @@ class OutputPolicies:
                 traffic_class=entry.name,
                 interface=wanted.name,
                 direction="output",
-                asked=f"at most {part * 100:.4g} % of {format_rate(wanted.usable)}",
-                will_be=f"shape average {min(bounds)}",
+                requested=f"at most {part * 100:.4g} % of {format_rate(wanted.usable)}",
+                applied=f"shape average {min(bounds)}",
             )
         return self._shape(min(bounds), entry, wanted, prefer=shape is not None and shape.prefer)
 
@@ -139,9 +139,9 @@ class OutputPolicies:
             traffic_class=entry.name if entry else None,
             interface=wanted.name,
             direction="output",
-            asked=format_rate(rate),
-            will_be="not shaped",
-            mend=f"ask for {low} to {high} b/s",
+            requested=format_rate(rate),
+            applied="not shaped",
+            hint=f"ask for {low} to {high} b/s",
         )
         return None
 
@@ -180,15 +180,15 @@ def served(
     """
     scheduler = egress.dividing.scheduler
     assert scheduler is not None
-    asked = asked_shares(request.classes, wanted.usable)
+    requested = requested_shares(request.classes, wanted.usable)
     held = expected_shares(scheduler, wanted.usable, priority_load=0.0)
     result = []
     for group, part, queue in zip(groups, held, scheduler.queues, strict=True):
-        together = sum(asked[c.name] for c in group.classes)
+        together = sum(requested[c.name] for c in group.classes)
         for entry in group.classes:
             if queue.priority and not queue.capped:
                 result.append(Served(entry, wanted.name, 1.0, 1.0))
                 continue
-            will_be = part * asked[entry.name] / together if together else part / len(group.classes)
-            result.append(Served(entry, wanted.name, asked[entry.name], will_be))
+            applied = part * requested[entry.name] / together if together else part / len(group.classes)
+            result.append(Served(entry, wanted.name, requested[entry.name], applied))
     return tuple(result)

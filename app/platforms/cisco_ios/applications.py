@@ -59,8 +59,8 @@ def _class(request: DeviceRequest, wanted: ClassRequest, findings: list[Finding]
     if joined:
         names = ", ".join(dict.fromkeys(t.application or "" for t in joined))
         message = f"image {request.image} tells {names} by ports, which do not join with other flows in one match"
-        mend = "give the ports in the match itself, match by dscp, or load a newer image"
-        findings.append(class_finding(request, wanted, "recognition-unsupported", message, mend))
+        hint = "give the ports in the match itself, match by dscp, or load a newer image"
+        findings.append(class_finding(request, wanted, "recognition-unsupported", message, hint))
         return wanted.model_copy(update={"terms": (), "none_of": ()})
     told = ports_only(request, wanted.model_copy(update={"terms": tuple(unknown)}))
     if told is not None:

@@ -52,7 +52,7 @@ def blocks(plan: Plan, lowered: Lowered, request: DeviceRequest) -> tuple[Block,
     for interface in plan.interfaces:
         if interface.ingress.policy and ("policy-map", interface.ingress.policy) not in seen:
             add("policy-map", interface.ingress.policy, marking_policy(request, interface.ingress))
-        # A name stands for one content on the whole box, with the policies inside it.
+        # A name stands for one content on the whole device, with the policies inside it.
         if ("policy-map", interface.egress.policy) not in seen:
             for name, text in queueing_policies(request, interface.egress):
                 add("policy-map", name, text)

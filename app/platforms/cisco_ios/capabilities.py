@@ -18,6 +18,6 @@ def capabilities() -> dict[str, Any]:
 
 
 def default_bandwidth(interface: str) -> int | None:
-    """The ``bandwidth`` in kb/s of an interface that states none (the box does not print it)."""
+    """The ``bandwidth`` in kb/s of an interface that states none (the device does not print it)."""
     table: dict[str, int] = capabilities()["default_bandwidth_kbps"]
     return table.get(interface.rstrip("0123456789/.:"))

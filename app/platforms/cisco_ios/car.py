@@ -33,7 +33,7 @@ class CarLowering:
     """Policers of one device's interfaces; what cannot be had is added to ``findings``.
 
     ``classes`` tells whose the access list of a number is: numbers are given in the order of need, of those that
-    nobody else uses on the box.
+    nobody else uses on the device.
     """
 
     def __init__(self, request: DeviceRequest, running: Plan | None, findings: list[Finding]) -> None:
@@ -110,60 +110,60 @@ class CarLowering:
         marked = TRANSMIT
         if side == "input" and wanted.mark:
             marked = Action(set_dscp=wanted.mark.dscp, set_precedence=wanted.mark.precedence)
-        asked = wanted.treatment.police
-        if asked is not None and asked.direction == side:
-            rate = self._rate(wanted, asked)
+        requested = wanted.treatment.police
+        if requested is not None and requested.direction == side:
+            rate = self._rate(wanted, requested)
             if rate is not None:
-                conform, exceed = (_action(a, marked) for a in (asked.conform, asked.exceed))
-                burst = self._burst(wanted, asked.burst_bytes, rate)
+                conform, exceed = (_action(a, marked) for a in (requested.conform, requested.exceed))
+                burst = self._burst(wanted, requested.burst_bytes, rate)
                 return Policer(rate=rate, burst=burst, conform=conform, exceed=exceed)
         limits = capabilities()["car"]["rate"]
         # Conforming or not, the packets get the same mark: any rate does.
         rate = min(limits["maximum"], max(limits["step"], interface.rate // limits["step"] * limits["step"]))
         return Policer(rate=rate, burst=_least_burst(rate), conform=marked, exceed=marked)
 
-    def _rate(self, wanted: ClassRequest, asked: Police) -> int | None:
-        """The rate in the box's steps, never more than asked; None where CAR has no such policer."""
+    def _rate(self, wanted: ClassRequest, requested: Police) -> int | None:
+        """The rate in the device's steps, never more than asked; None where CAR has no such policer."""
         limits = capabilities()["car"]["rate"]
         low, high, step = limits["minimum"], limits["maximum"], limits["step"]
-        if asked.buckets > 1:
+        if requested.buckets > 1:
             self._refuse(wanted, "CAR has one bucket", "leave out peak_rate and excess_burst")
-        elif any(isinstance(a, Remark) and a.cos is not None for a in (asked.conform, asked.exceed)):
+        elif any(isinstance(a, Remark) and a.cos is not None for a in (requested.conform, requested.exceed)):
             self._refuse(wanted, "CAR writes a DSCP or a precedence, no CoS", "remark to a dscp or a precedence")
-        elif not low <= asked.rate <= high:
-            message = f"a policer's rate of {asked.rate} b/s is outside {low} to {high} b/s"
+        elif not low <= requested.rate <= high:
+            message = f"a policer's rate of {requested.rate} b/s is outside {low} to {high} b/s"
             self._refuse(wanted, message, f"ask for {low} to {high} b/s")
         else:
-            rate: int = asked.rate // step * step
-            if rate != asked.rate:
+            rate: int = requested.rate // step * step
+            if rate != requested.rate:
                 why = f"CAR takes rates in steps of {step} b/s"
-                self._approximate(wanted, why, f"{asked.rate} b/s", f"{rate} b/s")
+                self._approximate(wanted, why, f"{requested.rate} b/s", f"{rate} b/s")
             return rate
         return None
 
-    def _burst(self, wanted: ClassRequest, asked: int, rate: int) -> int:
+    def _burst(self, wanted: ClassRequest, requested: int, rate: int) -> int:
         limits = capabilities()["car"]["burst"]
         least = _least_burst(rate)
-        burst: int = min(max(asked, least), limits["maximum"])
-        if burst != asked:
+        burst: int = min(max(requested, least), limits["maximum"])
+        if burst != requested:
             why = f"CAR takes a burst of {least} bytes at least at {rate} b/s, and of {limits['maximum']} at most"
-            self._approximate(wanted, why, f"{asked} bytes", f"{burst} bytes")
+            self._approximate(wanted, why, f"{requested} bytes", f"{burst} bytes")
         return burst
 
-    def _refuse(self, wanted: ClassRequest, message: str, mend: str) -> None:
-        asked = wanted.treatment.police
-        prefer = asked is not None and asked.prefer
-        self._tell(wanted, "police-unsupported", message, mend, Severity.WARNING if prefer else Severity.ERROR)
+    def _refuse(self, wanted: ClassRequest, message: str, hint: str) -> None:
+        requested = wanted.treatment.police
+        prefer = requested is not None and requested.prefer
+        self._tell(wanted, "police-unsupported", message, hint, Severity.WARNING if prefer else Severity.ERROR)
 
-    def _approximate(self, wanted: ClassRequest, message: str, asked: str, will_be: str) -> None:
-        self._tell(wanted, "police-approximate", message, None, Severity.INFO, asked=asked, will_be=will_be)
+    def _approximate(self, wanted: ClassRequest, message: str, requested: str, applied: str) -> None:
+        self._tell(wanted, "police-approximate", message, None, Severity.INFO, requested=requested, applied=applied)
 
     def _tell(
         self,
         wanted: ClassRequest,
         code: str,
         message: str,
-        mend: str | None,
+        hint: str | None,
         severity: Severity = Severity.ERROR,
         **numbers: str,
     ) -> None:
@@ -175,9 +175,9 @@ class CarLowering:
             direction=wanted.treatment.police.direction if wanted.treatment.police else None,
             traffic_class=wanted.name,
             line=wanted.line,
-            mend=mend,
-            asked=numbers.get("asked"),
-            will_be=numbers.get("will_be"),
+            hint=hint,
+            requested=numbers.get("requested"),
+            applied=numbers.get("applied"),
         )
         if finding not in self._findings:
             self._findings.append(finding)
@@ -189,15 +189,15 @@ def _least_burst(rate: int) -> int:
     return least
 
 
-def _action(asked: PoliceAction, marked: Action) -> Action:
+def _action(requested: PoliceAction, marked: Action) -> Action:
     """What happens to packets; those that are sent unchanged by the policer carry the class's mark."""
-    if isinstance(asked, Remark):
-        return Action(set_dscp=asked.remark, set_precedence=asked.precedence)
-    return DROP if asked == "drop" else marked
+    if isinstance(requested, Remark):
+        return Action(set_dscp=requested.remark, set_precedence=requested.precedence)
+    return DROP if requested == "drop" else marked
 
 
 def check_replaced(plan: Plan, running: Plan | None) -> Iterator[Finding]:
-    """``rate-limits-replaced``: policers on the box's interfaces that are not the plan's go."""
+    """``rate-limits-replaced``: policers on the device's interfaces that are not the plan's go."""
     for interface in plan.interfaces:
         held = running.interface(interface.name) if running else None
         for side in ("ingress", "egress") if held else ():
@@ -211,7 +211,7 @@ def check_replaced(plan: Plan, running: Plan | None) -> Iterator[Finding]:
                     device=plan.device,
                     interface=interface.name,
                     direction={"ingress": "input", "egress": "output"}[side],
-                    mend="police in the intent what they police",
+                    hint="police in the intent what they police",
                 )
 
 

@@ -21,7 +21,7 @@ _ON_CIRCUIT = ("service-policy", "tx-ring-limit", "fair-queue", "random-detect",
 
 @dataclass(frozen=True)
 class MapClass:
-    """A Frame Relay map class as it is entered; values that the box takes by itself are None."""
+    """A Frame Relay map class as it is entered; values that the device takes by itself are None."""
 
     name: str
     interface: str
@@ -38,68 +38,69 @@ def main_interface(name: str) -> str:
 
 
 def lower_circuit(wanted: InterfaceRequest, held: InterfacePlan | None) -> Circuit | None:
-    """The circuit of an interface with its contract: an ATM circuit that has one on the box keeps it."""
-    asked = wanted.circuit
-    if asked is None:
+    """The circuit of an interface with its contract: an ATM circuit that has one on the device keeps it."""
+    requested = wanted.circuit
+    if requested is None:
         return None
-    if asked.dlci is not None:
+    if requested.dlci is not None:
         if not wanted.schedule:
-            return Circuit(dlci=asked.dlci)
+            return Circuit(dlci=requested.dlci)
         limits = capabilities()["frame_relay"]["burst"]
         burst = min(max(wanted.usable // limits["rate_part"], limits["minimum"]), limits["maximum"])
-        return Circuit(dlci=asked.dlci, sustained=wanted.usable, peak=wanted.usable, burst=burst)
+        return Circuit(dlci=requested.dlci, sustained=wanted.usable, peak=wanted.usable, burst=burst)
     there = held.circuit if held else None
     if there is not None and (there.sustained or there.peak):
-        return there.model_copy(update={"vpi": asked.vpi, "vci": asked.vci})
+        return there.model_copy(update={"vpi": requested.vpi, "vci": requested.vci})
     if wanted.schedule:
         rate = wanted.usable // 1000 * 1000
         burst = capabilities()["atm_burst"]["value"]
-        return Circuit(vpi=asked.vpi, vci=asked.vci, sustained=rate, peak=rate, burst=burst)
-    return Circuit(vpi=asked.vpi, vci=asked.vci)
+        return Circuit(vpi=requested.vpi, vci=requested.vci, sustained=rate, peak=rate, burst=burst)
+    return Circuit(vpi=requested.vpi, vci=requested.vci)
 
 
 def check_circuit(request: DeviceRequest, wanted: InterfaceRequest, running: Plan | None) -> Iterator[Finding]:
-    """Circuits that the box does not have, or with another contract, and what shaping does to those beside."""
-    asked = wanted.circuit
+    """Circuits that the device does not have, or with another contract, and what shaping does to those beside."""
+    requested = wanted.circuit
     held = running.interface(wanted.name) if running else None
-    if asked is None:
+    if requested is None:
         return
-    if asked.dlci is not None and wanted.schedule:
+    if requested.dlci is not None and wanted.schedule:
         yield from _check_frame_relay(request, wanted, running)
     if held is None:
         return
     there = held.circuit or Circuit()
     kbps, wanted_kbps = (there.sustained or 0) // 1000, wanted.usable // 1000
-    if (there.vpi, there.vci, there.dlci) != (asked.vpi, asked.vci, asked.dlci):
+    if (there.vpi, there.vci, there.dlci) != (requested.vpi, requested.vci, requested.dlci):
         yield _finding(
             request,
             wanted,
             "circuit-missing",
             Severity.ERROR,
-            f"the interface does not carry the {_words(asked.vpi, asked.vci, asked.dlci)}, or others beside it",
-            mend="correct the circuit in the inventory, or give it a subinterface of its own",
+            f"the interface does not carry the {_words(requested.vpi, requested.vci, requested.dlci)}, or others "
+            "beside it",
+            hint="correct the circuit in the inventory, or give it a subinterface of its own",
         )
-    elif asked.dlci is None and wanted.schedule and kbps not in (0, wanted_kbps):
+    elif requested.dlci is None and wanted.schedule and kbps not in (0, wanted_kbps):
         yield _finding(
             request,
             wanted,
             "bandwidth-differs",
             Severity.ERROR,
             "the circuit's sustained rate is not the link's, so every share would be wrong",
-            mend=f"set the sustained rate of the circuit to {wanted_kbps}, or correct it in the inventory",
-            asked=f"{wanted_kbps} kb/s",
-            will_be=f"{kbps} kb/s",
+            hint=f"set the sustained rate of the circuit to {wanted_kbps}, or correct it in the inventory",
+            requested=f"{wanted_kbps} kb/s",
+            applied=f"{kbps} kb/s",
         )
-    elif asked.dlci is not None and not wanted.schedule and kbps:
+    elif requested.dlci is not None and not wanted.schedule and kbps:
         yield _finding(
             request,
             wanted,
             "circuit-contract-dropped",
             Severity.WARNING,
-            "nothing is scheduled on the circuit: its map class goes, and it is shaped to the box's own rate",
-            mend="schedule the output of the circuit too",
-            asked=f"{kbps} kb/s",
-            will_be=f"{capabilities()['frame_relay']['cir']['default'] // 1000} kb/s",
+            "nothing is scheduled on the circuit: its map class goes, and it is shaped to the device's own rate",
+            hint="schedule the output of the circuit too",
+            requested=f"{kbps} kb/s",
+            applied=f"{capabilities()['frame_relay']['cir']['default'] // 1000} kb/s",
         )
 
 
@@ -112,9 +113,9 @@ def _check_frame_relay(request: DeviceRequest, wanted: InterfaceRequest, running
             "circuit-rate-out-of-range",
             Severity.ERROR,
             f"a Frame Relay circuit is shaped to {limits['minimum']} to {limits['maximum']} b/s",
-            mend="use another framing at this rate",
-            asked=f"{wanted.usable} b/s",
-            will_be="no shaping",
+            hint="use another framing at this rate",
+            requested=f"{wanted.usable} b/s",
+            applied="no shaping",
         )
     ours = {i.name for i in request.interfaces}
     main = main_interface(wanted.name)
@@ -131,10 +132,10 @@ def _check_frame_relay(request: DeviceRequest, wanted: InterfaceRequest, running
             wanted,
             "circuits-shaped-beside",
             Severity.WARNING,
-            f"shaping {main} shapes its other circuits too, those of {', '.join(beside)} to the box's own rate",
-            mend="put these interfaces under 'apply' too, or give their circuits a map class",
-            asked="no shaping",
-            will_be=f"{rate} kb/s",
+            f"shaping {main} shapes its other circuits too, those of {', '.join(beside)} to the device's own rate",
+            hint="put these interfaces under 'apply' too, or give their circuits a map class",
+            requested="no shaping",
+            applied=f"{rate} kb/s",
         )
 
 
@@ -149,9 +150,9 @@ def _finding(
     severity: Severity,
     message: str,
     *,
-    mend: str,
-    asked: str | None = None,
-    will_be: str | None = None,
+    hint: str,
+    requested: str | None = None,
+    applied: str | None = None,
 ) -> Finding:
     return Finding(
         code=code,
@@ -160,9 +161,9 @@ def _finding(
         device=request.device,
         interface=wanted.name,
         direction="output",
-        asked=asked,
-        will_be=will_be,
-        mend=mend,
+        requested=requested,
+        applied=applied,
+        hint=hint,
     )
 
 

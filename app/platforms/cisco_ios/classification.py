@@ -24,7 +24,7 @@ class Classification:
     """The classes as the image recognises them, and their rules by their names in the intent.
 
     ``marked`` are the rules of outputs that tell classes by marks, ``marking`` those of inputs in their order;
-    ``called`` gives the class of what the box calls it.
+    ``called`` gives the class of what the device calls it.
     """
 
     classes: tuple[ClassRequest, ...]
@@ -39,7 +39,7 @@ class Classification:
 def classification(request: DeviceRequest, held: frozenset[str] | None) -> Classification:
     """That of a device whose request has this core (see `app.plan.core`).
 
-    ``held`` are the interfaces that the box has, where they are known.
+    ``held`` are the interfaces that the device has, where they are known.
     """
     findings: list[Finding] = []
     request = recognised(request, findings)
@@ -60,13 +60,13 @@ def classification(request: DeviceRequest, held: frozenset[str] | None) -> Class
 
 
 def _names(names: list[str]) -> dict[str, str]:
-    """What the box calls the classes; a name that it could take for a keyword (or its beginning) is changed."""
+    """What the device calls the classes; a name that it could take for a keyword (or its beginning) is changed."""
     taken = like_keywords(names, (CLASS_DEFAULT, "match-any", "match-all"))
     return short_names(names, capabilities()["name_length"]["value"], taken)
 
 
 def _hidden(request: DeviceRequest, rules: Mapping[str, Rule]) -> Iterator[Finding]:
-    """``output-misses-mark``: an output looks for marks that this box's own inputs have written over."""
+    """``output-misses-mark``: an output looks for marks that this device's own inputs have written over."""
     inputs = any(i.recognise for i in request.interfaces)
     outputs = any(i.schedule and not i.by_mark for i in request.interfaces)
     for c in every_class(request.classes) if inputs and outputs else ():
@@ -80,8 +80,8 @@ def _hidden(request: DeviceRequest, rules: Mapping[str, Rule]) -> Iterator[Findi
                 request,
                 c,
                 "output-misses-mark",
-                f"inputs mark the class DSCP {dscp_name(mark.dscp[0])}, outputs of the same box look for what it "
-                "matches and do not find it",
+                f"inputs mark the class DSCP {dscp_name(mark.dscp[0])}, outputs of the same device look for what "
+                "it matches and do not find it",
                 "say 'recognise_by: mark' for the outputs, or let the class match its own mark too",
                 severity=Severity.WARNING,
             )

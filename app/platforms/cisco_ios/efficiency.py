@@ -1,4 +1,4 @@
-"""Link efficiency of an interface: header compression, fragments and the transmit ring, in what the box takes."""
+"""Link efficiency of an interface: header compression, fragments, the transmit ring, in what the device takes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.units import format_rate
 _COMPRESSING = (Framing.PPP, Framing.HDLC, Framing.MLPPP, Framing.FRAME_RELAY)
 _FRAMED = {"frf12": Framing.FRAME_RELAY, "multilink": Framing.MLPPP}
 """The framing that a method to fragment needs; the others work on any."""
-_MENDS = {"frf12": "put the line on a Frame Relay circuit", "multilink": "put the line into a Multilink bundle"}
+_HINTS = {"frf12": "put the line on a Frame Relay circuit", "multilink": "put the line into a Multilink bundle"}
 _VIRTUAL = ("Multilink", "Dialer", "Virtual-Template", "Tunnel", "Loopback", "BVI", "Vlan", "Port-channel")
 
 
@@ -24,10 +24,10 @@ def efficiency(request: DeviceRequest, wanted: InterfaceRequest, findings: list[
     Fragments are made by the first method allowed that the framing has.
     """
     bundle = wanted.framing is Framing.MLPPP
-    asked = wanted.efficiency
-    if asked is None:
+    requested = wanted.efficiency
+    if requested is None:
         return Efficiency(multilink=bundle)
-    compressed = asked.header_compression
+    compressed = requested.header_compression
     if compressed and wanted.framing not in _COMPRESSING:
         findings.append(
             _finding(
@@ -35,33 +35,33 @@ def efficiency(request: DeviceRequest, wanted: InterfaceRequest, findings: list[
                 wanted,
                 "header-compression-unsupported",
                 f"{wanted.framing.value} framing does not compress headers",
-                asked="RTP header compression",
-                will_be="whole headers",
-                mend="leave header_compression out for this framing ('when: {framing: …}')",
+                requested="RTP header compression",
+                applied="whole headers",
+                hint="leave header_compression out for this framing ('when: {framing: …}')",
             )
         )
         compressed = False
     plain = Efficiency(header_compression=compressed, multilink=bundle)
-    if asked.fragment_bytes is None or asked.blocking_delay is None:
+    if requested.fragment_bytes is None or requested.blocking_delay is None:
         return plain
-    method = next((m for m in asked.methods if _FRAMED.get(m, wanted.framing) is wanted.framing), None)
+    method = next((m for m in requested.methods if _FRAMED.get(m, wanted.framing) is wanted.framing), None)
     if method == "multilink":
-        fragmented = _multilink(request, wanted, asked, findings)
+        fragmented = _multilink(request, wanted, requested, findings)
     elif method == "frf12":
-        fragmented = _frf12(request, wanted, asked, findings)
+        fragmented = _frf12(request, wanted, requested, findings)
     elif method == "ip-mtu":
-        fragmented = _ip_mtu(request, wanted, asked, findings)
+        fragmented = _ip_mtu(request, wanted, requested, findings)
     else:
-        needed = " or ".join(_FRAMED[m].value for m in asked.methods)
+        needed = " or ".join(_FRAMED[m].value for m in requested.methods)
         findings.append(
             _finding(
                 request,
                 wanted,
                 "fragmentation-needs-multilink",
-                f"{wanted.framing.value} framing allows no fragments of {asked.fragment_bytes} bytes by "
-                f"{' or '.join(asked.methods)}: they need {needed}",
-                will_be="no fragmentation",
-                mend=_MENDS[asked.methods[-1]],
+                f"{wanted.framing.value} framing allows no fragments of {requested.fragment_bytes} bytes by "
+                f"{' or '.join(requested.methods)}: they need {needed}",
+                applied="no fragmentation",
+                hint=_HINTS[requested.methods[-1]],
             )
         )
         fragmented = {}
@@ -69,27 +69,27 @@ def efficiency(request: DeviceRequest, wanted: InterfaceRequest, findings: list[
 
 
 def _multilink(
-    request: DeviceRequest, wanted: InterfaceRequest, asked: EfficiencyRequest, findings: list[Finding]
+    request: DeviceRequest, wanted: InterfaceRequest, requested: EfficiencyRequest, findings: list[Finding]
 ) -> dict[str, object]:
-    """Interleaving on a bundle: the box takes whole milliseconds and sizes fragments by bandwidth × delay / 8."""
-    assert asked.blocking_delay is not None
-    # The box takes its own rate for that of the link, also where a policy shapes the port to less.
+    """Interleaving on a bundle: the device takes whole milliseconds; a fragment is bandwidth × delay / 8."""
+    assert requested.blocking_delay is not None
+    # The device takes its own rate for that of the link, also where a policy shapes the port to less.
     believed = wanted.usable if wanted.shape is None else wanted.rate
-    delay = int(round(asked.blocking_delay * 1000 * wanted.usable / believed, 6))
+    delay = int(round(requested.blocking_delay * 1000 * wanted.usable / believed, 6))
     limits = capabilities()["fragment_delay_ms"]
     size = believed // 1000 * min(delay, limits["maximum"]) // 8
-    why = "the box sizes fragments by whole milliseconds"
-    mend = f"ask for a blocking delay of {limits['minimum']} to {limits['maximum']} whole milliseconds"
+    why = "the device sizes fragments by whole milliseconds"
+    hint = f"ask for a blocking delay of {limits['minimum']} to {limits['maximum']} whole milliseconds"
     if delay < limits["minimum"] or size < capabilities()["fragment_bytes_minimum"]["value"]:
         # The next larger fragment would block for longer than asked.
         findings.append(
-            _finding(request, wanted, "fragment-size-approximate", why, will_be="no fragmentation", mend=mend)
+            _finding(request, wanted, "fragment-size-approximate", why, applied="no fragmentation", hint=hint)
         )
         return {}
     delay = min(delay, limits["maximum"])
-    if size != asked.fragment_bytes:
+    if size != requested.fragment_bytes:
         findings.append(
-            _finding(request, wanted, "fragment-size-approximate", why, will_be=f"{size} bytes", mend=mend)
+            _finding(request, wanted, "fragment-size-approximate", why, applied=f"{size} bytes", hint=hint)
         )
     findings.append(_size(request, wanted, f"{format_rate(believed)} × {delay} ms = {size} bytes a fragment"))
     return {
@@ -101,40 +101,40 @@ def _multilink(
 
 
 def _frf12(
-    request: DeviceRequest, wanted: InterfaceRequest, asked: EfficiencyRequest, findings: list[Finding]
+    request: DeviceRequest, wanted: InterfaceRequest, requested: EfficiencyRequest, findings: list[Finding]
 ) -> dict[str, object]:
     """FRF.12 fragments, given in bytes."""
-    assert asked.fragment_bytes is not None
+    assert requested.fragment_bytes is not None
     limits = capabilities()["frame_relay"]["fragment"]
-    size = min(asked.fragment_bytes, limits["maximum"])
+    size = min(requested.fragment_bytes, limits["maximum"])
     why = f"FRF.12 fragments have {limits['minimum']} to {limits['maximum']} bytes here"
     if size < limits["minimum"]:
-        mend = f"ask for fragments of at least {limits['minimum']} bytes"
+        hint = f"ask for fragments of at least {limits['minimum']} bytes"
         findings.append(
-            _finding(request, wanted, "fragment-size-approximate", why, will_be="no fragmentation", mend=mend)
+            _finding(request, wanted, "fragment-size-approximate", why, applied="no fragmentation", hint=hint)
         )
         return {}
-    if size != asked.fragment_bytes:
-        mend = "leave fragmentation out at this rate"
+    if size != requested.fragment_bytes:
+        hint = "leave fragmentation out at this rate"
         findings.append(
-            _finding(request, wanted, "fragment-size-approximate", why, will_be=f"{size} bytes", mend=mend)
+            _finding(request, wanted, "fragment-size-approximate", why, applied=f"{size} bytes", hint=hint)
         )
     findings.append(_size(request, wanted, f"FRF.12 fragments of {size} bytes; the other end has to fragment too"))
     return {"frame_relay_fragment": size, "fragment_bytes": size}
 
 
 def _ip_mtu(
-    request: DeviceRequest, wanted: InterfaceRequest, asked: EfficiencyRequest, findings: list[Finding]
+    request: DeviceRequest, wanted: InterfaceRequest, requested: EfficiencyRequest, findings: list[Finding]
 ) -> dict[str, object]:
     """Packets cut by IP: they stay cut up to the receiver, and those that must not be cut are dropped."""
-    assert asked.fragment_bytes is not None
+    assert requested.fragment_bytes is not None
     least = capabilities()["ip_mtu_minimum"]["value"]
-    size = asked.fragment_bytes
+    size = requested.fragment_bytes
     if size < least:
         why = f"an IP MTU has {least} bytes at least"
-        mend = f"ask for fragments of at least {least} bytes, or use a framing that fragments itself"
+        hint = f"ask for fragments of at least {least} bytes, or use a framing that fragments itself"
         findings.append(
-            _finding(request, wanted, "fragment-size-approximate", why, will_be="no fragmentation", mend=mend)
+            _finding(request, wanted, "fragment-size-approximate", why, applied="no fragmentation", hint=hint)
         )
         return {}
     if size >= (whole := capabilities()["packet_bytes"]["value"]):
@@ -158,9 +158,9 @@ def _ip_mtu(
             device=request.device,
             interface=wanted.name,
             direction="output",
-            asked=f"fragments of {size} bytes on the link",
-            will_be=f"ip mtu {size}",
-            mend="put the line into a Multilink bundle or on a Frame Relay circuit, or leave 'ip-mtu' out of 'by'",
+            requested=f"fragments of {size} bytes on the link",
+            applied=f"ip mtu {size}",
+            hint="put the line into a Multilink bundle or on a Frame Relay circuit, or leave 'ip-mtu' out of 'by'",
         )
     )
     return {"ip_mtu": size}
@@ -189,20 +189,20 @@ def read_efficiency(words: list[str]) -> dict[str, object] | None:
 
 
 def transmit_ring(request: DeviceRequest, wanted: InterfaceRequest, findings: list[Finding]) -> int | None:
-    """The packets that the hardware of an interface or PVC takes in advance; None where the box decides."""
-    asked = wanted.efficiency.transmit_ring if wanted.efficiency else None
-    if asked is None or wanted.efficiency is None:
+    """The packets that the hardware of an interface or PVC takes in advance; None where the device decides."""
+    requested = wanted.efficiency.transmit_ring if wanted.efficiency else None
+    if requested is None or wanted.efficiency is None:
         return None
     limits = capabilities()["transmit_ring"]
     on_pvc = wanted.circuit is not None and wanted.circuit.dlci is None
-    if not limits["minimum"] <= asked <= limits["maximum"]:
+    if not limits["minimum"] <= requested <= limits["maximum"]:
         why = f"a transmit ring has {limits['minimum']} to {limits['maximum']} packets"
-        mend = f"ask for {limits['minimum']} to {limits['maximum']} packets"
+        hint = f"ask for {limits['minimum']} to {limits['maximum']} packets"
     elif not on_pvc and ("." in wanted.name or wanted.name.startswith(_VIRTUAL)):
         why = f"{wanted.name} has no transmit ring of its own"
-        mend = "set it on the physical interface below"
+        hint = "set it on the physical interface below"
     else:
-        return asked
+        return requested
     findings.append(
         Finding(
             code="transmit-ring-unsupported",
@@ -211,9 +211,9 @@ def transmit_ring(request: DeviceRequest, wanted: InterfaceRequest, findings: li
             device=request.device,
             interface=wanted.name,
             direction="output",
-            asked=f"{asked} packets",
-            will_be="the box's own length",
-            mend=mend,
+            requested=f"{requested} packets",
+            applied="the device's own length",
+            hint=hint,
         )
     )
     return None
@@ -225,9 +225,9 @@ def _finding(
     code: str,
     message: str,
     *,
-    will_be: str,
-    mend: str,
-    asked: str | None = None,
+    applied: str,
+    hint: str,
+    requested: str | None = None,
 ) -> Finding:
     assert wanted.efficiency is not None
     return Finding(
@@ -237,9 +237,9 @@ def _finding(
         device=request.device,
         interface=wanted.name,
         direction="output",
-        asked=asked or f"{wanted.efficiency.fragment_bytes} bytes",
-        will_be=will_be,
-        mend=mend,
+        requested=requested or f"{wanted.efficiency.fragment_bytes} bytes",
+        applied=applied,
+        hint=hint,
     )
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from app.findings import Fidelity, Finding, Severity
-from app.plan.asked import asked_shares
 from app.plan.core import core, rate_in
 from app.plan.model import Egress, Queue, Share, ShareUnit
 from app.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
+from app.plan.requested import requested_shares
 from app.plan.shares import expected_shares
 from app.platforms.base import ClassFidelity
 from app.platforms.cisco_ios.guarantees import served_first
@@ -27,13 +27,13 @@ def fidelity(
     queues = egress.scheduler.queues if egress.scheduler else ()
     in_kbps = any(q.share is not None and q.share.unit is ShareUnit.KBPS for q in queues)
     rate = wanted.usable if in_kbps else rate_in(request.classes, wanted.usable)
-    for c, asked, will_be, same in _parts(core(request), egress, rate):
-        exact = same and abs(asked - will_be) < _SAME
+    for c, requested, applied, same in _parts(core(request), egress, rate):
+        exact = same and abs(requested - applied) < _SAME
         kind = Fidelity.EXACT if exact else Fidelity.APPROXIMATE
-        found.append(ClassFidelity(c.name, wanted.name, kind, asked * 100, will_be * 100))
-        if abs(asked - will_be) < _SAME:
+        found.append(ClassFidelity(c.name, wanted.name, kind, requested * 100, applied * 100))
+        if abs(requested - applied) < _SAME:
             continue
-        within = abs(asked - will_be) <= request.tolerance + _SAME
+        within = abs(requested - applied) <= request.tolerance + _SAME
         findings.append(
             Finding(
                 code="share-approximate" if within else "share-out-of-tolerance",
@@ -44,9 +44,9 @@ def fidelity(
                 direction="output",
                 traffic_class=c.name,
                 line=c.line,
-                asked=f"{asked * 100:.4g} %",
-                will_be=f"{will_be * 100:.4g} %",
-                mend=None if within else "ask for shares nearer to what the image takes, or widen the tolerance",
+                requested=f"{requested * 100:.4g} %",
+                applied=f"{applied * 100:.4g} %",
+                hint=None if within else "ask for shares nearer to what the image takes, or widen the tolerance",
             )
         )
     return found, findings
@@ -72,9 +72,9 @@ def _shares(
     """
     scheduler = egress.scheduler
     assert scheduler is not None
-    asked = asked_shares(classes, rate)
+    requested = requested_shares(classes, rate)
     queues = tuple(
-        _as_offered(queue, asked[c.name], rate)
+        _as_offered(queue, requested[c.name], rate)
         if c.treatment.priority and queue.share and not served_first(request, c)
         else queue
         for c, queue in zip(classes, scheduler.queues, strict=True)
@@ -84,7 +84,7 @@ def _shares(
         in_kind = queue.priority == (c.treatment.priority is not None) and not (
             c.children and not c.treatment.bounded
         )
-        wanted, held = asked[c.name] * parts[0], part * parts[1]
+        wanted, held = requested[c.name] * parts[0], part * parts[1]
         yield c, wanted, held, in_kind
         if queue.child is not None:
             yield from _shares(request, c.children, queue.child, queue.shape_rate or rate, (wanted, held))

@@ -1,4 +1,4 @@
-"""What needs Cisco Express Forwarding, where the box runs without it."""
+"""What needs Cisco Express Forwarding, where the device runs without it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from app.plan.model import Plan
 
 
 def check_forwarding(plan: Plan, running: Plan | None) -> Iterator[Finding]:
-    """``nbar-needs-cef`` and ``car-needs-cef``: what a plan asks for and the box, as it runs, does not do."""
+    """``nbar-needs-cef`` and ``car-needs-cef``: what a plan asks for and the device, as it runs, does not do."""
     if running is None or running.system.express_forwarding is not False:
         return
     rules = [r for i in plan.interfaces for r in (*i.ingress.rules, *i.egress.rules)]
@@ -28,5 +28,5 @@ def _needed(plan: Plan, code: str, what: str) -> Finding:
         severity=Severity.WARNING,
         message=f"{what} does nothing: the running configuration has no 'ip cef'",
         device=plan.device,
-        mend="enter 'ip cef'",
+        hint="enter 'ip cef'",
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.configtree import Grammar, LineRule
 
 CLASS_DEFAULT = "class-default"
-"""What the box calls the class of everything else."""
+"""What the device calls the class of everything else."""
 
 RULES = (
     LineRule("access-list", r"ip access-list extended (?P<name>QOSFORGE\S*)", defines="acl {name}", owned=True),

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from app.findings import Finding, Severity
-from app.plan.asked import asked_share, asked_shares
 from app.plan.model import Share, ShareUnit
 from app.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
+from app.plan.requested import asked_share, requested_shares
 from app.platforms.cisco_ios.capabilities import capabilities
 from app.platforms.cisco_ios.trains import has, hqf
 
@@ -36,7 +36,7 @@ class Level:
 
     @property
     def kbps(self) -> int:
-        """The rate as the box knows it."""
+        """The rate as the device knows it."""
         return self.rate // _BITS
 
     def tell(
@@ -44,11 +44,11 @@ class Level:
         wanted: ClassRequest,
         code: str,
         message: str,
-        asked: str | None,
-        will_be: str | None,
+        requested: str | None,
+        applied: str | None,
         *,
         severity: Severity = Severity.INFO,
-        mend: str | None = None,
+        hint: str | None = None,
     ) -> Finding:
         """A finding on one class of the policy."""
         return Finding(
@@ -60,16 +60,16 @@ class Level:
             direction="output",
             traffic_class=wanted.name,
             line=wanted.line,
-            asked=asked,
-            will_be=will_be,
-            mend=mend,
+            requested=requested,
+            applied=applied,
+            hint=hint,
         )
 
 
 def served_first(request: DeviceRequest, wanted: ClassRequest) -> bool:
     """Whether a class gets the priority queue: it asks for it, and the image has one (with HQF without a cap)."""
-    asked = wanted.treatment.priority
-    return asked is not None and (has(request, "priority") if asked.capped else hqf(request))
+    requested = wanted.treatment.priority
+    return requested is not None and (has(request, "priority") if requested.capped else hqf(request))
 
 
 def guarantees(level: Level, findings: list[Finding]) -> dict[str, Share | None]:
@@ -109,15 +109,15 @@ def _uncapped(level: Level, wanted: ClassRequest) -> Iterator[Finding]:
             "priority without a cap",
             "no priority",
             severity=Severity.ERROR,
-            mend="give the priority a percent or a rate, or load 12.4(20)T or newer",
+            hint="give the priority a percent or a rate, or load 12.4(20)T or newer",
         )
 
 
-def _unit(request: DeviceRequest, asked: set[ShareUnit]) -> ShareUnit | None:
+def _unit(request: DeviceRequest, requested: set[ShareUnit]) -> ShareUnit | None:
     """The one unit of a policy's bandwidths; None where no class has one."""
-    if len(asked) != 1:
-        return ShareUnit.KBPS if asked else None
-    (unit,) = asked
+    if len(requested) != 1:
+        return ShareUnit.KBPS if requested else None
+    (unit,) = requested
     if unit is ShareUnit.WEIGHT:
         if has(request, "remaining_ratio"):
             return unit
@@ -130,10 +130,10 @@ def _exact(share: Share, kbps: int) -> Fraction:
     return Fraction(share.value) if share.unit is ShareUnit.KBPS else Fraction(share.value * kbps, 100)
 
 
-def _in_kbps(level: Level, wanted: ClassRequest, asked: str, exact: Fraction, held: int) -> Finding:
+def _in_kbps(level: Level, wanted: ClassRequest, requested: str, exact: Fraction, held: int) -> Finding:
     figure = f" = {float(exact):.6g} kb/s" if exact != held else ""
     message = f"the policy takes kb/s on image {level.request.image}, in whole numbers"
-    return level.tell(wanted, "share-in-kbps", message, f"{asked}{figure}", f"{held} kb/s")
+    return level.tell(wanted, "share-in-kbps", message, f"{requested}{figure}", f"{held} kb/s")
 
 
 def _to_kbps(
@@ -143,8 +143,8 @@ def _to_kbps(
     booked: Fraction,
     findings: list[Finding],
 ) -> None:
-    """Bandwidths in kb/s. Shares of what is left keep their proportions where the box reserves less than all."""
-    fractions = asked_shares(level.classes, level.rate)
+    """Bandwidths in kb/s. Shares of what is left keep their proportions where the device reserves less than all."""
+    fractions = requested_shares(level.classes, level.rate)
     exact = {c.name: Fraction(fractions[c.name]).limit_denominator(10**9) * level.kbps for c in others}
     given = {c.name: share for c in others if (share := shares[c.name]) is not None}
     whole = sum(exact.values())
@@ -158,7 +158,7 @@ def _to_kbps(
         and whole > 0
     )
     least = capabilities()["bandwidth_kbps"]["minimum"]
-    # A class without a bandwidth would take all that is not reserved: it gets the least the box takes.
+    # A class without a bandwidth would take all that is not reserved: it gets the least the device takes.
     starved = [c.name for c in others if scaled and c.name not in given and not exact[c.name]]
     room = max(room - least * len(starved), Fraction(0))
     for c in others:
@@ -174,12 +174,12 @@ def _to_kbps(
             figure = Fraction(least)
         held = math.floor(figure)
         shares[c.name] = Share(unit=ShareUnit.KBPS, value=held)
-        asked = {
+        requested = {
             ShareUnit.PERCENT: f"{share.value} % of {level.kbps} kb/s",
             ShareUnit.REMAINING_PERCENT: f"{share.value} % of what priority leaves",
             ShareUnit.WEIGHT: f"weight {share.value}",
         }[share.unit] if share else "what the others leave"  # fmt: skip
-        findings.append(_in_kbps(level, c, asked, figure, held))
+        findings.append(_in_kbps(level, c, requested, figure, held))
 
 
 def _to_remaining(
@@ -196,16 +196,16 @@ def _to_remaining(
     for name in sorted(weights, key=lambda name: -(weights[name] * 100 % total))[:left]:
         held[name] += 1
     for name in [name for name, value in held.items() if value == 0]:
-        # The box takes 1 % at least: the largest share gives it.
+        # The device takes 1 % at least: the largest share gives it.
         held[max(held, key=lambda name: held[name])] -= 1
         held[name] = 1
     for c in weighted:
         part = weights[c.name] * 100 / total
         shares[c.name] = Share(unit=ShareUnit.REMAINING_PERCENT, value=held[c.name])
         message = f"image {level.request.image} has no ratios: the weight becomes a whole per cent"
-        asked = f"weight {weights[c.name]} of {total} = {part:.4g} % of what priority leaves"
+        requested = f"weight {weights[c.name]} of {total} = {part:.4g} % of what priority leaves"
         findings.append(
-            level.tell(c, "weight-as-percent", message, asked, f"{held[c.name]} % of what priority leaves")
+            level.tell(c, "weight-as-percent", message, requested, f"{held[c.name]} % of what priority leaves")
         )
 
 
@@ -232,7 +232,7 @@ def _instead(level: Level, wanted: ClassRequest, shares: dict[str, Share | None]
             f"priority {share.value} kb/s",
             f"bandwidth {held} kb/s",
             severity=Severity.WARNING,
-            mend="load 12.0(7)T or newer, or police the class on input",
+            hint="load 12.0(7)T or newer, or police the class on input",
         )
     )
     return Share(unit=ShareUnit.KBPS, value=held)

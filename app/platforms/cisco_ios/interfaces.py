@@ -77,7 +77,7 @@ def _interface(
         rate_limits=[_rate_limit(side, policer) for side, held in policers for policer in held],
         fragment_delay="fragment delay" if has(request, "multilink_fragment_delay") else "fragment-delay",
         compression="frame-relay ip rtp" if relayed else "ip rtp",
-        # HDLC lines and Frame Relay compress in the box's own format only (QoS guide, header compression).
+        # HDLC lines and Frame Relay compress in the device's own format only (QoS guide, header compression).
         format="" if relayed or framing is Framing.HDLC else " iphc-format",
     )
 
@@ -105,7 +105,7 @@ def _rate_limit(side: str, held: InterfacePolicer) -> _RateLimit:
 
 
 def _words(action: Action) -> str:
-    """What CAR does with a packet, as the box writes it."""
+    """What CAR does with a packet, as the device writes it."""
     if action.drop:
         return "drop"
     after = "continue" if action.proceed else "transmit"

@@ -29,19 +29,19 @@ def trusts_mark(request: DeviceRequest, wanted: ClassRequest) -> bool:
 
 
 def may_detect(request: DeviceRequest, wanted: ClassRequest) -> bool:
-    """Whether a class can have WRED: the box wants a bandwidth or a shape, but in the class of everything else."""
+    """Whether a class can have WRED: the device wants a bandwidth or a shape, but in the default class."""
     treatment = wanted.treatment
     return wanted.is_default or (not served_first(request, wanted) and bool(treatment.bandwidth or treatment.shape))
 
 
 def refused_match(request: DeviceRequest, wanted: ClassRequest, why: str) -> Finding:
     """A match that no class-map holds: it has one condition a line, and joins its lines all in one way."""
-    mend = "split the class, or match fewer things at once"
-    return class_finding(request, wanted, "match-combination-unsupported", why, mend)
+    hint = "split the class, or match fewer things at once"
+    return class_finding(request, wanted, "match-combination-unsupported", why, hint)
 
 
 def check_inputs(request: DeviceRequest, wanted: ClassRequest, held: frozenset[str] | None) -> Iterator[Finding]:
-    """Input interfaces that a class matches by and the box does not have; ``held`` are its own, where known."""
+    """Input interfaces that a class matches by and the device does not have; ``held`` are its own, where known."""
     named = dict.fromkeys(name for t in (*wanted.terms, *wanted.none_of) for name in t.input_interface)
     for name in named:
         if held is not None and name not in held:
@@ -49,43 +49,43 @@ def check_inputs(request: DeviceRequest, wanted: ClassRequest, held: frozenset[s
                 request,
                 wanted,
                 "interface-missing",
-                f"the box has no interface {name}",
+                f"the device has no interface {name}",
                 "write its name as the inventory does",
             )
 
 
 def queue_limit(request: DeviceRequest, wanted: ClassRequest, findings: list[Finding]) -> dict[str, int | None]:
-    """The limit fields of a class's queue: what is asked for, else (and where the box refuses it) its own."""
-    asked = wanted.treatment.queue_limit
+    """The limit fields of a class's queue: what is asked for, else (and where the device refuses it) its own."""
+    requested = wanted.treatment.queue_limit
     limits = capabilities()["class_queue_limit"]
     usual: dict[str, int | None] = {"limit_packets": limits["value"]}
-    if asked is None:
+    if requested is None:
         return usual
     modern = hqf(request)
     low, high = limits["minimum"], limits["maximum_hqf" if modern else "maximum"]
-    field, unit, value = "limit_packets", "packets", asked.packets
-    if asked.bytes is not None:
-        field, unit, value = "limit_bytes", "bytes", asked.bytes
-    elif asked.time is not None:
-        field, unit, value = "limit_ms", "ms", int(round(asked.time * 1000, 6))
+    field, unit, value = "limit_packets", "packets", requested.packets
+    if requested.bytes is not None:
+        field, unit, value = "limit_bytes", "bytes", requested.bytes
+    elif requested.time is not None:
+        field, unit, value = "limit_ms", "ms", int(round(requested.time * 1000, 6))
     assert value is not None
     size = capabilities()["packet_bytes"]["value"]
     if wanted.treatment.priority and not modern:
-        why, mend = "a priority queue has no queue limit", "leave the limit out"
+        why, hint = "a priority queue has no queue limit", "leave the limit out"
     elif not may_detect(request, wanted) and not (modern and wanted.treatment.priority):
-        why, mend = "a queue limit needs a bandwidth in its class", "give the class a bandwidth"
+        why, hint = "a queue limit needs a bandwidth in its class", "give the class a bandwidth"
     elif wanted.treatment.wred and not modern:
-        why, mend = "early detection decides what waits, beside it there is no queue limit", "leave one of them out"
+        why, hint = "early detection decides what waits, beside it there is no queue limit", "leave one of them out"
     elif unit != "packets" and not modern:
         why = f"image {request.image} counts a queue in packets, not in {unit}"
-        mend = "give the limit in packets" + (
+        hint = "give the limit in packets" + (
             f": {max(1, value // size)} of {size} bytes" if unit == "bytes" else ""
         )
     elif not low <= value <= high:
-        why, mend = f"a queue limit of {value} {unit} is outside {low} to {high}", f"ask for {low} to {high} {unit}"
+        why, hint = f"a queue limit of {value} {unit} is outside {low} to {high}", f"ask for {low} to {high} {unit}"
     else:
-        if asked.time is not None and abs(asked.time * 1000 - value) > _EXACT:
-            message = "the box takes whole milliseconds"
+        if requested.time is not None and abs(requested.time * 1000 - value) > _EXACT:
+            message = "the device takes whole milliseconds"
             finding = class_finding(
                 request,
                 wanted,
@@ -95,16 +95,18 @@ def queue_limit(request: DeviceRequest, wanted: ClassRequest, findings: list[Fin
                 severity=Severity.INFO,
             )
             findings.append(
-                finding.model_copy(update={"asked": f"{asked.time * 1000:.6g} ms", "will_be": f"{value} ms"})
+                finding.model_copy(
+                    update={"requested": f"{requested.time * 1000:.6g} ms", "applied": f"{value} ms"}
+                )
             )
         return {"limit_packets": None, field: value}
-    severity = Severity.WARNING if asked.prefer else Severity.ERROR
-    findings.append(class_finding(request, wanted, "queue-limit-unsupported", why, mend, severity=severity))
+    severity = Severity.WARNING if requested.prefer else Severity.ERROR
+    findings.append(class_finding(request, wanted, "queue-limit-unsupported", why, hint, severity=severity))
     return usual
 
 
 def shape_rate(level: Level, rate: int, wanted: ClassRequest | None, findings: list[Finding]) -> int | None:
-    """A rate in bits per second as the box shapes to it; None where it does not.
+    """A rate in bits per second as the device shapes to it; None where it does not.
 
     Without a class it is the port's.
     """
@@ -126,11 +128,11 @@ def shape_rate(level: Level, rate: int, wanted: ClassRequest | None, findings: l
         direction="output",
         traffic_class=wanted.name if wanted else None,
         line=wanted.line if wanted else None,
-        mend=f"ask for {low} to {high} b/s",
+        hint=f"ask for {low} to {high} b/s",
     )
     if not has(request, "shape"):
         message = f"image {request.image} has no class-based shaping"
-        findings.append(finding.model_copy(update={"message": message, "mend": "load a newer image"}))
+        findings.append(finding.model_copy(update={"message": message, "hint": "load a newer image"}))
         return None
     if not low <= rate <= high:
         findings.append(finding)
@@ -144,9 +146,9 @@ def shape_rate(level: Level, rate: int, wanted: ClassRequest | None, findings: l
                 "code": "shape-approximate",
                 "severity": Severity.INFO,
                 "message": f"image {request.image} shapes to multiples of {step} b/s",
-                "asked": f"{rate} b/s",
-                "will_be": f"{held} b/s",
-                "mend": f"ask for a multiple of {step} b/s",
+                "requested": f"{rate} b/s",
+                "applied": f"{held} b/s",
+                "hint": f"ask for a multiple of {step} b/s",
             }
         )
     )
@@ -154,25 +156,25 @@ def shape_rate(level: Level, rate: int, wanted: ClassRequest | None, findings: l
 
 
 def priority_burst(request: DeviceRequest, wanted: ClassRequest, findings: list[Finding]) -> int | None:
-    """The burst in bytes of a priority class; None where none is asked for or the box does not take it."""
-    asked = wanted.treatment.priority.burst if wanted.treatment.priority else None
-    if asked is None:
+    """The burst in bytes of a priority class; None where none is asked for or the device does not take it."""
+    requested = wanted.treatment.priority.burst if wanted.treatment.priority else None
+    if requested is None:
         return None
     low, high = (capabilities()["priority_burst"][end] for end in ("minimum", "maximum"))
-    if served_first(request, wanted) and low <= asked <= high:
-        return asked
-    why = f"a burst of {asked} bytes is outside {low} to {high} bytes"
+    if served_first(request, wanted) and low <= requested <= high:
+        return requested
+    why = f"a burst of {requested} bytes is outside {low} to {high} bytes"
     if not served_first(request, wanted):
         why = f"image {request.image} has no priority queue"
-    mend = f"ask for {low} to {high} bytes, or leave the burst out"
+    hint = f"ask for {low} to {high} bytes, or leave the burst out"
     findings.append(
-        class_finding(request, wanted, "priority-burst-unsupported", why, mend, severity=Severity.WARNING)
+        class_finding(request, wanted, "priority-burst-unsupported", why, hint, severity=Severity.WARNING)
     )
     return None
 
 
 def check_treatments(request: DeviceRequest, classes: Iterable[ClassRequest]) -> Iterator[Finding]:
-    """Marks, WRED and policers that the box cannot have."""
+    """Marks, WRED and policers that the device cannot have."""
     scheduled = any(i.schedule for i in request.interfaces)
     for c in classes:
         yield from check_policer(request, c)
@@ -180,8 +182,8 @@ def check_treatments(request: DeviceRequest, classes: Iterable[ClassRequest]) ->
         if wred and not may_detect(request, c) and scheduled:
             severity = Severity.WARNING if wred.prefer else Severity.ERROR
             message = "WRED needs a bandwidth in its class"
-            mend = "give the class a bandwidth"
-            yield class_finding(request, c, "wred-unsupported", message, mend, severity=severity)
+            hint = "give the class a bandwidth"
+            yield class_finding(request, c, "wred-unsupported", message, hint, severity=severity)
         if (
             c.mark
             and c.mark.cos is not None
@@ -208,9 +210,9 @@ def check_bandwidth(
             device=request.device,
             interface=wanted.name,
             direction="output",
-            asked=f"{kbps} kb/s",
-            will_be=f"{held.bandwidth_kbps} kb/s",
-            mend=f"set 'bandwidth {kbps}' on the interface, or correct the rate in the inventory",
+            requested=f"{kbps} kb/s",
+            applied=f"{held.bandwidth_kbps} kb/s",
+            hint=f"set 'bandwidth {kbps}' on the interface, or correct the rate in the inventory",
         )
 
 
@@ -225,7 +227,7 @@ def check_level(level: Level, queues: tuple[Queue, ...]) -> Iterator[Finding]:
             if not limits["minimum"] <= queue.share.value <= limits["maximum"]:
                 message = f"{queue.share.value} kb/s is outside {limits['minimum']} to {limits['maximum']} kb/s"
                 yield level.tell(
-                    wanted, "share-out-of-range", message, None, None, severity=Severity.ERROR, mend=_LESS
+                    wanted, "share-out-of-range", message, None, None, severity=Severity.ERROR, hint=_LESS
                 )
             explicit += Fraction(queue.share.value * 100, max(level.kbps, 1))
         elif queue.share.unit is ShareUnit.PERCENT:
@@ -239,9 +241,9 @@ def check_level(level: Level, queues: tuple[Queue, ...]) -> Iterator[Finding]:
             device=level.request.device,
             interface=level.interface.name,
             direction="output",
-            asked=f"{float(explicit * level.kbps / 100):.6g} kb/s",
-            will_be=f"at most {level.kbps * level.reservable // 100} kb/s",
-            mend=_LESS,
+            requested=f"{float(explicit * level.kbps / 100):.6g} kb/s",
+            applied=f"at most {level.kbps * level.reservable // 100} kb/s",
+            hint=_LESS,
         )
 
 
@@ -250,7 +252,7 @@ def class_finding(
     wanted: ClassRequest,
     code: str,
     message: str,
-    mend: str,
+    hint: str,
     *,
     severity: Severity = Severity.ERROR,
 ) -> Finding:
@@ -262,5 +264,5 @@ def class_finding(
         device=request.device,
         traffic_class=wanted.name,
         line=wanted.line,
-        mend=mend,
+        hint=hint,
     )

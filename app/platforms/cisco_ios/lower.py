@@ -51,7 +51,7 @@ def lower(request: DeviceRequest, running: Plan | None) -> Lowered:
         elif not shaped:
             findings.extend(check_bandwidth(request, wanted, held))
         # What a policy shapes is divided by that rate, whatever the box takes the interface's to be. Where nothing
-        # is scheduled, no share is taken of it, and the box may believe what it likes.
+        # is scheduled, no share is taken of it, and the device may believe what it likes.
         kbps: int | None = (wanted.rate if shaped else wanted.usable) // 1000
         if held is not None and not wanted.schedule:
             kbps = held.bandwidth_kbps

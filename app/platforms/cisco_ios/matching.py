@@ -50,7 +50,7 @@ class MatchLine:
 
 @dataclass(frozen=True)
 class AccessList:
-    """A named extended access list of one IP version: what it permits, as the box prints it."""
+    """A named extended access list of one IP version: what it permits, as the device prints it."""
 
     name: str
     entries: tuple[str, ...]
@@ -75,7 +75,7 @@ class ClassMap:
 def lower_match(
     wanted: ClassRequest, *, marks_in_list: bool = False
 ) -> tuple[tuple[Term, ...], tuple[Term, ...]] | str:
-    """What a class matches and what not, as the box reads it back; or why no class-map can hold it.
+    """What a class matches and what not, as the device reads it back; or why no class-map can hold it.
 
     ``marks_in_list`` where class-maps look at DSCPs and precedences through access lists only (`matches_marks`).
     """
@@ -141,8 +141,8 @@ def check_match(request: DeviceRequest, wanted: ClassRequest) -> Iterator[Findin
     if any(ip_network(p).version == 6 for p in prefixes) and not has(request, "match_ipv6"):
         since = capabilities()["features"]["match_ipv6"]["since"]
         message = f"image {request.image} cannot match prefixes of IPv6: they came with {since}"
-        mend = "load a newer image, or match by dscp"
-        yield class_finding(request, wanted, "match-ipv6-unsupported", message, mend)
+        hint = "load a newer image, or match by dscp"
+        yield class_finding(request, wanted, "match-ipv6-unsupported", message, hint)
 
 
 def _joined(terms: tuple[Alternative, ...]) -> list[Term] | str:
@@ -191,7 +191,7 @@ def _words(term: Alternative) -> str:
 
 
 def _expanded(term: Alternative, marks_in_list: bool) -> Iterator[Term]:
-    """One term for each match line or entry: the box takes a few values a line, and one of each an entry."""
+    """One term for each match line or entry: the device takes a few values a line, and one of each an entry."""
     if _flow(term) or (marks_in_list and (term.dscp or term.precedence)):
         yield from _entries_of(term)
         return

@@ -1,4 +1,4 @@
-"""Policers of policy classes: what is asked as the box holds it, its lines, and how they are read."""
+"""Policers of policy classes: what is asked as the device holds it, its lines, and how they are read."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ from app.platforms.cisco_ios.trains import has, uses_car
 
 
 def policer(request: DeviceRequest, wanted: ClassRequest, side: Literal["input", "output"]) -> Policer | None:
-    """The policer of a class on one side of the box; None where none is asked for or the box refuses it."""
-    asked = wanted.treatment.police
-    if asked is None or asked.direction != side or uses_car(request) or any(check_policer(request, wanted)):
+    """The policer of a class on one side of the device; None where none is asked for or the device refuses it."""
+    requested = wanted.treatment.police
+    if requested is None or requested.direction != side or uses_car(request) or any(check_policer(request, wanted)):
         return None
-    exceed = _action(asked.exceed)
-    violate = _action(asked.violate) if asked.violate is not None else exceed
+    exceed = _action(requested.exceed)
+    violate = _action(requested.violate) if requested.violate is not None else exceed
     return Policer(
-        rate=asked.rate,
-        burst=asked.burst_bytes,
-        peak_rate=asked.peak_rate,
-        excess_burst=asked.excess_bytes,
-        conform=_action(asked.conform),
+        rate=requested.rate,
+        burst=requested.burst_bytes,
+        peak_rate=requested.peak_rate,
+        excess_burst=requested.excess_bytes,
+        conform=_action(requested.conform),
         exceed=exceed,
         violate=violate if violate != exceed else None,
     )
 
 
-def _action(asked: PoliceAction) -> Action:
-    if isinstance(asked, Remark):
-        return Action(set_dscp=asked.remark, set_precedence=asked.precedence, set_cos=asked.cos)
-    return DROP if asked == "drop" else TRANSMIT
+def _action(requested: PoliceAction) -> Action:
+    if isinstance(requested, Remark):
+        return Action(set_dscp=requested.remark, set_precedence=requested.precedence, set_cos=requested.cos)
+    return DROP if requested == "drop" else TRANSMIT
 
 
 def _words(action: Action) -> str:
-    """What a policer does with a packet, as the box writes it."""
+    """What a policer does with a packet, as the device writes it."""
     if action.drop:
         return "drop"
     if action.set_dscp is not None:
@@ -75,53 +75,53 @@ def police_lines(request: DeviceRequest, policer: Policer) -> PoliceLines:
 
 def check_policer(request: DeviceRequest, wanted: ClassRequest) -> Iterator[Finding]:
     """What the image does not take of a policer."""
-    asked = wanted.treatment.police
-    if asked is None or not any(
-        i.recognise if asked.direction == "input" else i.schedule for i in request.interfaces
+    requested = wanted.treatment.police
+    if requested is None or not any(
+        i.recognise if requested.direction == "input" else i.schedule for i in request.interfaces
     ):
         return
     if uses_car(request):
         return  # CAR polices, and tells what it refuses
     limits = capabilities()["police"]
     for name, value, unit in (
-        ("rate", asked.rate, "b/s"),
-        ("burst", asked.burst_bytes, "bytes"),
-        ("rate", asked.peak_rate, "b/s"),
-        ("burst", asked.excess_bytes, "bytes"),
+        ("rate", requested.rate, "b/s"),
+        ("burst", requested.burst_bytes, "bytes"),
+        ("rate", requested.peak_rate, "b/s"),
+        ("burst", requested.excess_bytes, "bytes"),
     ):
         low, high = limits[name]["minimum"], limits[name]["maximum"]
         if value is not None and not low <= value <= high:
             message = f"a policer's {name} of {value} {unit} is outside {low} to {high} {unit}"
             yield _refused(request, wanted, message, f"ask for {low} to {high} {unit}")
-    if asked.peak_rate is not None and not has(request, "police_actions_below"):
+    if requested.peak_rate is not None and not has(request, "police_actions_below"):
         message = f"image {request.image} has no policer of two rates"
         yield _refused(request, wanted, message, "leave the peak_rate out, or load a newer image")
-    yield from _check_actions(request, wanted, asked)
+    yield from _check_actions(request, wanted, requested)
 
 
-def _check_actions(request: DeviceRequest, wanted: ClassRequest, asked: Police) -> Iterator[Finding]:
-    marks = [a for a in (asked.conform, asked.exceed, asked.violate) if isinstance(a, Remark)]
+def _check_actions(request: DeviceRequest, wanted: ClassRequest, requested: Police) -> Iterator[Finding]:
+    marks = [a for a in (requested.conform, requested.exceed, requested.violate) if isinstance(a, Remark)]
     if any(m.remark is not None for m in marks) and any(m.precedence is not None for m in marks):
         message = "a policer marks DSCPs or precedences, not both"
         yield _refused(request, wanted, message, "mark dscps alone: cs0 to cs7 are the precedences")
-    if asked.violate == "transmit" and asked.exceed != "transmit":
+    if requested.violate == "transmit" and requested.exceed != "transmit":
         message = "what violates would be sent as it is while what exceeds is not"
         yield _refused(request, wanted, message, "give violate what exceed has, or less")
     untagged = [i.name for i in request.interfaces if i.schedule and not i.tagged]
-    if any(m.cos is not None for m in marks) and (asked.direction == "input" or untagged):
-        where = "on input" if asked.direction == "input" else f"at {', '.join(untagged)}, which is not tagged"
+    if any(m.cos is not None for m in marks) and (requested.direction == "input" or untagged):
+        where = "on input" if requested.direction == "input" else f"at {', '.join(untagged)}, which is not tagged"
         yield _refused(request, wanted, f"a policer cannot mark a CoS {where}", "mark a dscp")
 
 
-def _refused(request: DeviceRequest, wanted: ClassRequest, message: str, mend: str) -> Finding:
-    asked = wanted.treatment.police
+def _refused(request: DeviceRequest, wanted: ClassRequest, message: str, hint: str) -> Finding:
+    requested = wanted.treatment.police
     return Finding(
         code="police-unsupported",
-        severity=Severity.WARNING if asked and asked.prefer else Severity.ERROR,
+        severity=Severity.WARNING if requested and requested.prefer else Severity.ERROR,
         message=message,
         device=request.device,
-        direction=asked.direction if asked else None,
+        direction=requested.direction if requested else None,
         traffic_class=wanted.name,
         line=wanted.line,
-        mend=mend,
+        hint=hint,
     )

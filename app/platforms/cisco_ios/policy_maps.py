@@ -16,7 +16,7 @@ from app.templating import render
 
 @dataclass(frozen=True)
 class _ClassLines:
-    """One class of an output policy as it is entered; ``limit`` is None where it is the box's own."""
+    """One class of an output policy as it is entered; ``limit`` is None where it is the device's own."""
 
     queue: Queue
     red: RedLines | None
@@ -53,7 +53,7 @@ def queueing_policies(request: DeviceRequest, egress: Egress) -> Iterator[tuple[
             police=police_lines(request, police) if police else None,
         )
         nothing = (queue.share, queue.red, queue.shape_rate, entry.limit, police) == (None,) * 5
-        # The box has the class of everything else of itself.
+        # The device has the class of everything else of itself.
         if queue.number != egress.default_queue or not nothing:
             lines.append(entry)
     yield egress.policy, render("cisco_ios/queueing_policy.j2", name=egress.policy, classes=lines)

@@ -1,6 +1,6 @@
 """WRED in a policy class: curves by precedence or DSCP, as asked, as entered and as read.
 
-Thresholds are packets. The box prints the rows alone that differ from its own.
+Thresholds are packets. The device prints the rows alone that differ from its own.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _ROW = re.compile(r"random-detect (dscp|precedence) (\S+) (\d{1,9}) (\d{1,9})(?:
 
 @cache
 def default_rows(by_dscp: bool) -> tuple[Row, ...]:
-    """The box's own curve of each precedence (8) or DSCP (64)."""
+    """The device's own curve of each precedence (8) or DSCP (64)."""
     data = capabilities()["red"]
     rest = (data["maximum"], data["denominator"]["value"])
     if not by_dscp:
@@ -61,19 +61,24 @@ def default_red(by_dscp: bool = False) -> Red:
 
 def lower_red(request: DeviceRequest, wanted: ClassRequest, rate: float, findings: list[Finding]) -> Red | None:
     """The detector of a class whose queue drains at ``rate`` bits per second; None where the image lacks it."""
-    asked = wanted.treatment.wred
-    assert asked is not None
-    by_dscp = any(p.dscp or p.colour for p in asked.profiles) or (not asked.profiles and _tells_drops(wanted))
-    for feature, needed, what in (("red_by_dscp", by_dscp, "early detection by DSCP"), ("ecn", asked.ecn, "ECN")):
+    requested = wanted.treatment.wred
+    assert requested is not None
+    by_dscp = any(p.dscp or p.colour for p in requested.profiles) or (
+        not requested.profiles and _tells_drops(wanted)
+    )
+    for feature, needed, what in (
+        ("red_by_dscp", by_dscp, "early detection by DSCP"),
+        ("ecn", requested.ecn, "ECN"),
+    ):
         if needed and not has(request, feature):
             findings.append(_refused(request, wanted, f"image {request.image} has no {what}", "load a newer image"))
             return None
-    if not asked.profiles and asked.weight_exponent is None and not asked.ecn:
+    if not requested.profiles and requested.weight_exponent is None and not requested.ecn:
         return default_red(by_dscp)
     rows = list(default_rows(by_dscp))
     data = capabilities()["red"]
     low, high = data["threshold"]["minimum"], data["threshold"]["maximum"]
-    for profile in asked.profiles:
+    for profile in requested.profiles:
         minimum, maximum = (_packets(depth, rate) for depth in (profile.minimum, profile.maximum))
         if not low <= minimum <= maximum <= high:
             message = f"thresholds of {minimum} and {maximum} packets are outside {low} to {high} packets"
@@ -88,8 +93,8 @@ def lower_red(request: DeviceRequest, wanted: ClassRequest, rate: float, finding
         findings.extend(_approximations(request, wanted, profile, row))
         for mark in _marks(profile):
             rows[mark] = row
-    weight = data["weight_exponent"]["value"] if asked.weight_exponent is None else asked.weight_exponent
-    return made(by_dscp, rows, weight, ecn=asked.ecn)
+    weight = data["weight_exponent"]["value"] if requested.weight_exponent is None else requested.weight_exponent
+    return made(by_dscp, rows, weight, ecn=requested.ecn)
 
 
 def _tells_drops(wanted: ClassRequest) -> bool:
@@ -129,8 +134,8 @@ def _approximations(
             wanted,
             "wred-colour-as-dscp",
             "colours are told by code points",
-            asked=profile.colour,
-            will_be=names,
+            requested=profile.colour,
+            applied=names,
         )
     if profile.minimum.unit != "packets":
         unit = "B" if profile.minimum.unit == "bytes" else profile.minimum.unit
@@ -139,18 +144,18 @@ def _approximations(
             request,
             wanted,
             "wred-approximate",
-            f"the box counts packets, taken for {size} bytes each",
-            asked=f"{profile.minimum.value} and {profile.maximum.value} {unit}",
-            will_be=f"{row[0]} and {row[1]} packets",
+            f"the device counts packets, taken for {size} bytes each",
+            requested=f"{profile.minimum.value} and {profile.maximum.value} {unit}",
+            applied=f"{row[0]} and {row[1]} packets",
         )
     if abs(profile.probability * row[2] - 1) > 1e-9:
-        asked, held = f"{profile.probability * 100:.4g} %", f"1/{row[2]} ({100 / row[2]:.4g} %)"
-        message = "the box drops one packet of a whole number"
-        yield _told(request, wanted, "wred-approximate", message, asked=asked, will_be=held)
+        requested, held = f"{profile.probability * 100:.4g} %", f"1/{row[2]} ({100 / row[2]:.4g} %)"
+        message = "the device drops one packet of a whole number"
+        yield _told(request, wanted, "wred-approximate", message, requested=requested, applied=held)
 
 
 def _told(
-    request: DeviceRequest, wanted: ClassRequest, code: str, message: str, *, asked: str, will_be: str
+    request: DeviceRequest, wanted: ClassRequest, code: str, message: str, *, requested: str, applied: str
 ) -> Finding:
     return Finding(
         code=code,
@@ -160,12 +165,12 @@ def _told(
         direction="output",
         traffic_class=wanted.name,
         line=wanted.line,
-        asked=asked,
-        will_be=will_be,
+        requested=requested,
+        applied=applied,
     )
 
 
-def _refused(request: DeviceRequest, wanted: ClassRequest, message: str, mend: str) -> Finding:
+def _refused(request: DeviceRequest, wanted: ClassRequest, message: str, hint: str) -> Finding:
     prefer = wanted.treatment.wred is not None and wanted.treatment.wred.prefer
     return Finding(
         code="wred-unsupported",
@@ -175,14 +180,14 @@ def _refused(request: DeviceRequest, wanted: ClassRequest, message: str, mend: s
         direction="output",
         traffic_class=wanted.name,
         line=wanted.line,
-        will_be="no early detection",
-        mend=mend,
+        applied="no early detection",
+        hint=hint,
     )
 
 
 @dataclass(frozen=True)
 class RedLines:
-    """What is entered for a detector beside its first line: ``weight`` is None where it is the box's own."""
+    """What is entered for a detector beside its first line: ``weight`` is None where it is the device's own."""
 
     by_dscp: bool
     weight: int | None
@@ -191,7 +196,7 @@ class RedLines:
 
 
 def red_lines(red: Red) -> RedLines:
-    """The lines of a detector, without what the box has of itself."""
+    """The lines of a detector, without what the device has of itself."""
     usual = default_rows(red.by_dscp)
     data = capabilities()["red"]
     held: list[Row] = list(usual)

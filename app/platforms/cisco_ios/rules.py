@@ -32,9 +32,9 @@ def every_class(classes: tuple[ClassRequest, ...]) -> Iterator[ClassRequest]:
 def lower_rules(
     request: DeviceRequest, names: dict[str, str], held: frozenset[str] | None, findings: list[Finding]
 ) -> dict[str, Rule]:
-    """The rule of every class by its name in the intent; ``names`` are what the box calls them.
+    """The rule of every class by its name in the intent; ``names`` are what the device calls them.
 
-    ``held`` are the interfaces that the box has, where they are known.
+    ``held`` are the interfaces that the device has, where they are known.
     """
     rules: dict[str, Rule] = {}
 
@@ -177,7 +177,7 @@ def _rule(
                 device=request.device,
                 traffic_class=wanted.name,
                 line=wanted.line,
-                mend="give the class a mark",
+                hint="give the class a mark",
             )
         )
     findings.extend(check_inputs(request, wanted, held))

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from app.findings import Finding, Severity
-from app.plan.asked import asked_shares, guaranteed_share
 from app.plan.core import core, depends_on_rate
 from app.plan.model import Discipline, Egress, InterfacePlan, Queue, Rule, Scheduler, Share
 from app.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
+from app.plan.requested import guaranteed_share, requested_shares
 from app.platforms.cisco_ios.capabilities import capabilities
 from app.platforms.cisco_ios.grammar import CLASS_DEFAULT
 from app.platforms.cisco_ios.guarantees import Level, guarantees, served_first
@@ -45,7 +45,7 @@ class OutputPolicies:
     def lower(self, wanted: InterfaceRequest, held: InterfacePlan | None) -> tuple[Egress, Egress]:
         """The policy at an interface's output, and the one that divides its rate among the classes.
 
-        They are the same unless the port is shaped. ``held`` is what the box holds there now, where it is known.
+        They are the same unless the port is shaped. ``held`` is what the device holds there now, where it is known.
         """
         request = self.request
         shaped = port_rate(wanted)
@@ -68,8 +68,8 @@ class OutputPolicies:
                 device=request.device,
                 interface=wanted.name,
                 direction="output",
-                asked=format_rate(wanted.usable),
-                will_be=f"shape average {rate}",
+                requested=format_rate(wanted.usable),
+                applied=f"shape average {rate}",
             )
         )
         inside = self._named(served, f"{name}{SHAPED_SUFFIX}", wanted.name)
@@ -91,7 +91,7 @@ class OutputPolicies:
     def _policy(self, level: Level, depth: int) -> Egress:
         """One policy, not named yet; ``depth`` counts from the interface."""
         given = guarantees(level, self.findings)
-        fractions = asked_shares(level.classes, level.rate)
+        fractions = requested_shares(level.classes, level.rate)
         queues = []
         for number, c in enumerate(level.classes):
             queue = self._queue(level, number, c, given[c.name], fractions[c.name])
@@ -149,11 +149,11 @@ class OutputPolicies:
         rate = shape_rate(level, min(queue.shape_rate or level.rate, own), wanted, self.findings)
         if rate is None:
             return queue
-        asked = f"{part * 100:.4g} % of {format_rate(level.rate)}"
+        requested = f"{part * 100:.4g} % of {format_rate(level.rate)}"
         shaped = f"shape average {rate}"
         if wanted.treatment.bounded:
             message = "the class is shaped to its share and does not borrow"
-            self.findings.append(level.tell(wanted, "bounded-by-shape", message, f"at most {asked}", shaped))
+            self.findings.append(level.tell(wanted, "bounded-by-shape", message, f"at most {requested}", shaped))
         else:
             self.findings.append(
                 level.tell(
@@ -161,10 +161,10 @@ class OutputPolicies:
                     "parent-bounded",
                     "a policy inside a class works only where the class is shaped: it does not borrow what others "
                     "leave",
-                    f"{asked} and what others leave",
+                    f"{requested} and what others leave",
                     f"at most {format_rate(rate)} ({shaped})",
                     severity=Severity.WARNING,
-                    mend="say 'bounded: true', or give the children's classes at the top level",
+                    hint="say 'bounded: true', or give the children's classes at the top level",
                 )
             )
         bounded = queue.model_copy(update={"shape_rate": rate})
@@ -180,7 +180,7 @@ class OutputPolicies:
                     f"{depth + 1} levels",
                     "the classes below are left out",
                     severity=Severity.ERROR,
-                    mend="give the children's classes one level higher, or shape the port at another box",
+                    hint="give the children's classes one level higher, or shape the port at another device",
                 )
             )
             return bounded
@@ -197,7 +197,7 @@ class OutputPolicies:
                 "classes below it",
                 "left out",
                 severity=Severity.ERROR,
-                mend="give each of the children priority at the top level",
+                hint="give each of the children priority at the top level",
             )
         return level.tell(
             wanted,
@@ -206,12 +206,12 @@ class OutputPolicies:
             "at most its share at any time",
             "at most its share under congestion",
             severity=Severity.WARNING,
-            mend="police the class on input as well",
+            hint="police the class on input as well",
         )
 
     # -- names -------------------------------------------------------------------------------------------
     def _named(self, egress: Egress, name: str, interface: str) -> Egress:
-        """The policy with its name and those inside it; a name stands for one content on the whole box."""
+        """The policy with its name and those inside it; a name stands for one content on the whole device."""
         place = interface.translate(str.maketrans("/.:", "---"))
         candidates = itertools.chain((name, f"{name}-{place}"), (f"{name}-{place}-{n}" for n in itertools.count(2)))
         while True:
@@ -265,7 +265,7 @@ def port_rate(wanted: InterfaceRequest) -> int | None:
 
 
 def reservable_percent(request: DeviceRequest, held: InterfacePlan | None) -> int:
-    """What classes may reserve of an interface's bandwidth: all of it with HQF, else what the box says or 75 %."""
+    """What classes may reserve of an interface's bandwidth: all with HQF, else what the device says or 75 %."""
     if hqf(request):
         return 100
     stated = held.reservable_percent if held else None

@@ -32,9 +32,9 @@ def check_trust(request: DeviceRequest, wanted: InterfaceRequest) -> Iterator[Fi
         device=request.device,
         interface=wanted.name,
         direction="input",
-        asked=f"trust {wanted.trust_in}",
-        will_be="trust dscp",
-        mend="trust dscp, or load a newer image",
+        requested=f"trust {wanted.trust_in}",
+        applied="trust dscp",
+        hint="trust dscp, or load a newer image",
     )
     if uses_car(request):
         yield finding
@@ -43,7 +43,7 @@ def check_trust(request: DeviceRequest, wanted: InterfaceRequest) -> Iterator[Fi
             update={
                 "severity": Severity.WARNING,
                 "message": "frames without a tag carry no CoS: every packet counts as CoS 0 here",
-                "will_be": "every DSCP becomes 0",
-                "mend": "trust dscp, or say 'tagged: true' in the inventory where frames have a tag",
+                "applied": "every DSCP becomes 0",
+                "hint": "trust dscp, or say 'tagged: true' in the inventory where frames have a tag",
             }
         )

@@ -13,7 +13,7 @@ _MAC = re.compile(r"(?:[0-9a-f]{2}:){5}[0-9a-f]{2}", re.IGNORECASE)
 
 
 NO_ORDER = 254
-"""``order`` of an entry that has none: the box looks at lower ones first."""
+"""``order`` of an entry that has none: the device looks at lower ones first."""
 
 
 def read_entry(text: str) -> tuple[Term | None, int]:

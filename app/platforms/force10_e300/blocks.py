@@ -36,7 +36,7 @@ class _Blocks:
             self._found[kind, name] = Block(kind, name, text, traffic_class, line)
 
     def class_of(self, called: str) -> str | None:
-        """The class that the box calls so."""
+        """The class that the device calls so."""
         return self._classes.get(called)
 
     def ordered(self) -> tuple[Block, ...]:

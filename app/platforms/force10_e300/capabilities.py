@@ -110,7 +110,7 @@ def default_red(port_family: str) -> Red:
 def red(thresholds: dict[str, tuple[int, int]]) -> Red:
     """Early detection by colour, from thresholds in KB; everything is dropped at the upper one.
 
-    The colour follows the DSCP's drop bits. The box averages without a published weight: the plan takes the
+    The colour follows the DSCP's drop bits. The device averages without a published weight: the plan takes the
     momentary length.
     """
     bits = capabilities()["yellow_drop_bits"]["value"]

@@ -23,7 +23,7 @@ def counter_commands(plan: Plan) -> tuple[str, ...]:
 def read_counters(answers: Mapping[str, str], plan: Plan) -> tuple[QueueCount, ...]:
     """Every queue of a port on its way out, and every rule of its policy on the way in.
 
-    A class-map has a queue of its own in a policy, which is how the box counts it. Packets that trust alone put
+    A class-map has a queue of its own in a policy, which is how the device counts it. Packets that trust alone put
     into a queue move no match counter.
 
     Raises:

@@ -12,7 +12,7 @@ RULES = (
         r"(?P<kind>ip|mac) access-list extended (?P<name>QOSFORGE\S*)",
         defines="{kind} acl {name}",
         owned=True,
-        # The box takes no rule twice, whatever its number.
+        # The device takes no rule twice, whatever its number.
         remove_first=True,
     ),
     LineRule(

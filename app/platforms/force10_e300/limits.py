@@ -1,4 +1,4 @@
-"""What FTOS cannot hold of a request, told before the box is asked."""
+"""What FTOS cannot hold of a request, told before the device is asked."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from app.platforms.force10_e300.queues import dscp_of, marks, priorities
 def match_findings(
     request: DeviceRequest, queue_of: Mapping[str, int], rules: Sequence[Rule], called: Mapping[str, str]
 ) -> Iterator[Finding]:
-    """Alternatives that are left out, classes that the box looks at in another order, and the room they need.
+    """Alternatives that are left out, classes that the device looks at in another order, and the room they need.
 
-    ``rules`` are those of a host port in the box's order, ``called`` tells the class of each by its name.
+    ``rules`` are those of a host port in the device's order, ``called`` tells the class of each by its name.
     """
     yield from match_refusals(request)
     place = {called[rule.name]: at for at, rule in enumerate(rules)}
@@ -30,13 +30,13 @@ def match_findings(
             yield Finding(
                 code="match-order-differs",
                 severity=Severity.WARNING,
-                message="the box tries the class of the higher queue first: a packet of both is this one's",
+                message="the device tries the class of the higher queue first: a packet of both is this one's",
                 device=request.device,
                 direction="input",
                 traffic_class=c.name,
                 line=c.line,
-                asked=f"after {', '.join(before)}",
-                will_be=f"before {', '.join(before)}",
+                requested=f"after {', '.join(before)}",
+                applied=f"before {', '.join(before)}",
             )
         earlier.append(c)
     if any(i.recognise for i in request.interfaces):
@@ -46,8 +46,8 @@ def match_findings(
             message="a policy that does not fit into a port-pipe is installed in part",
             device=request.device,
             direction="input",
-            will_be=f"{cam_entries(rules)} CAM entries",
-            mend="from 7.4.1 on, 'test cam-usage service-policy input' tells beforehand",
+            applied=f"{cam_entries(rules)} CAM entries",
+            hint="from 7.4.1 on, 'test cam-usage service-policy input' tells beforehand",
         )
 
 
@@ -67,28 +67,28 @@ def mark_findings(request: DeviceRequest) -> Iterator[Finding]:
         yield Finding(
             code="dscp-not-written" if by_ethernet else "cos-not-written",
             severity=Severity.WARNING,
-            message="a layer-2 policy of the box marks the CoS only, the DSCP stays as it comes"
+            message="a layer-2 policy of the device marks the CoS only, the DSCP stays as it comes"
             if by_ethernet
-            else "a layer-3 policy of the box marks the DSCP only, the CoS of tagged frames stays as it comes",
+            else "a layer-3 policy of the device marks the DSCP only, the CoS of tagged frames stays as it comes",
             device=request.device,
             interface=", ".join(ports),
             direction="input" if by_ethernet else "output",
-            asked=", ".join(lost),
-            will_be=f"{other} marked, {kept} unchanged",
-            mend=f"trust the {other} at the other end of the link",
+            requested=", ".join(lost),
+            applied=f"{other} marked, {kept} unchanged",
+            hint=f"trust the {other} at the other end of the link",
         )
     for c in request.classes:
         if c.mark and c.mark.precedence is not None and any(i.recognise for i in request.interfaces):
             yield Finding(
                 code="precedence-carried-as-dscp",
                 severity=Severity.INFO,
-                message="the box writes whole DSCPs: a precedence is written as its class selector",
+                message="the device writes whole DSCPs: a precedence is written as its class selector",
                 device=request.device,
                 direction="input",
                 traffic_class=c.name,
                 line=c.line,
-                asked=f"precedence {c.mark.precedence}",
-                will_be=f"DSCP {8 * c.mark.precedence}",
+                requested=f"precedence {c.mark.precedence}",
+                applied=f"DSCP {8 * c.mark.precedence}",
             )
 
 
@@ -122,24 +122,24 @@ def trust_findings(request: DeviceRequest, running: Plan | None, *, by_map: bool
                 direction="input",
                 traffic_class=c.name,
                 line=c.line,
-                mend="give the class a mark",
+                hint="give the class a mark",
             )
 
 
 def box_findings(request: DeviceRequest, strict: int | None, running: Plan | None) -> Iterator[Finding]:
-    """What the box holds already and the request does not mention."""
+    """What the device holds already and the request does not mention."""
     box = running.system.scheduler if running else None
     queue = next((q.number for q in box.queues if q.priority), None) if box else None
     if strict is None and queue is not None:
         yield Finding(
             code="strict-queue-held",
             severity=Severity.ERROR,
-            message=f"queue {queue} is strict on the whole box, and the intent has no priority class",
+            message=f"queue {queue} is strict on the whole device, and the intent has no priority class",
             device=request.device,
             direction="output",
-            asked="no strict queue",
-            will_be=f"queue {queue} strict",
-            mend="take it back with 'no strict-priority unicast', or give a class priority",
+            requested="no strict queue",
+            applied=f"queue {queue} strict",
+            hint="take it back with 'no strict-priority unicast', or give a class priority",
         )
     for wanted in request.interfaces:
         port = running.interface(wanted.name) if running else None
@@ -156,7 +156,7 @@ def box_findings(request: DeviceRequest, strict: int | None, running: Plan | Non
                 message=f"the port has {', '.join(held)}: port-based QoS and policies exclude each other",
                 device=request.device,
                 interface=wanted.name,
-                asked="policies",
-                will_be="refused by the box",
-                mend="; ".join(f"enter 'no {what}' on the port" for what in held),
+                requested="policies",
+                applied="refused by the device",
+                hint="; ".join(f"enter 'no {what}' on the port" for what in held),
             )

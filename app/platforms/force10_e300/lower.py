@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 
 from app.findings import Finding, Severity
 from app.intent.models import RESERVED_CLASS
-from app.plan.asked import asked_shares
 from app.plan.core import core
 from app.plan.model import (
     Discipline,
@@ -24,6 +23,7 @@ from app.plan.model import (
     Trust,
 )
 from app.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
+from app.plan.requested import requested_shares
 from app.platforms.base import Lowered
 from app.platforms.force10_e300.capabilities import (
     capabilities,
@@ -154,9 +154,9 @@ class _Lowering:
         self.names = Names(tuple(c.name for c in request.classes), limit, reserved)
         self.layer2 = layer2(request)
         rate = min(wanted.usable for wanted in request.interfaces)
-        asked = asked_shares(request.classes, rate)
-        self.chosen: Assignment = assign(request, asked)
-        self.shares = percentages(request.classes, asked, self.chosen)
+        requested = requested_shares(request.classes, rate)
+        self.chosen: Assignment = assign(request, requested)
+        self.shares = percentages(request.classes, requested, self.chosen)
         self.host_rules = in_box_order(tuple(self._edge_rules()))
         self.provenance = self._provenance()
         self.queueing_findings = tuple(self._queueing_findings())
@@ -187,17 +187,17 @@ class _Lowering:
 
     def _profile_findings(self) -> Iterator[Finding]:
         made = [d for c in self.request.classes if (d := detection(c)) is not None]
-        asked, room = sum(len(d.own) for d in made), capabilities()["user_wred_profiles"]["value"]
-        if asked > room:
+        requested, room = sum(len(d.own) for d in made), capabilities()["user_wred_profiles"]["value"]
+        if requested > room:
             yield Finding(
                 code="too-many-wred-profiles",
                 severity=Severity.ERROR,
-                message=f"the box holds {room} drop profiles beside its own",
+                message=f"the device holds {room} drop profiles beside its own",
                 device=self.request.device,
                 direction="output",
-                asked=f"{asked} profiles",
-                will_be=f"{room} profiles",
-                mend="give fewer classes profiles of their own",
+                requested=f"{requested} profiles",
+                applied=f"{room} profiles",
+                hint="give fewer classes profiles of their own",
             )
 
     def _shared_policers(self) -> Iterator[Finding]:
@@ -213,12 +213,12 @@ class _Lowering:
                     direction=c.treatment.police.direction,
                     traffic_class=c.name,
                     line=c.line,
-                    will_be="not policed",
-                    mend="give the class a queue of its own",
+                    applied="not policed",
+                    hint="give the class a queue of its own",
                 )
 
     def _provenance(self) -> Mapping[str, str]:
-        """What the box calls a class to the class's name."""
+        """What the device calls a class to the class's name."""
         called = self.names.classes()
         called |= {self.names.policy(c.name) + _TEN: c.name for c in self.request.classes}
         return called | queue_names(self.chosen.queue_of)
@@ -238,7 +238,7 @@ class _Lowering:
 
     @shared
     def believing(self, own: str | None, trust_in: str | None) -> Ingress:
-        """A port that trusts marks, by a fixed map of the box where that agrees with the queues."""
+        """A port that trusts marks, by a fixed map of the device where that agrees with the queues."""
         if trust_in == "none":
             clear = Rule(name=CLEAR, any_of=(Term(),), set_dscp=0, queue=self.chosen.queue_of[RESERVED_CLASS])
             return Ingress(policy=shorten(own or CLEAR_POLICY, self.limit), rules=(clear,))

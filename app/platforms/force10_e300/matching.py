@@ -29,10 +29,10 @@ def layer2(request: DeviceRequest) -> bool:
 
 @shared
 def _layer2(classes: tuple[ClassRequest, ...], image: str) -> bool:
-    asked = {name for c in classes for t in c.terms for name in t.given}
-    if asked and asked <= _EITHER:
+    requested = {name for c in classes for t in c.terms for name in t.given}
+    if requested and requested <= _EITHER:
         return not since_8(image)
-    return bool(asked & LAYER2) and asked <= LAYER2 | _EITHER
+    return bool(requested & LAYER2) and requested <= LAYER2 | _EITHER
 
 
 def is_layer2(rules: Sequence[Rule], image: str) -> bool:
@@ -124,7 +124,7 @@ def _pieces(term: Term) -> Iterator[Term]:
 
 
 def _reason(request: DeviceRequest, term: Alternative) -> tuple[str, str, str] | None:
-    """Code, message and mend where no class map of the request's layer holds an alternative."""
+    """Code, message and hint where no class map of the request's layer holds an alternative."""
     if layer2(request):
         return None
     if term.cos:
@@ -145,7 +145,7 @@ def match_refusals(request: DeviceRequest) -> Iterator[Finding]:
     """Alternatives that are left out."""
     for c in request.classes:
         for term in _split(request, c)[1]:
-            code, message, mend = _reason(request, term) or (
+            code, message, hint = _reason(request, term) or (
                 "match-combination-unsupported",
                 "a class map that has several alternatives cannot join an access list and marks in one of them",
                 "match the application or the DSCP",
@@ -158,7 +158,7 @@ def match_refusals(request: DeviceRequest) -> Iterator[Finding]:
                 direction="input",
                 traffic_class=c.name,
                 line=c.line,
-                mend=mend,
+                hint=hint,
             )
 
 
@@ -209,7 +209,7 @@ def sorted_lines(terms: tuple[Term, ...]) -> tuple[Term, ...]:
 def orders(rules: Sequence[Rule]) -> dict[str, int]:
     """``order`` of the entries of rules that are looked at before ones of higher queues.
 
-    The box looks at the class of the highest queue first, but at entries with an ``order`` before all others.
+    The device looks at the class of the highest queue first, but at entries with an ``order`` before all others.
     """
     late = [at for at, rule in enumerate(rules) if any((o.queue or 0) > (rule.queue or 0) for o in rules[at + 1 :])]
     last = max(late, default=-1)
@@ -222,7 +222,7 @@ def only_entries(rule: Rule) -> bool:
 
 
 def in_box_order(rules: Sequence[Rule]) -> tuple[Rule, ...]:
-    """The rules in the order in which the box looks at them, by ``order`` if that is nearer to the given one."""
+    """The rules in the order in which the device looks at them, by ``order`` if that is nearer to the given one."""
     chosen = orders(rules)
     ordered = sorted(rules, key=lambda r: (chosen.get(r.name, 255), -(r.queue or 0)))
     plain = sorted(rules, key=lambda r: -(r.queue or 0))

@@ -39,7 +39,7 @@ class Names:
         return self._found[name, ""]
 
     def named(self, rule: Rule, ending: str = "", *, layer2: bool = False) -> Rule:
-        """A rule, which has the name of its class, as the box calls it."""
+        """A rule, which has the name of its class, as the device calls it."""
         form = ("-" if layer2 or together(rule) else "") + "2" * layer2 + "a" * together(rule)
         found = self._found[rule.name, ending + form if ending != COS else COS]
         return rule.model_copy(update={"name": found})

@@ -260,7 +260,7 @@ class _Reader:
                 self._miss(line, context)
 
     def _order(self, class_map: str) -> int:
-        """When the box looks at a class map: by the ``order`` of its entries where all have one, else last."""
+        """When the device looks at a class map: by the ``order`` of its entries where all have one, else last."""
         body = self.objects.get(("class-map-all", class_map)) or self.objects.get(("class-map", class_map))
         found: set[int] = set()
         for line in body.children if body else ():

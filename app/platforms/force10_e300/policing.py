@@ -1,4 +1,4 @@
-"""Rates of classes: policers on input, meters and shapers on output, in the steps that the box has."""
+"""Rates of classes: policers on input, meters and shapers on output, in the steps that the device has."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _KILO = 1000
 
 
 def refusal(police: Police) -> str | None:
-    """Why the box does not police like this; None where it does."""
+    """Why the device does not police like this; None where it does."""
     data = capabilities()["meter"]
     if police.rate < data["minimum"] * _KILO or police.rate > data["maximum"] * _KILO:
         return f"rates are from {data['minimum']} to {data['maximum']} kb/s"
@@ -30,7 +30,7 @@ def refusal(police: Police) -> str | None:
 
 
 def policer(wanted: ClassRequest, side: str) -> Policer | None:
-    """The policer of a class on one side; None where none is asked for or the box has none like it."""
+    """The policer of a class on one side; None where none is asked for or the device has none like it."""
     police = wanted.treatment.police
     if police is None or police.direction != side or refusal(police) is not None:
         return None
@@ -47,14 +47,14 @@ def policer(wanted: ClassRequest, side: str) -> Policer | None:
     )
 
 
-def _rate(asked: int) -> int:
-    return (asked + _KILO // 2) // _KILO * _KILO
+def _rate(requested: int) -> int:
+    return (requested + _KILO // 2) // _KILO * _KILO
 
 
-def _burst(asked: int) -> int:
+def _burst(requested: int) -> int:
     data = capabilities()["meter_burst"]
     low, high = int(data["minimum"]), int(data["maximum"])
-    return min(max((asked + KB // 2) // KB, low), high) * KB
+    return min(max((requested + KB // 2) // KB, low), high) * KB
 
 
 def meter_text(police: Policer) -> str:
@@ -165,7 +165,7 @@ def _finding(
         direction=direction,
         traffic_class=c.name,
         line=c.line,
-        asked=numbers[0],
-        will_be=numbers[1],
-        mend=None if what[1] is Severity.INFO else "ask for what the box has, or say 'prefer: true'",
+        requested=numbers[0],
+        applied=numbers[1],
+        hint=None if what[1] is Severity.INFO else "ask for what the device has, or say 'prefer: true'",
     )

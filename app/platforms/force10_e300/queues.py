@@ -69,10 +69,10 @@ def priorities(wanted: ClassRequest) -> tuple[int, ...]:
     return tuple(sorted({cos for t in wanted.terms if t.given == ("cos",) for cos in t.cos}))
 
 
-def assign(request: DeviceRequest, asked: Mapping[str, float]) -> Assignment:
+def assign(request: DeviceRequest, requested: Mapping[str, float]) -> Assignment:
     """The fixed map where it keeps the classes apart and the default class in queue 0, else queues by order.
 
-    ``asked`` are shares of the link (0-1).
+    ``requested`` are shares of the link (0-1).
     """
     strict_class = next((c for c in request.classes if c.treatment.priority), None)
     fixed = {c.name: {dscp_to_queue()[d] for d in marks(c)} for c in request.classes}
@@ -84,7 +84,7 @@ def assign(request: DeviceRequest, asked: Mapping[str, float]) -> Assignment:
         strict = single[strict_class.name] if strict_class is not None else None
         queues = {dscp_to_queue()[d] for d in capabilities()["control_dscps"]["value"]}
         return Assignment(single, strict, by_map=True, control=tuple(sorted(queues - set(single.values()))))
-    groups, error = _groups(request, asked)
+    groups, error = _groups(request, requested)
     many = len(groups) > len(_WEIGHTED_QUEUES)
     strict = _LAST_QUEUE if many else _STRICT_QUEUE
     queue_of = {default: _DEFAULT_QUEUE}
@@ -101,18 +101,18 @@ def assign(request: DeviceRequest, asked: Mapping[str, float]) -> Assignment:
         merged=tuple(tuple(group) for group in groups if len(group) > 1),
         error=error,
         control=tuple(free),
-        with_control=None if free or ethernet else _kin(request, asked),
+        with_control=None if free or ethernet else _kin(request, requested),
     )
 
 
-def _kin(request: DeviceRequest, asked: Mapping[str, float]) -> str:
+def _kin(request: DeviceRequest, requested: Mapping[str, float]) -> str:
     """The class that network control goes with: one that carries some of it, else that with the largest share."""
     control = set(capabilities()["control_dscps"]["value"])
     weighted = [c for c in request.classes if not c.treatment.priority]
-    return max(weighted, key=lambda c: (bool(control & set(marks(c))), asked[c.name])).name
+    return max(weighted, key=lambda c: (bool(control & set(marks(c))), requested[c.name])).name
 
 
-def _groups(request: DeviceRequest, asked: Mapping[str, float]) -> tuple[list[list[str]], float]:
+def _groups(request: DeviceRequest, requested: Mapping[str, float]) -> tuple[list[list[str]], float]:
     """Weighted classes by queue, and the largest error of a share.
 
     Where there are too many, those go together, two by two, that err least.
@@ -123,15 +123,15 @@ def _groups(request: DeviceRequest, asked: Mapping[str, float]) -> tuple[list[li
     while len(groups) > len(_ALL_WEIGHTED):
         pairs = combinations(range(len(groups)), 2)
         joined = [(groups[a] + groups[b], a, b) for a, b in pairs]
-        best, first, second = min(joined, key=lambda j: (len({own[n] for n in j[0]}), _error(j[0], asked)))
+        best, first, second = min(joined, key=lambda j: (len({own[n] for n in j[0]}), _error(j[0], requested)))
         groups[first] = best
         del groups[second]
-    return groups, max((_error(group, asked) for group in groups), default=0.0)
+    return groups, max((_error(group, requested) for group in groups), default=0.0)
 
 
-def _error(group: Sequence[str], asked: Mapping[str, float]) -> float:
+def _error(group: Sequence[str], requested: Mapping[str, float]) -> float:
     """By how much the share of a class may be wrong: by all that the others in its queue ask for."""
-    return sum(asked[name] for name in group) - min(asked[name] for name in group)
+    return sum(requested[name] for name in group) - min(requested[name] for name in group)
 
 
 def effective_mark(wanted: ClassRequest) -> int | None:
@@ -156,9 +156,9 @@ def queue_findings(request: DeviceRequest, chosen: Assignment) -> Iterator[Findi
             "classes-merged" if bearable else "queues-exceeded",
             Severity.WARNING if bearable else Severity.ERROR,
             "classes share a queue: " + "; ".join(" + ".join(group) for group in chosen.merged),
-            asked=f"{len(request.classes)} queues",
-            will_be=f"{queues} queues, a share wrong by up to {chosen.error * 100:.3g} points of the link",
-            mend="merge classes, or mark them so that their DSCPs differ in the top three bits",
+            requested=f"{len(request.classes)} queues",
+            applied=f"{queues} queues, a share wrong by up to {chosen.error * 100:.3g} points of the link",
+            hint="merge classes, or mark them so that their DSCPs differ in the top three bits",
         )
     yield from _merged_marks(request, chosen)
     if chosen.with_control is not None:
@@ -176,7 +176,7 @@ def queue_findings(request: DeviceRequest, chosen: Assignment) -> Iterator[Findi
             request,
             "trust-map-not-used",
             Severity.INFO,
-            "the fixed DSCP map of the box does not keep these classes apart: every port matches their marks",
+            "the fixed DSCP map of the device does not keep these classes apart: every port matches their marks",
         )
     if chosen.strict is not None and chosen.control and chosen.control[-1] > chosen.strict:
         later = range(chosen.strict + 1, capabilities()["queues"]["value"])
@@ -202,9 +202,9 @@ def _merged_marks(request: DeviceRequest, chosen: Assignment) -> Iterator[Findin
                 "merged-marks-differ",
                 Severity.ERROR,
                 f"one policy writes the marks of a queue, and {', '.join(found)} share one",
-                asked=", ".join(f"{n} {'unmarked' if d is None else f'DSCP {d}'}" for n, d in found.items()),
-                will_be="the marks that the packets come with",
-                mend="merge these classes in the intent, or mark them at another box",
+                requested=", ".join(f"{n} {'unmarked' if d is None else f'DSCP {d}'}" for n, d in found.items()),
+                applied="the marks that the packets come with",
+                hint="merge these classes in the intent, or mark them at another device",
             )
 
 
@@ -222,9 +222,9 @@ def _fixed_map_findings(request: DeviceRequest, chosen: Assignment) -> Iterator[
                 device=request.device,
                 traffic_class=c.name,
                 line=c.line,
-                asked=f"queue {queue}",
-                will_be=f"DSCP {others}",
-                mend="mark the class at the edge",
+                requested=f"queue {queue}",
+                applied=f"DSCP {others}",
+                hint="mark the class at the edge",
             )
 
 
@@ -234,9 +234,9 @@ def _finding(
     severity: Severity,
     message: str,
     *,
-    asked: str | None = None,
-    will_be: str | None = None,
-    mend: str | None = None,
+    requested: str | None = None,
+    applied: str | None = None,
+    hint: str | None = None,
 ) -> Finding:
     return Finding(
         code=code,
@@ -244,16 +244,18 @@ def _finding(
         message=message,
         device=request.device,
         direction="output",
-        asked=asked,
-        will_be=will_be,
-        mend=mend,
+        requested=requested,
+        applied=applied,
+        hint=hint,
     )
 
 
-def percentages(classes: Sequence[ClassRequest], asked: Mapping[str, float], chosen: Assignment) -> tuple[int, ...]:
+def percentages(
+    classes: Sequence[ClassRequest], requested: Mapping[str, float], chosen: Assignment
+) -> tuple[int, ...]:
     """Whole percentages of the eight queues that sum to 100 and meet the weighted classes' shares best.
 
-    ``asked`` are shares of the link (0–1). Queues no class uses get the least. What the rounding of the classes
+    ``requested`` are shares of the link (0–1). Queues no class uses get the least. What the rounding of the classes
     leaves goes to network control, else to the strict queue, whose percentage is without effect while it is strict,
     else to a queue that serves nothing.
     """
@@ -264,11 +266,11 @@ def percentages(classes: Sequence[ClassRequest], asked: Mapping[str, float], cho
     for c in classes:
         if not c.treatment.priority:
             queue = chosen.queue_of[c.name]
-            weighted[queue] = weighted.get(queue, 0.0) + asked[c.name]
+            weighted[queue] = weighted.get(queue, 0.0) + requested[c.name]
     spare = 100 - sum(share for q, share in enumerate(table) if q not in weighted and q != chosen.strict)
     first = 0
     if chosen.strict is not None:
-        reserved = sum(asked[c.name] for c in classes if c.treatment.priority)
+        reserved = sum(requested[c.name] for c in classes if c.treatment.priority)
         first = max(1, min(round(reserved * 100), spare - len(weighted)))
     values = _best(list(weighted.values()), spare - first)
     for queue, value in zip(weighted, values, strict=True):
@@ -282,12 +284,12 @@ def percentages(classes: Sequence[ClassRequest], asked: Mapping[str, float], cho
     return tuple(table)
 
 
-def _best(asked: list[float], budget: int) -> list[int]:
+def _best(requested: list[float], budget: int) -> list[int]:
     """Whole numbers of at least 1 with a sum up to ``budget`` in the nearest ratio; the largest such sum."""
-    total = sum(asked)
-    ratios = [a / total for a in asked] if total else [1 / len(asked)] * len(asked)
+    total = sum(requested)
+    ratios = [a / total for a in requested] if total else [1 / len(requested)] * len(requested)
     best: tuple[float, list[int]] | None = None
-    for size in range(budget, max(len(asked), int(budget * _LEAST_PART)) - 1, -1):
+    for size in range(budget, max(len(requested), int(budget * _LEAST_PART)) - 1, -1):
         values = _rounded(ratios, size)
         error = max(abs(v / size - r) for v, r in zip(values, ratios, strict=True))
         if best is None or error < best[0] - 1e-9:

@@ -1,4 +1,4 @@
-"""Drop profiles by colour: those of the box, and those that an intent asks for in its own units."""
+"""Drop profiles by colour: those of the device, and those that an intent asks for in its own units."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.platforms.force10_e300.capabilities import capabilities, default_wred, 
 
 _KB = 1024
 _COLOURS = {"low": "green", "medium": "yellow", "high": "yellow"}
-"""Two colours: the box sees the AF classes' second and third drop precedence as one."""
+"""Two colours: the device sees the AF classes' second and third drop precedence as one."""
 
 
 @dataclass(frozen=True)
@@ -54,11 +54,11 @@ def _thresholds(profile: WredProfile) -> tuple[int, int]:
 
 
 def _reason(profile: WredProfile) -> str | None:
-    """Why the box has no such profile."""
+    """Why the device has no such profile."""
     if profile.colour == "red":
-        return "the box tells two colours, green and yellow"
+        return "the device tells two colours, green and yellow"
     if profile.precedence:
-        return "the box tells packets by colour, which a precedence does not say"
+        return "the device tells packets by colour, which a precedence does not say"
     if profile.minimum.unit == "ms":
         return "thresholds are in KB of the port's memory, not in time"
     if len(_colours(profile)) > 1:
@@ -71,15 +71,15 @@ def _reason(profile: WredProfile) -> str | None:
 def wred_findings(request: DeviceRequest, families: Iterable[str], *, by_map: bool) -> Iterator[Finding]:
     """Early detection is by colour; ``by_map`` says that ports trust DSCPs, which is what gives a colour."""
     for c in request.classes:
-        asked, made = c.treatment.wred, detection(c)
-        if asked is None or made is None:
+        requested, made = c.treatment.wred, detection(c)
+        if requested is None or made is None:
             continue
-        graver = Severity.WARNING if asked.prefer else Severity.ERROR
-        for profile in asked.profiles:
+        graver = Severity.WARNING if requested.prefer else Severity.ERROR
+        for profile in requested.profiles:
             reason = _reason(profile)
             if reason is not None:
                 yield _finding(
-                    request, c, "wred-unsupported", graver, reason, mend="give profiles by colour, in kB"
+                    request, c, "wred-unsupported", graver, reason, hint="give profiles by colour, in kB"
                 )
                 continue
             yield from _approximations(request, c, profile)
@@ -97,7 +97,7 @@ def wred_findings(request: DeviceRequest, families: Iterable[str], *, by_map: bo
             "wred-by-colour",
             Severity.INFO,
             f"early detection tells packets by colour (the DSCP's drop bits), {kind}",
-            will_be=", ".join(parts),
+            applied=", ".join(parts),
         )
         if "yellow" in made.own and (not by_map or any(i.recognise for i in request.interfaces)):
             yield _finding(
@@ -106,9 +106,9 @@ def wred_findings(request: DeviceRequest, families: Iterable[str], *, by_map: bo
                 "wred-colour-needs-trust",
                 Severity.WARNING,
                 "only packets that enter at a port that trusts DSCPs are yellow: those of class maps are all green",
-                asked="a yellow profile",
-                will_be="green for what class maps put into the queue",
-                mend="trust the DSCP where the packets enter",
+                requested="a yellow profile",
+                applied="green for what class maps put into the queue",
+                hint="trust the DSCP where the packets enter",
             )
 
 
@@ -122,15 +122,15 @@ def _approximations(request: DeviceRequest, c: ClassRequest, profile: WredProfil
         return
     size = capabilities()["packet_bytes"]["value"]
     unit = "bytes" if profile.minimum.unit == "bytes" else f"packets of {size} bytes"
-    asked = f"{profile.minimum.value} to {profile.maximum.value} {unit}"
+    requested = f"{profile.minimum.value} to {profile.maximum.value} {unit}"
     yield _finding(
         request,
         c,
         "wred-approximate",
         Severity.INFO,
         "thresholds are whole KB, and drops grow to all packets at the upper one",
-        asked=f"{asked}, {profile.probability * 100:g} % at the end",
-        will_be=f"{low} to {high} KB, 100 % at the end",
+        requested=f"{requested}, {profile.probability * 100:g} % at the end",
+        applied=f"{low} to {high} KB, 100 % at the end",
     )
 
 
@@ -142,9 +142,9 @@ def _clashes(request: DeviceRequest, c: ClassRequest, graver: Severity) -> Itera
             held = seen.setdefault(colour, _thresholds(profile))
             if held != _thresholds(profile):
                 message = f"two profiles are for packets that are {colour} here: the first is taken"
-                will_be = f"{held[0]} to {held[1]} KB"
-                mend = "leave one of the two out, or give both the same thresholds"
-                yield _finding(request, c, "wred-unsupported", graver, message, will_be=will_be, mend=mend)
+                applied = f"{held[0]} to {held[1]} KB"
+                hint = "leave one of the two out, or give both the same thresholds"
+                yield _finding(request, c, "wred-unsupported", graver, message, applied=applied, hint=hint)
 
 
 def _finding(
@@ -154,9 +154,9 @@ def _finding(
     severity: Severity,
     message: str,
     *,
-    asked: str | None = None,
-    will_be: str | None = None,
-    mend: str | None = None,
+    requested: str | None = None,
+    applied: str | None = None,
+    hint: str | None = None,
 ) -> Finding:
     return Finding(
         code=code,
@@ -166,7 +166,7 @@ def _finding(
         direction="output",
         traffic_class=c.name,
         line=c.line,
-        asked=asked,
-        will_be=will_be,
-        mend=mend,
+        requested=requested,
+        applied=applied,
+        hint=hint,
     )

@@ -45,8 +45,8 @@ def input_rules(
 ) -> dict[str, tuple[Rule, ...]]:
     """The rules that recognise and mark each class on a host port, in the order of the classes.
 
-    ``cos_of`` is the DSCP to CoS map in force: the box derives the CoS from the DSCP it sets. The default class has
-    a rule where it is policed.
+    ``cos_of`` is the DSCP to CoS map in force: the device derives the CoS from the DSCP it sets. The default class
+    has a rule where it is policed.
     """
     if (cleared := default_marked_down(request)) is not None:
         notes.extend([cleared])
@@ -100,9 +100,9 @@ def _matches(
         notes.add(
             Severity.ERROR,
             "mark-needed",
-            "the box chooses queues by marks, so what comes without one cannot be served",
+            "the device chooses queues by marks, so what comes without one cannot be served",
             traffic_class=entry.name,
-            mend="give the class a mark",
+            hint="give the class a mark",
         )
         flows = macs = ()
     if marks.dscp is None:
@@ -146,7 +146,7 @@ def _flow_terms(
                 "match-unsupported",
                 f"a class-map here holds one match and cannot ask for {what}",
                 traffic_class=entry.name,
-                mend="match the application or the DSCP",
+                hint="match the application or the DSCP",
             )
         elif flow:
             points = points_of(term)
@@ -180,9 +180,9 @@ def _mac_terms(entry: ClassRequest, box: Classifier, notes: Notes) -> tuple[Term
             "lists of MAC addresses are taken to see only packets that are not IP on this family (not confirmed)",
             traffic_class=entry.name,
             direction="input",
-            asked="every packet of these addresses",
-            will_be="those that are not IP",
-            mend="match IP traffic by prefixes or DSCPs beside",
+            requested="every packet of these addresses",
+            applied="those that are not IP",
+            hint="match IP traffic by prefixes or DSCPs beside",
         )
     return tuple(
         Term(source_mac=source, destination_mac=destination)

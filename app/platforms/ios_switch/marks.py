@@ -24,10 +24,10 @@ _EVERY_DSCP = frozenset(range(64))
 
 @dataclass(frozen=True)
 class ClassMarks:
-    """Marks of one class that the box can hold.
+    """Marks of one class that the device can hold.
 
     ``dscp`` is set where the class is recognised, ``listed`` are the DSCPs it is recognised by and ``precedences``
-    the precedences, where the box matches those; ``code_points`` and ``cos`` are what it arrives with on trunks.
+    the precedences, where the device matches those; ``code_points`` and ``cos`` are what it arrives with on trunks.
     """
 
     dscp: int | None
@@ -46,9 +46,9 @@ def points_of(term: Term) -> frozenset[int] | None:
 
 
 def class_marks(request: DeviceRequest, supported: frozenset[int], notes: Notes) -> dict[str, ClassMarks]:
-    """The marks of every class but the default one; what the box cannot carry is noted.
+    """The marks of every class but the default one; what the device cannot carry is noted.
 
-    A box that knows every DSCP matches precedences as such, another one the DSCPs it knows of them.
+    A device that knows every DSCP matches precedences as such, another one the DSCPs it knows of them.
     """
     _check_default(request.classes[-1], notes)
     result: dict[str, ClassMarks] = {}
@@ -85,7 +85,7 @@ def class_marks(request: DeviceRequest, supported: frozenset[int], notes: Notes)
 
 
 def _carried(entry: ClassRequest, dscp: int | None) -> Iterator[int]:
-    """The DSCPs by which boxes behind an edge mark a class: all of a precedence where that is its mark, and those
+    """The DSCPs by which devices behind an edge mark a class: all of a precedence where that is its mark, and those
     that a policer writes instead."""
     yield from entry.remarked
     if entry.mark is not None and entry.mark.precedence is not None:
@@ -95,15 +95,15 @@ def _carried(entry: ClassRequest, dscp: int | None) -> Iterator[int]:
 
 
 def _note_unknown(entry: ClassRequest, supported: frozenset[int], notes: Notes) -> None:
-    """Code points that a class is matched by and the box does not know."""
+    """Code points that a class is matched by and the device does not know."""
     for value in sorted({d for term in entry.terms for d in term.dscp} - supported):
         notes.add(
             Severity.ERROR,
             "dscp-unsupported",
-            f"the box does not know DSCP {value}",
+            f"the device does not know DSCP {value}",
             traffic_class=entry.name,
-            asked=dscp_name(value),
-            mend=_one_of(supported),
+            requested=dscp_name(value),
+            hint=_one_of(supported),
         )
     for precedence in sorted({p for term in entry.terms for p in term.precedence}):
         known = sorted(supported & set(range(8 * precedence, 8 * precedence + 8)))
@@ -111,11 +111,11 @@ def _note_unknown(entry: ClassRequest, supported: frozenset[int], notes: Notes) 
             notes.add(
                 Severity.WARNING,
                 "precedence-as-dscps",
-                "the box matches the DSCPs it knows, not a precedence",
+                "the device matches the DSCPs it knows, not a precedence",
                 traffic_class=entry.name,
-                asked=f"precedence {precedence} (DSCP {8 * precedence} to {8 * precedence + 7})",
-                will_be=f"DSCP {', '.join(map(str, known))}",
-                mend="mark the traffic with one of these before this box",
+                requested=f"precedence {precedence} (DSCP {8 * precedence} to {8 * precedence + 7})",
+                applied=f"DSCP {', '.join(map(str, known))}",
+                hint="mark the traffic with one of these before this device",
             )
 
 
@@ -126,7 +126,7 @@ def _one_of(supported: frozenset[int]) -> str:
 def _known(
     entry: ClassRequest, dscp: int | None, supported: frozenset[int], taken: set[int | None], notes: Notes
 ) -> int | None:
-    """The mark itself, or the one the box knows that says the same but for the drop precedence."""
+    """The mark itself, or the one the device knows that says the same but for the drop precedence."""
     if dscp is None or dscp in supported:
         return dscp
     near = min((s for s in supported if s >> 3 == dscp >> 3), key=lambda s: (abs(s - dscp), s))
@@ -134,11 +134,11 @@ def _known(
     notes.add(
         Severity.WARNING if same_group else Severity.ERROR,
         "dscp-rounded",
-        f"the box cannot write DSCP {dscp}",
+        f"the device cannot write DSCP {dscp}",
         traffic_class=entry.name,
-        asked=f"{dscp_name(dscp)} (DSCP {dscp})",
-        will_be=f"{dscp_name(near)} (DSCP {near})",
-        mend=_one_of(supported),
+        requested=f"{dscp_name(dscp)} (DSCP {dscp})",
+        applied=f"{dscp_name(near)} (DSCP {near})",
+        hint=_one_of(supported),
     )
     return near
 
@@ -152,10 +152,10 @@ def _marked(entry: ClassRequest, notes: Notes) -> int | None:
         notes.add(
             Severity.INFO,
             "precedence-carried-as-dscp",
-            "the box writes whole DSCPs: the three bits below the precedence become zero",
+            "the device writes whole DSCPs: the three bits below the precedence become zero",
             traffic_class=entry.name,
-            asked=f"precedence {mark.precedence}",
-            will_be=f"DSCP {dscp_name(dscp)}",
+            requested=f"precedence {mark.precedence}",
+            applied=f"DSCP {dscp_name(dscp)}",
         )
         return dscp
     if mark.cos is None:
@@ -164,10 +164,10 @@ def _marked(entry: ClassRequest, notes: Notes) -> int | None:
     notes.add(
         Severity.INFO,
         "cos-carried-as-dscp",
-        "the box sets DSCPs only and derives the CoS from them",
+        "the device sets DSCPs only and derives the CoS from them",
         traffic_class=entry.name,
-        asked=f"CoS {mark.cos}",
-        will_be=f"DSCP {dscp_name(dscp)} and CoS {mark.cos}",
+        requested=f"CoS {mark.cos}",
+        applied=f"DSCP {dscp_name(dscp)} and CoS {mark.cos}",
     )
     return dscp
 
@@ -180,9 +180,9 @@ def _check_default(default: ClassRequest, notes: Notes) -> None:
             "default-mark-unsupported",
             "what no class matches becomes DSCP 0 and CoS 0 here",
             traffic_class=default.name,
-            asked=f"DSCP {mark.dscp or 8 * (mark.precedence or 0)}, CoS {mark.cos or 0}",
-            will_be="DSCP 0, CoS 0",
-            mend="leave the mark of the default class out",
+            requested=f"DSCP {mark.dscp or 8 * (mark.precedence or 0)}, CoS {mark.cos or 0}",
+            applied="DSCP 0, CoS 0",
+            hint="leave the mark of the default class out",
         )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from app.intent.models import RESERVED_CLASS
 
 Price = tuple[int, float, bool, float, float]
-"""Of one group: classes that the box tells wrongly, the largest share error and the sum of all (points of the
+"""Of one group: classes that the device tells wrongly, the largest share error and the sum of all (points of the
 link), whether routing goes with everything else; and what is asked of the queue, the last two in another order."""
 Cost = tuple[int, float, int, float]
 """Of all groups, what matters most first."""
@@ -19,7 +19,7 @@ MIXED = 10_000
 
 @dataclass(frozen=True)
 class Kept:
-    """What to look at where classes share queues: those that should have theirs alone, pairs that the box cannot
+    """What to look at where classes share queues: those that should have theirs alone, pairs that the device cannot
     tell apart, and those with the marks of routing, which should not go with everything else."""
 
     apart: frozenset[str]
@@ -30,17 +30,19 @@ class Kept:
 class Merging:
     """Prices of groups of classes, which are named with those first that ask for most.
 
-    ``asked`` are the shares (parts of the link) on the different ports.
+    ``requested`` are the shares (parts of the link) on the different ports.
     """
 
-    def __init__(self, names: Sequence[str], queues: int, asked: Sequence[Mapping[str, float]], kept: Kept) -> None:
+    def __init__(
+        self, names: Sequence[str], queues: int, requested: Sequence[Mapping[str, float]], kept: Kept
+    ) -> None:
         self._queues = queues
-        self._asked = asked
+        self._asked = requested
         self._kept = kept
         places = {name: at for at, name in enumerate(names)}
         ends = [max(places[one], places[other]) for one, other in kept.twins]
         self._split = {name: ends.count(at) for at, name in enumerate(names)}
-        one = [asked[0][name] for name in names]
+        one = [requested[0][name] for name in names]
         # What is still to be placed from each class on: together, and at most in one.
         self._left = [(sum(one[at:]), max(one[at:], default=0.0)) for at in range(len(one) + 1)]
 

@@ -33,9 +33,9 @@ class Notes:
         traffic_class: str | None = None,
         interface: str | None = None,
         direction: str | None = None,
-        asked: str | None = None,
-        will_be: str | None = None,
-        mend: str | None = None,
+        requested: str | None = None,
+        applied: str | None = None,
+        hint: str | None = None,
     ) -> None:
         """Note one finding."""
         finding = Finding(
@@ -46,8 +46,8 @@ class Notes:
             interface=interface,
             direction=direction,
             traffic_class=traffic_class,
-            asked=asked,
-            will_be=will_be,
-            mend=mend,
+            requested=requested,
+            applied=applied,
+            hint=hint,
         )
         self._findings.setdefault(finding)

@@ -33,22 +33,22 @@ class PolicerRange:
     any_burst: bool
     per_port: int
 
-    def rate(self, asked: int) -> int:
+    def rate(self, requested: int) -> int:
         """The rate nearest to the one asked for; the lower one of two."""
-        steps = (2 * asked + self.step - 1) // (2 * self.step)
+        steps = (2 * requested + self.step - 1) // (2 * self.step)
         return min(max(steps * self.step, self.lowest), self.highest)
 
-    def burst(self, asked: int) -> int:
+    def burst(self, requested: int) -> int:
         """The burst nearest to the one asked for."""
         if self.any_burst:
-            return min(max(asked, self.bursts[0]), self.bursts[-1])
-        return min(self.bursts, key=lambda b: (abs(b - asked), b))
+            return min(max(requested, self.bursts[0]), self.bursts[-1])
+        return min(self.bursts, key=lambda b: (abs(b - requested), b))
 
 
 def policed(
     request: DeviceRequest, rules: dict[str, tuple[Rule, ...]], box: PolicerRange, write: Write, notes: Notes
 ) -> dict[str, tuple[Rule, ...]]:
-    """The rules of every class with its policer; what the box cannot hold is noted with numbers."""
+    """The rules of every class with its policer; what the device cannot hold is noted with numbers."""
     result = dict(rules)
     for entry in request.classes:
         police = entry.treatment.police
@@ -76,15 +76,15 @@ def policed(
             "too-many-policers",
             f"a {box.ports} port has {box.per_port} policers",
             direction="input",
-            asked=f"{count} policers",
-            will_be=f"{box.per_port} policers at most",
-            mend=f"police {box.per_port} classes at most, each matched in one way",
+            requested=f"{count} policers",
+            applied=f"{box.per_port} policers at most",
+            hint=f"police {box.per_port} classes at most, each matched in one way",
         )
     return result
 
 
 def _exceed(entry: ClassRequest, police: Police, rule: Rule, write: Write) -> Action | str:
-    """What happens to what exceeds; a text where the box cannot do it."""
+    """What happens to what exceeds; a text where the device cannot do it."""
     if police.exceed == "drop":
         return DROP
     if not isinstance(police.exceed, Remark):
@@ -107,9 +107,9 @@ def _refuse(entry: ClassRequest, police: Police, reason: str, notes: Notes) -> N
         reason,
         traffic_class=entry.name,
         direction="input",
-        asked=f"{format_rate(police.rate)} and another mark for what exceeds",
-        will_be="not policed",
-        mend="drop what exceeds, or remark it to a DSCP that the box can write",
+        requested=f"{format_rate(police.rate)} and another mark for what exceeds",
+        applied="not policed",
+        hint="drop what exceeds, or remark it to a DSCP that the device can write",
     )
 
 
@@ -124,9 +124,9 @@ def _note_numbers(entry: ClassRequest, police: Police, box: PolicerRange, tolera
             f"{format_rate(box.highest)} in steps of {format_rate(box.step)}",
             traffic_class=entry.name,
             direction="input",
-            asked=format_rate(police.rate),
-            will_be=format_rate(rate),
-            mend="ask for a rate the box has" if beyond else None,
+            requested=format_rate(police.rate),
+            applied=format_rate(rate),
+            hint="ask for a rate the device has" if beyond else None,
         )
     if police.burst is not None and burst != police.burst:
         notes.add(
@@ -136,8 +136,8 @@ def _note_numbers(entry: ClassRequest, police: Police, box: PolicerRange, tolera
             + ("" if box.any_burst else ", doubling"),
             traffic_class=entry.name,
             direction="input",
-            asked=f"{police.burst} bytes",
-            will_be=f"{burst} bytes",
+            requested=f"{police.burst} bytes",
+            applied=f"{burst} bytes",
         )
 
 
@@ -148,7 +148,7 @@ def _note_apart(entry: ClassRequest, police: Police, rate: int, count: int, note
         f"the class takes {count} class-maps here, and each has a policer of its own",
         traffic_class=entry.name,
         direction="input",
-        asked=f"{format_rate(police.rate)} together",
-        will_be=f"{format_rate(rate)} each, up to {format_rate(count * rate)} together",
-        mend="match the class in one way (IP or MAC addresses), and give it a mark",
+        requested=f"{format_rate(police.rate)} together",
+        applied=f"{format_rate(rate)} each, up to {format_rate(count * rate)} together",
+        hint="match the class in one way (IP or MAC addresses), and give it a mark",
     )

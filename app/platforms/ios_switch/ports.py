@@ -38,7 +38,7 @@ def on_ports(request: DeviceRequest, notes: Notes, port: re.Pattern[str] = PORT)
             "the switch has QoS on physical ports only"
             + (": the members of the aggregation have it" if wanted.name in members else ""),
             interface=wanted.name,
-            mend=None if wanted.name in members else "name its member ports in the inventory, or leave it out",
+            hint=None if wanted.name in members else "name its member ports in the inventory, or leave it out",
         )
     return request.model_copy(update={"interfaces": kept})
 
@@ -65,9 +65,9 @@ def ingress(
                 "the port gives its own CoS to what it receives",
                 interface=wanted.name,
                 direction="input",
-                asked="CoS 0",
-                will_be=f"CoS {port_cos}",
-                mend="enter 'no mls qos cos' on the port",
+                requested="CoS 0",
+                applied=f"CoS {port_cos}",
+                hint="enter 'no mls qos cos' on the port",
             )
         policy = (wanted.input_policy or INPUT_POLICY) if rules else None
         _note_foreign_policy(wanted, policy, held, notes)
@@ -91,9 +91,9 @@ def _under_map(held: InterfacePlan, dscp_to_cos: tuple[int, ...], notes: Notes) 
                 f"class {rule.name} of the policy on this port is marked by the switch-wide map, which changes",
                 interface=held.name,
                 direction="input",
-                asked=f"CoS {rule.set_cos}, as now",
-                will_be=f"CoS {cos}",
-                mend="put the port under an input scope too",
+                requested=f"CoS {rule.set_cos}, as now",
+                applied=f"CoS {cos}",
+                hint="put the port under an input scope too",
             )
         rules.append(rule.model_copy(update={"set_cos": cos}))
     return held.ingress.model_copy(update={"rules": tuple(rules)})
@@ -110,12 +110,12 @@ def _note_foreign_policy(
             f"policy {present} on the port supersedes its trust",
             interface=wanted.name,
             direction="input",
-            mend=f"enter 'no service-policy input {present}' on the port",
+            hint=f"enter 'no service-policy input {present}' on the port",
         )
 
 
 def note_rates(request: DeviceRequest, notes: Notes) -> None:
-    """Shares given as rates: the box holds weights, which are that rate while a port runs at its own."""
+    """Shares given as rates: the device holds weights, which are that rate while a port runs at its own."""
     for entry in request.classes:
         share = entry.treatment.bandwidth
         if share is not None and share.rate is not None:
@@ -123,11 +123,11 @@ def note_rates(request: DeviceRequest, notes: Notes) -> None:
             notes.add(
                 Severity.INFO,
                 "rate-as-weight",
-                "the box shares its ports by weight: a rate is a part of what the port sends",
+                "the device shares its ports by weight: a rate is a part of what the port sends",
                 traffic_class=entry.name,
                 direction="output",
-                asked=format_rate(share.rate),
-                will_be=", ".join(parts),
+                requested=format_rate(share.rate),
+                applied=", ".join(parts),
             )
 
 
@@ -143,7 +143,7 @@ def note_priority(request: DeviceRequest, assignment: Assignment, notes: Notes) 
 def as_asked(shares: Iterable[Served]) -> tuple[Served, ...]:
     """Shares where a priority class without a cap has what it asks for, the whole link."""
     return tuple(
-        replace(s, asked=s.will_be) if (p := s.traffic_class.treatment.priority) and not p.capped else s
+        replace(s, requested=s.applied) if (p := s.traffic_class.treatment.priority) and not p.capped else s
         for s in shares
     )
 
@@ -155,12 +155,12 @@ def note_tail_drop(entry: ClassRequest, notes: Notes) -> None:
         notes.add(
             Severity.WARNING if wred.prefer else Severity.ERROR,
             "wred-unsupported",
-            "the box drops at the tail of its queues only",
+            "the device drops at the tail of its queues only",
             traffic_class=entry.name,
             direction="output",
-            asked="WRED",
-            will_be="tail drop",
-            mend="leave WRED out for this box, or say 'prefer: true'",
+            requested="WRED",
+            applied="tail drop",
+            hint="leave WRED out for this device, or say 'prefer: true'",
         )
 
 
@@ -177,10 +177,10 @@ def note_shared_marks(marks: dict[str, ClassMarks], assignment: Assignment, only
             notes.add(
                 Severity.ERROR,
                 "mark-shared",
-                f"the mark is that of class {first} too, so the box cannot tell them apart",
+                f"the mark is that of class {first} too, so the device cannot tell them apart",
                 traffic_class=name,
-                will_be=f"DSCP {dscp_name(entry.dscp or 0)} is served as {first}",
-                mend="give every class a mark of its own",
+                applied=f"DSCP {dscp_name(entry.dscp or 0)} is served as {first}",
+                hint="give every class a mark of its own",
             )
             continue
         for cos in entry.cos:
@@ -192,8 +192,8 @@ def note_shared_marks(marks: dict[str, ClassMarks], assignment: Assignment, only
                     f"CoS {cos} is that of class {first} too"
                     + ("" if only_cos else "; packets with a DSCP are told apart by it"),
                     traffic_class=name,
-                    will_be=f"CoS {cos} is served as {first}",
-                    mend="give the classes marks with different CoS",
+                    applied=f"CoS {cos} is served as {first}",
+                    hint="give the classes marks with different CoS",
                 )
 
 

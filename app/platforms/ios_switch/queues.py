@@ -9,8 +9,8 @@ from itertools import combinations, groupby, permutations
 
 from app.findings import Severity
 from app.intent.models import RESERVED_CLASS
-from app.plan.asked import asked_shares
 from app.plan.request import DeviceRequest
+from app.plan.requested import requested_shares
 from app.platforms.ios_switch.grouping import best_groups
 from app.platforms.ios_switch.marks import CONTROL_COS, CONTROL_DSCP, ClassMarks
 from app.platforms.ios_switch.merging import Kept, Merging
@@ -30,9 +30,9 @@ _SAME = 1e-9
 
 @dataclass(frozen=True)
 class Layout:
-    """Queues that a box offers: the one that may be served first, and all of them in the order to fill.
+    """Queues that a device offers: the one that may be served first, and all of them in the order to fill.
 
-    ``cos_to_queue`` and ``dscp_to_queue`` are the maps as delivered, none where the box has no such map.
+    ``cos_to_queue`` and ``dscp_to_queue`` are the maps as delivered, none where the device has no such map.
     """
 
     expedite: int
@@ -40,7 +40,7 @@ class Layout:
     cos_to_queue: tuple[int, ...]
     dscp_to_queue: tuple[int, ...] = ()
     in_order: bool = False
-    """Whether the box can serve all queues in the order of their numbers, the highest first."""
+    """Whether the device can serve all queues in the order of their numbers, the highest first."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,8 @@ class Assignment:
         weighted = [n for n in self.groups if n not in shaped]
         targets = []
         for rate in rates:
-            asked = _ideal_weights(request, rate)
-            parts = [sum(asked[name] for name in self.groups[number]) for number in weighted]
+            requested = _ideal_weights(request, rate)
+            parts = [sum(requested[name] for name in self.groups[number]) for number in weighted]
             if self.control not in self.groups:
                 parts.append(sum(parts) * CONTROL_WEIGHT / 100)
             targets.append(parts)
@@ -85,7 +85,7 @@ class Assignment:
         return tuple(table)
 
     def changes(self, marks: dict[str, ClassMarks]) -> int:
-        """Entries of the box's maps that are not as delivered."""
+        """Entries of the device's maps that are not as delivered."""
         cos, dscp = self.layout.cos_to_queue, self.layout.dscp_to_queue
         pairs = [
             *zip(cos, self.cos_to_queue(marks), strict=False),
@@ -137,7 +137,7 @@ def assign(
             control = max(by_queue, key=lambda n: _suits_control(by_queue[n], marks, apart, ideal))
         return Assignment(layout, queue_of, by_queue, control, layout.expedite if first else None)
 
-    # Queues by weight are alike, so those are taken that the box chooses by itself for most marks.
+    # Queues by weight are alike, so those are taken that the device chooses by itself for most marks.
     ways = permutations(free, min(len(groups) + 1, len(free)))
     assignment = min(map(placed, ways), key=lambda made: made.changes(marks))
     _note_control(assignment, marks, notes)
@@ -181,20 +181,20 @@ def _in_order(request: DeviceRequest, layout: Layout, marks: dict[str, ClassMark
 def _ideal_weights(request: DeviceRequest, rate: int) -> dict[str, float]:
     """Weights of the classes without priority as asked on a port of this rate, in per cent, the default class
     first."""
-    asked = asked_shares(request.classes, rate)
+    requested = requested_shares(request.classes, rate)
     weighted = sorted((c for c in request.classes if not c.treatment.priority), key=lambda c: not c.is_default)
-    total = sum(asked[c.name] for c in weighted) or 1.0
-    return {c.name: 100 * asked[c.name] / total for c in weighted}
+    total = sum(requested[c.name] for c in weighted) or 1.0
+    return {c.name: 100 * requested[c.name] / total for c in weighted}
 
 
 def _groups(request: DeviceRequest, names: list[str], queues: int, kept: Kept, notes: Notes) -> list[list[str]]:
     """Classes by queue: one each if there are enough, else merged so that the largest share error is smallest."""
     if len(names) <= queues:
         return [[name] for name in names]
-    asked = [asked_shares(request.classes, rate) for rate in scheduled_rates(request)]
+    requested = [requested_shares(request.classes, rate) for rate in scheduled_rates(request)]
 
-    heaviest = sorted(names, key=lambda name: -max(at[name] for at in asked))
-    merging = Merging(heaviest, queues, asked, kept)
+    heaviest = sorted(names, key=lambda name: -max(at[name] for at in requested))
+    merging = Merging(heaviest, queues, requested, kept)
     found = best_groups(heaviest, queues, merging.price, merging.cost, merging.least)
     best = sorted((sorted(group, key=names.index) for group in found), key=lambda group: names.index(group[0]))
     error = merging.cost([merging.price(group) for group in found])[1]
@@ -203,9 +203,9 @@ def _groups(request: DeviceRequest, names: list[str], queues: int, kept: Kept, n
         Severity.WARNING if bearable else Severity.ERROR,
         "classes-merged" if bearable else "queues-exceeded",
         "classes share a queue: " + "; ".join(" + ".join(g) for g in best if len(g) > 1),
-        asked=f"{len(names)} queues",
-        will_be=f"{queues} queues, a share may be wrong by {error:.3g} points of the link",
-        mend=f"ask for {queues} classes without priority at most",
+        requested=f"{len(names)} queues",
+        applied=f"{queues} queues, a share may be wrong by {error:.3g} points of the link",
+        hint=f"ask for {queues} classes without priority at most",
     )
     return best
 
@@ -284,12 +284,12 @@ def _note_control(assignment: Assignment, marks: dict[str, ClassMarks], notes: N
         notes.add(Severity.INFO, "network-control-queue", message)
         return
     part = 100 * CONTROL_WEIGHT / (100 + CONTROL_WEIGHT)
-    will_be = f"{part:.3g} % of what priority leaves, when all queues are full"
+    applied = f"{part:.3g} % of what priority leaves, when all queues are full"
     notes.add(
         Severity.INFO,
         "network-control-queue",
         f"{control} has queue {queue} to itself",
-        will_be="served before the default class" if assignment.in_order else will_be,
+        applied="served before the default class" if assignment.in_order else applied,
     )
 
 

@@ -162,7 +162,7 @@ class Reading:
         )
 
     def _dscp(self, actions: Actions) -> int | None:
-        """The DSCP that a class gets: its own set, what stays where it is trusted, else what the box gives."""
+        """The DSCP that a class gets: its own set, what stays where it is trusted, else what the device gives."""
         if actions.set_dscp is not None or actions.set_precedence is not None or actions.trusted:
             return actions.set_dscp
         return self._unmarked
@@ -173,7 +173,7 @@ class Reading:
             return (Term(),) if name == "class-default" else ()
         matches = [c for c in line.children if not c.text.startswith("description ")]
         if len(matches) > 1 and "match-any" not in line.text.split():
-            # Everything must match at once: these boxes hold one match, so this is none of theirs.
+            # Everything must match at once: these devices hold one match, so this is none of theirs.
             for entry in matches:
                 self.miss(entry, line.text)
             return ()

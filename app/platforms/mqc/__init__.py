@@ -1,1 +1,1 @@
-"""What boxes with the modular QoS command line have in common: access lists, class-maps, policers, shares."""
+"""What devices with the modular QoS command line have in common: access lists, class-maps, policers, shares."""

@@ -40,7 +40,7 @@ def _precedence(found: re.Match[str]) -> str:
 
 
 def ipv6_entries(terms: tuple[Term, ...]) -> tuple[str, ...]:
-    """As `ip_entries`, for terms with prefixes of IPv6 (in upper case, as the box prints them)."""
+    """As `ip_entries`, for terms with prefixes of IPv6 (in upper case, as the device prints them)."""
     lines = []
     for term in terms:
         for line in entries((term.model_copy(update={"source": None, "destination": None}),)):

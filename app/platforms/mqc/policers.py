@@ -20,7 +20,7 @@ _PRECEDENCES = ("routine", "priority", "immediate", "flash", "flash-override", "
 def read_policer(line: Line) -> Policer | None:
     """The policer of a ``police`` line with its actions; None where plans hold no such policer.
 
-    An excess burst of the size of the burst is what the box prints for a single bucket where nothing violates.
+    An excess burst of the size of the burst is what the device prints for a single bucket where nothing violates.
     """
     numbers = _NUMBERS.fullmatch(line.text)
     if numbers is None:
@@ -47,7 +47,7 @@ def read_policer(line: Line) -> Policer | None:
     if numbers["excess"] and excess == burst and "violate" not in actions:
         excess = None
     if rate is None or burst is None or (excess is None and (peak is not None or violate != exceed)):
-        return None  # the box's own bursts are not known
+        return None  # the device's own bursts are not known
     return Policer(
         rate=rate,
         burst=burst,

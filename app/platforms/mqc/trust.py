@@ -1,4 +1,4 @@
-"""Inputs that believe given marks: boxes that keep every DSCP do the rest by policies."""
+"""Inputs that believe given marks: devices that keep every DSCP do the rest by policies."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def believing(
     """The policy, by name and rules, of an input that does not simply keep the DSCPs it gets; else None.
 
     One that believes the CoS writes ``dscp_of`` it, else the DSCP of the same precedence. ``default`` is what the
-    box calls the class of everything else.
+    device calls the class of everything else.
     """
     nothing = Rule(name=default, any_of=(Term(),), set_dscp=0)
     if not wanted.trust or wanted.trust_in in (None, "dscp"):

@@ -24,14 +24,14 @@ Found = tuple[float, float, tuple[int, ...]]
 """The largest error, the sum of the errors, and the position of the queue of each unit."""
 
 
-def unit_error(asked: Unit, share: float) -> float:
+def unit_error(requested: Unit, share: float) -> float:
     """The largest error of a class in a queue that these classes have together.
 
     Nothing keeps the classes of one queue apart: what a class has of it may be wrong by all that the others ask
     for.
     """
-    total = sum(asked)
-    return abs(share - total) + total - min(asked)
+    total = sum(requested)
+    return abs(share - total) + total - min(requested)
 
 
 @lru_cache(maxsize=4096)

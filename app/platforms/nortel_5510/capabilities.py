@@ -25,7 +25,7 @@ def capabilities() -> dict[str, Any]:
 
 
 def check_port(interface: str, device: str) -> None:
-    """Whether this is a port as the box writes it.
+    """Whether this is a port as the device writes it.
 
     Raises:
         InputError: it is not.

@@ -1,4 +1,4 @@
-"""Counters of policies: ``show qos statistics``. The box counts no egress queues.
+"""Counters of policies: ``show qos statistics``. The device counts no egress queues.
 
 A policy counts on all ports of its group together, and every policy that matches a packet counts it.
 """

@@ -90,7 +90,7 @@ class Filters:
 
     @property
     def filters(self) -> tuple[Filter, ...]:
-        """Every alternative, in the order in which the box looks at them."""
+        """Every alternative, in the order in which the device looks at them."""
         return tuple(f for p in self.policies for f in p.filters)
 
 
@@ -178,7 +178,7 @@ def _placed(blocks: list[list[Alternative]], wanted: Alternative) -> None:
 
 
 def gathered(found: Iterable[tuple[Rule, Term]]) -> tuple[Rule, ...]:
-    """Rules of alternatives in the order of the box: those of one action are one rule where that means the same."""
+    """Rules of alternatives in the order of the device: those of one action are one where that means the same."""
     result: list[tuple[Rule, list[Term]]] = []
     for rule, term in found:
         for index in range(len(result) - 1, -1, -1):
@@ -194,7 +194,7 @@ def gathered(found: Iterable[tuple[Rule, Term]]) -> tuple[Rule, ...]:
 
 
 def in_box_order(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
-    """The rules as they read when the box's order is read back.
+    """The rules as they read when the device's order is read back.
 
     What is read may be put into blocks in yet another order, so that it is done until the order stays.
     """

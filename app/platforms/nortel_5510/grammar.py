@@ -102,12 +102,13 @@ RULES = (
 
 @dataclass(frozen=True)
 class FlatGrammar(Grammar):
-    """The 5510's text, each line in one form whatever the box or a person wrote."""
+    """The 5510's text, each line in one form whatever the device or a person wrote."""
 
     def parse(self, text: str) -> Tree:
         """See `app.configtree.Grammar`; lists of ports become one line for each port.
 
-        The mode of interfaces is always there: what the box prints of it in several places is one block, the last.
+        The mode of interfaces is always there: what the device prints of it in several places is one block, the
+        last.
         """
         lines: list[Line] = []
         ports: list[Line] = []

@@ -87,7 +87,7 @@ class _Common:
 
 @shared
 def _common(request: DeviceRequest, told: int | None) -> _Common:
-    """Queues, maps and rules; ``told`` is the queue set that the box says it has."""
+    """Queues, maps and rules; ``told`` is the queue set that the device says it has."""
     rate = min(wanted.usable for wanted in request.interfaces)
     chosen = _assumed(request, rate) if told is None else choose(request.classes, told, rate)
     table = maps(request.classes, chosen)
@@ -118,7 +118,7 @@ def _common(request: DeviceRequest, told: int | None) -> _Common:
 
 
 def _assumed(request: DeviceRequest, rate: int) -> Choice:
-    """The set that a box most likely has where it serves the classes, else the best of all."""
+    """The set that a device most likely has where it serves the classes, else the best of all."""
     likely = choose(request.classes, capabilities()["assumed_queue_set"]["value"], rate)
     if likely.fits and not likely.merged and likely.error <= request.tolerance:
         return likely
@@ -164,14 +164,14 @@ def _wred_findings(request: DeviceRequest) -> Iterator[Finding]:
             yield Finding(
                 code="wred-unsupported",
                 severity=Severity.WARNING if c.treatment.wred.prefer else Severity.ERROR,
-                message="the box has no early detection: its queues drop at the tail",
+                message="the device has no early detection: its queues drop at the tail",
                 device=request.device,
                 direction="output",
                 traffic_class=c.name,
                 line=c.line,
-                asked="WRED",
-                will_be="tail drop",
-                mend="leave WRED out for this box, or say 'prefer: true'",
+                requested="WRED",
+                applied="tail drop",
+                hint="leave WRED out for this device, or say 'prefer: true'",
             )
 
 

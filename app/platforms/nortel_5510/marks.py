@@ -1,4 +1,4 @@
-"""The maps between 802.1p priority, DSCP and queue, and the marks that the box cannot tell apart."""
+"""The maps between 802.1p priority, DSCP and queue, and the marks that the device cannot tell apart."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from app.sharing import shared
 
 @dataclass(frozen=True)
 class Maps:
-    """The switch-wide maps; ``cos_of`` is the priority that a class has inside the box."""
+    """The switch-wide maps; ``cos_of`` is the priority that a class has inside the device."""
 
     cos_of: Mapping[str, int]
     cos_to_dscp: tuple[int, ...]
@@ -76,7 +76,7 @@ def high_drop(classes: tuple[ClassRequest, ...]) -> frozenset[int]:
 
 
 def mark_findings(request: DeviceRequest, chosen: Choice) -> Iterator[Finding]:
-    """Marks that the box cannot tell apart or would lose."""
+    """Marks that the device cannot tell apart or would lose."""
     tagged = [i.name for i in request.interfaces if i.trust and i.tagged and i.trust_in in (None, "dscp")]
     if tagged:
         yield Finding(
@@ -96,8 +96,8 @@ def mark_findings(request: DeviceRequest, chosen: Choice) -> Iterator[Finding]:
                 c,
                 "cos-exhausted",
                 Severity.ERROR,
-                "the box chooses queues by CoS, and all eight are taken by other classes",
-                mend="merge classes",
+                "the device chooses queues by CoS, and all eight are taken by other classes",
+                hint="merge classes",
             )
         for cos in chosen.cos_of[c.name]:
             other = seen.setdefault(cos, c)
@@ -107,8 +107,8 @@ def mark_findings(request: DeviceRequest, chosen: Choice) -> Iterator[Finding]:
                     c,
                     "cos-shared",
                     Severity.ERROR,
-                    f"the box chooses queues by CoS, and {other.name} has CoS {cos} too",
-                    mend="give every class a CoS of its own",
+                    f"the device chooses queues by CoS, and {other.name} has CoS {cos} too",
+                    hint="give every class a CoS of its own",
                 )
         yield from _unmarked(request, c)
 
@@ -127,7 +127,7 @@ def _unmarked(request: DeviceRequest, c: ClassRequest) -> Iterator[Finding]:
             "unmarked-class",
             Severity.ERROR,
             "the class carries no mark, so ports that trust marks cannot tell it from the rest",
-            mend="give the class a mark",
+            hint="give the class a mark",
         )
     if bare and any(i.recognise for i in request.interfaces):
         yield _finding(
@@ -136,12 +136,12 @@ def _unmarked(request: DeviceRequest, c: ClassRequest) -> Iterator[Finding]:
             "mark-reset",
             Severity.WARNING,
             "the class carries no mark, and an untrusted port sets the DSCP of what it lets in to 0",
-            mend="give the class a mark",
+            hint="give the class a mark",
         )
 
 
 def _finding(
-    request: DeviceRequest, wanted: ClassRequest, code: str, severity: Severity, message: str, *, mend: str
+    request: DeviceRequest, wanted: ClassRequest, code: str, severity: Severity, message: str, *, hint: str
 ) -> Finding:
     return Finding(
         code=code,
@@ -150,5 +150,5 @@ def _finding(
         device=request.device,
         traffic_class=wanted.name,
         line=wanted.line,
-        mend=mend,
+        hint=hint,
     )

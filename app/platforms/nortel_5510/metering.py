@@ -1,6 +1,6 @@
 """Token buckets of meters and shapers: the rates and sizes that a port has, as they are typed and read back.
 
-The box takes no bucket size: it works it out of a second rate and a duration, and rounds to one of eight.
+The device takes no bucket size: it works it out of a second rate and a duration, and rounds to one of eight.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ def rate_range() -> tuple[int, int, int]:
     return data["minimum"] * 1000, data["maximum"] * 1000, data["step"] * 1000
 
 
-def nearest_rate(asked: int) -> int:
+def nearest_rate(requested: int) -> int:
     """The rate (b/s) nearest to the one asked for; the lower one of two."""
     low, high, step = rate_range()
-    return min(max((2 * asked + step - 1) // (2 * step) * step, low), high)
+    return min(max((2 * requested + step - 1) // (2 * step) * step, low), high)
 
 
-def rate_below(asked: int) -> int | None:
-    """The highest rate (b/s) not above the one asked for; None where the box has none."""
+def rate_below(requested: int) -> int | None:
+    """The highest rate (b/s) not above the one asked for; None where the device has none."""
     low, high, step = rate_range()
-    return min(asked // step * step, high) if asked >= low else None
+    return min(requested // step * step, high) if requested >= low else None
 
 
-def nearest_bucket(asked: float) -> int:
+def nearest_bucket(requested: float) -> int:
     """The bucket nearest to a number of bytes; the smaller one of two."""
-    return min(buckets(), key=lambda size: (abs(size - asked), size))
+    return min(buckets(), key=lambda size: (abs(size - requested), size))
 
 
 def typed(rate: int, bucket: int) -> Typed:
@@ -54,7 +54,7 @@ def typed(rate: int, bucket: int) -> Typed:
 
 
 def bucket_of(rate: int, burst_rate: int, duration: int | None) -> int:
-    """The bucket (bytes) that the box makes of rates (kb/s) and a duration (ms); the largest without one.
+    """The bucket (bytes) that the device makes of rates (kb/s) and a duration (ms); the largest without one.
 
     The one whose own duration, rounded, is nearest: that gives the guide's table back (10 and 15 Mb/s).
     """

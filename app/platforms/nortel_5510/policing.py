@@ -1,4 +1,4 @@
-"""Meters of classes on host ports and shapers of ports, in the rates and buckets that the box has."""
+"""Meters of classes on host ports and shapers of ports, in the rates and buckets that the device has."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ def police_findings(request: DeviceRequest) -> Iterator[Finding]:
                 direction="input",
                 traffic_class=c.name,
                 line=c.line,
-                asked=format_rate(police.rate),
-                will_be=format_rate(rate),
-                mend="ask for a rate the box has" if beyond else None,
+                requested=format_rate(police.rate),
+                applied=format_rate(rate),
+                hint="ask for a rate the device has" if beyond else None,
             )
         if police.burst is not None and burst != police.burst:
             yield Finding(
@@ -71,13 +71,13 @@ def police_findings(request: DeviceRequest) -> Iterator[Finding]:
                 direction="input",
                 traffic_class=c.name,
                 line=c.line,
-                asked=f"{police.burst} bytes",
-                will_be=f"{burst} bytes",
+                requested=f"{police.burst} bytes",
+                applied=f"{burst} bytes",
             )
 
 
 def shaped(wanted: InterfaceRequest) -> tuple[int | None, int | None]:
-    """Rate (b/s) and bucket (bytes) of a port's shaper; nothing where none is asked for or the box has none."""
+    """Rate (b/s) and bucket (bytes) of a port's shaper; nothing where none is asked for or the device has none."""
     rate = rate_below(wanted.shape) if wanted.shape is not None else None
     if rate is None:
         return None, None
@@ -101,7 +101,7 @@ def shape_findings(request: DeviceRequest) -> Iterator[Finding]:
             device=request.device,
             interface=wanted.name,
             direction="output",
-            asked=format_rate(wanted.shape),
-            will_be="not shaped" if rate is None else f"{format_rate(rate)} with a bucket of {bucket} bytes",
-            mend="shape at another box, or ask for whole Mb/s" if beyond else None,
+            requested=format_rate(wanted.shape),
+            applied="not shaped" if rate is None else f"{format_rate(rate)} with a bucket of {bucket} bytes",
+            hint="shape at another device, or ask for whole Mb/s" if beyond else None,
         )

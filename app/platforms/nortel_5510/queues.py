@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from math import inf
 
 from app.findings import Finding, Severity
-from app.plan.asked import asked_shares
 from app.plan.model import Queue, Scheduler
 from app.plan.request import ClassRequest, DeviceRequest
+from app.plan.requested import requested_shares
 from app.platforms.nortel_5510.assignment import MOST_UNITS, nearest, unit_error
 from app.platforms.nortel_5510.capabilities import capabilities, queue_sets, scheduler
 from app.platforms.nortel_5510.priorities import completed, picked, stated
@@ -25,7 +25,7 @@ class Choice:
 
     ``error`` is the largest distance from what was asked (parts of the link rate); ``fits`` says that every
     weighted class has a weighted queue, ``merged`` which of them share one. ``cos_of`` are the 802.1p priorities by
-    which the box tells the queues, none where too few are left.
+    which the device tells the queues, none where too few are left.
     """
 
     queue_set: int
@@ -48,7 +48,7 @@ def choose(classes: Sequence[ClassRequest], queue_set: int, rate: int, bearable:
 
     Where classes have to share queues, none with an error above ``bearable`` is looked for.
     """
-    asked = asked_shares(classes, rate)
+    requested = requested_shares(classes, rate)
     queues = scheduler(queue_set).queues
     first = [c.name for c in classes if c.treatment.priority]
     rest = [c.name for c in classes if not c.treatment.priority]
@@ -56,14 +56,14 @@ def choose(classes: Sequence[ClassRequest], queue_set: int, rate: int, bearable:
     queue_of = dict.fromkeys(first, queues[0].number)
     weighted = [q for q in queues if not q.priority]
     units = _units(rest, given)
-    left = 1 - sum(asked[name] for name in first)
-    parts = [tuple(asked[name] for name in unit) for unit in units]
+    left = 1 - sum(requested[name] for name in first)
+    parts = [tuple(requested[name] for name in unit) for unit in units]
     found = _found(units, parts, weighted, left, given, bearable=bearable)
     if found is None:
         queue_of |= dict.fromkeys(rest, queues[-1].number)
         alone = len(rest) == 1 and (not first or len(queues) > 1)
-        shares = dict.fromkeys(rest, left) if alone else {name: asked[name] for name in rest}
-        error = unit_error((asked[rest[0]],), left) if alone else 1.0
+        shares = dict.fromkeys(rest, left) if alone else {name: requested[name] for name in rest}
+        error = unit_error((requested[rest[0]],), left) if alone else 1.0
         cos_of = completed(classes, given, queue_of)
         return Choice(queue_set, queue_of, queues[-1].number, shares, error, alone, cos_of)
     error, places = found
@@ -78,7 +78,7 @@ def choose(classes: Sequence[ClassRequest], queue_set: int, rate: int, bearable:
         queue_set=queue_set,
         queue_of=queue_of,
         control=control.number,
-        shares=_shares(members, asked, weighted, left),
+        shares=_shares(members, requested, weighted, left),
         error=error,
         fits=True,
         cos_of=completed(classes, given, queue_of),
@@ -88,7 +88,7 @@ def choose(classes: Sequence[ClassRequest], queue_set: int, rate: int, bearable:
 
 def _found(
     units: Sequence[tuple[str, ...]],
-    asked: Sequence[tuple[float, ...]],
+    requested: Sequence[tuple[float, ...]],
     weighted: Sequence[Queue],
     left: float,
     given: Mapping[str, tuple[int, ...]],
@@ -100,7 +100,9 @@ def _found(
         return None
     free = 8 - len({cos for values in given.values() for cos in values})
     bound = tuple(unit[0] in given for unit in units)
-    error, places = nearest(tuple(asked), tuple(_weight(q) for q in weighted), left, bound, free, bearable=bearable)
+    error, places = nearest(
+        tuple(requested), tuple(_weight(q) for q in weighted), left, bound, free, bearable=bearable
+    )
     return None if error == inf else (error, places)
 
 
@@ -109,9 +111,9 @@ def best(classes: Sequence[ClassRequest], rate: int, tolerance: float) -> Choice
 
     Within the tolerance one that keeps more classes apart is better than one with a smaller error.
     """
-    asked = asked_shares(classes, rate)
+    requested = requested_shares(classes, rate)
     units = _units([c.name for c in classes if not c.treatment.priority], _priorities_first(classes))
-    wanted = sorted(sum(asked[name] for name in unit) for unit in units)
+    wanted = sorted(sum(requested[name] for name in unit) for unit in units)
     apart: dict[int, list[int]] = {}
     for queue_set in queue_sets():
         weighted = sum(not q.priority for q in scheduler(queue_set).queues)
@@ -153,14 +155,14 @@ def _units(rest: Sequence[str], given: Mapping[str, tuple[int, ...]]) -> list[tu
 
 
 def _shares(
-    members: Mapping[int, Sequence[str]], asked: Mapping[str, float], weighted: Sequence[Queue], left: float
+    members: Mapping[int, Sequence[str]], requested: Mapping[str, float], weighted: Sequence[Queue], left: float
 ) -> dict[str, float]:
     serving = {q.number: _weight(q) for q in weighted if q.number in members}
     result: dict[str, float] = {}
     for number, names in members.items():
         share = left * serving[number] / sum(serving.values())
-        total = sum(asked[n] for n in names)
-        result |= {n: share * asked[n] / total if total else share / len(names) for n in names}
+        total = sum(requested[n] for n in names)
+        result |= {n: share * requested[n] / total if total else share / len(names) for n in names}
     return result
 
 
@@ -179,17 +181,17 @@ def as_served(held: Scheduler) -> Scheduler:
 
 
 def queue_findings(request: DeviceRequest, chosen: Choice, rate: int, *, known: bool) -> Iterator[Finding]:
-    """What the queue set means for the classes; ``known`` says that the box told which set it has."""
+    """What the queue set means for the classes; ``known`` says that the device told which set it has."""
     number = chosen.queue_set
     if not known:
         yield _finding(
             request,
             "queue-set-unknown",
             Severity.WARNING,
-            f"the box's queue set is not known: {number} is assumed",
-            mend="compile against the running configuration ('show qos agent' tells the set)",
+            f"the device's queue set is not known: {number} is assumed",
+            hint="compile against the running configuration ('show qos agent' tells the set)",
         )
-    asked = asked_shares(request.classes, rate)
+    requested = requested_shares(request.classes, rate)
     better = best(request.classes, rate, request.tolerance)
     if better is not None and chosen.fits:
         better = None if better.badness(request.tolerance) >= chosen.badness(request.tolerance) else better
@@ -203,7 +205,7 @@ def queue_findings(request: DeviceRequest, chosen: Choice, rate: int, *, known: 
             "queue-set-unfit" if better else "too-many-classes",
             Severity.ERROR,
             f"queue set {number} has {queues} weighted queues for {len(weighted)} weighted classes",
-            mend=f"take queue set {better.queue_set}" if better else "merge classes",
+            hint=f"take queue set {better.queue_set}" if better else "merge classes",
         )
         return
     if chosen.merged:
@@ -214,12 +216,12 @@ def queue_findings(request: DeviceRequest, chosen: Choice, rate: int, *, known: 
             "classes-merged" if bearable else "queues-exceeded",
             Severity.WARNING if bearable else Severity.ERROR,
             "classes share a queue: " + "; ".join(" + ".join(group) for group in chosen.merged),
-            asked=f"{len(weighted)} queues",
-            will_be=f"{queues} weighted queues, a share wrong by up to {chosen.error * 100:.3g} points of the link",
-            mend="ask for fewer weighted classes, each with a CoS of its own",
+            requested=f"{len(weighted)} queues",
+            applied=f"{queues} weighted queues, a share wrong by up to {chosen.error * 100:.3g} points of the link",
+            hint="ask for fewer weighted classes, each with a CoS of its own",
         )
     if len({chosen.queue_of[c.name] for c in weighted}) > 1:
-        yield from _weight_findings(request, chosen, better, asked)
+        yield from _weight_findings(request, chosen, better, requested)
     taken = {cos for values in chosen.cos_of.values() for cos in values}
     control = ", ".join(str(cos) for cos in capabilities()["control_cos"]["value"] if cos not in taken)
     own = chosen.control not in chosen.queue_of.values()
@@ -235,7 +237,7 @@ def queue_findings(request: DeviceRequest, chosen: Choice, rate: int, *, known: 
 
 
 def _weight_findings(
-    request: DeviceRequest, chosen: Choice, better: Choice | None, asked: Mapping[str, float]
+    request: DeviceRequest, chosen: Choice, better: Choice | None, requested: Mapping[str, float]
 ) -> Iterator[Finding]:
     """What the weights of the set make of the shares."""
     number = chosen.queue_set
@@ -246,9 +248,9 @@ def _weight_findings(
         "queue-weights-unconfirmed",
         Severity.WARNING,
         f"the weights of queue set {number} ({weights}) have no published source",
-        asked=", ".join(f"{c.name} {percent(asked[c.name])}" for c in weighted),
-        will_be=", ".join(f"{c.name} {percent(chosen.shares[c.name])}" for c in weighted),
-        mend="compare with 'show qos queue-set'",
+        requested=", ".join(f"{c.name} {percent(requested[c.name])}" for c in weighted),
+        applied=", ".join(f"{c.name} {percent(chosen.shares[c.name])}" for c in weighted),
+        hint="compare with 'show qos queue-set'",
     )
     if better is not None and not better.merged and better.error < chosen.error - _WORTH:
         yield _finding(
@@ -256,10 +258,10 @@ def _weight_findings(
             "queue-set-better",
             Severity.INFO,
             f"queue set {better.queue_set} would come nearer to the shares, and needs a reset of the switch",
-            asked=", ".join(f"{c.name} {percent(asked[c.name])}" for c in weighted),
-            will_be=", ".join(f"{c.name} {percent(better.shares[c.name])}" for c in weighted)
+            requested=", ".join(f"{c.name} {percent(requested[c.name])}" for c in weighted),
+            applied=", ".join(f"{c.name} {percent(better.shares[c.name])}" for c in weighted)
             + f" with set {better.queue_set}",
-            mend=f"'qos agent queue-set {better.queue_set}' and a reset of the switch",
+            hint=f"'qos agent queue-set {better.queue_set}' and a reset of the switch",
         )
 
 
@@ -271,10 +273,10 @@ def _change(request: DeviceRequest, chosen: Choice, better: Choice) -> Finding:
         Severity.WARNING,
         f"queue set {better.queue_set} would serve the classes within {percent(better.error)} of the link; "
         "it holds after a reset, which stops the whole switch, and is no part of this configuration",
-        asked=f"queue set {better.queue_set}",
-        will_be=f"queue set {chosen.queue_set} until then"
+        requested=f"queue set {better.queue_set}",
+        applied=f"queue set {chosen.queue_set} until then"
         + (f", within {percent(chosen.error)} of the link" if chosen.fits else ""),
-        mend=f"when the switch may stop: enter 'qos agent queue-set {better.queue_set}', save with 'copy config "
+        hint=f"when the switch may stop: enter 'qos agent queue-set {better.queue_set}', save with 'copy config "
         "nvram', reset with 'boot', then compile against its running configuration",
     )
 
@@ -285,9 +287,9 @@ def _finding(
     severity: Severity,
     message: str,
     *,
-    asked: str | None = None,
-    will_be: str | None = None,
-    mend: str | None = None,
+    requested: str | None = None,
+    applied: str | None = None,
+    hint: str | None = None,
 ) -> Finding:
     return Finding(
         code=code,
@@ -295,7 +297,7 @@ def _finding(
         message=message,
         device=request.device,
         direction="output",
-        asked=asked,
-        will_be=will_be,
-        mend=mend,
+        requested=requested,
+        applied=applied,
+        hint=hint,
     )

@@ -66,7 +66,7 @@ def options_of(kind: str, words: list[str]) -> Options | None:
 
 
 def _in_range(key: str, value: str) -> bool:
-    """Whether a value is one that the box takes, as far as a plan holds it."""
+    """Whether a value is one that the device takes, as far as a plan holds it."""
     if key in _HIGHEST:
         return is_number(value, 0, _HIGHEST[key])
     if key in ("src-ip", "dst-ip"):

@@ -185,9 +185,9 @@ def filter_findings(request: DeviceRequest, host_rules: tuple[Rule, ...]) -> Ite
             "too-many-filters",
             Severity.ERROR,
             f"the classes take {used} of a port's {most} {what}, which other applications use too",
-            asked=f"{used} {'filters' if what == 'filter precedences' else what}",
-            will_be=f"{most} at most",
-            mend="match fewer applications, or port ranges that are powers of two",
+            requested=f"{used} {'filters' if what == 'filter precedences' else what}",
+            applied=f"{most} at most",
+            hint="match fewer applications, or port ranges that are powers of two",
         )
     if not beyond:
         blocks = sum(p.block is not None for p in made.policies)
@@ -198,9 +198,9 @@ def filter_findings(request: DeviceRequest, host_rules: tuple[Rule, ...]) -> Ite
             Severity.INFO,
             f"the classes take {len(made.policies)} of a port's {room} filter precedences, which other "
             f"applications use too{together}",
-            asked=f"{len(made.policies)} filters",
-            will_be=f"{room} at most",
-            mend="'show qos diag' tells which are taken",
+            requested=f"{len(made.policies)} filters",
+            applied=f"{room} at most",
+            hint="'show qos diag' tells which are taken",
         )
 
 
@@ -213,7 +213,7 @@ def _match_findings(request: DeviceRequest, c: ClassRequest) -> Iterator[Finding
                 Severity.ERROR,
                 "an application brings its protocol and its ports, and cannot have others beside",
                 wanted=c,
-                mend="match the application, or the protocol and the ports",
+                hint="match the application, or the protocol and the ports",
             )
     precedences = [p for t in c.terms for p in t.precedence]
     if precedences:
@@ -224,12 +224,12 @@ def _match_findings(request: DeviceRequest, c: ClassRequest) -> Iterator[Finding
             Severity.WARNING,
             "the filters see whole DSCPs: a precedence is matched by its eight code points",
             wanted=c,
-            asked=f"precedence {listed}",
-            will_be=f"{8 * len(set(precedences))} elements",
+            requested=f"precedence {listed}",
+            applied=f"{8 * len(set(precedences))} elements",
         )
-    asked = [r for t in c.terms for r in (*t.source_port, *t.destination_port)]
-    asked += [r for t in c.terms if t.application for r in request.applications[t.application].ports]
-    for first, last in dict.fromkeys(asked):
+    requested = [r for t in c.terms for r in (*t.source_port, *t.destination_port)]
+    requested += [r for t in c.terms if t.application for r in request.applications[t.application].ports]
+    for first, last in dict.fromkeys(requested):
         blocks = aligned_blocks(first, last)
         if len(blocks) > 1:
             yield _finding(
@@ -238,28 +238,28 @@ def _match_findings(request: DeviceRequest, c: ClassRequest) -> Iterator[Finding
                 Severity.INFO,
                 "an element holds ports that one mask covers: a power of two of them, from a multiple of that",
                 wanted=c,
-                asked=f"ports {first} to {last}",
-                will_be=f"{len(blocks)} elements",
+                requested=f"ports {first} to {last}",
+                applied=f"{len(blocks)} elements",
             )
     if c.mark and c.mark.drop_precedence == "medium":
         yield _finding(
             request,
             "drop-precedence-rounded",
             Severity.INFO,
-            "the box knows a low and a high drop precedence",
+            "the device knows a low and a high drop precedence",
             wanted=c,
-            asked="medium",
-            will_be="high",
+            requested="medium",
+            applied="high",
         )
     if c.mark and c.mark.precedence is not None:
         yield _finding(
             request,
             "precedence-carried-as-dscp",
             Severity.INFO,
-            "the box writes whole DSCPs: a precedence is written as its class selector",
+            "the device writes whole DSCPs: a precedence is written as its class selector",
             wanted=c,
-            asked=f"precedence {c.mark.precedence}",
-            will_be=f"DSCP {8 * c.mark.precedence}",
+            requested=f"precedence {c.mark.precedence}",
+            applied=f"DSCP {8 * c.mark.precedence}",
         )
 
 
@@ -270,9 +270,9 @@ def _finding(
     message: str,
     *,
     wanted: ClassRequest | None = None,
-    asked: str | None = None,
-    will_be: str | None = None,
-    mend: str | None = None,
+    requested: str | None = None,
+    applied: str | None = None,
+    hint: str | None = None,
 ) -> Finding:
     return Finding(
         code=code,
@@ -282,7 +282,7 @@ def _finding(
         direction="input",
         traffic_class=wanted.name if wanted else None,
         line=wanted.line if wanted else None,
-        asked=asked,
-        will_be=will_be,
-        mend=mend,
+        requested=requested,
+        applied=applied,
+        hint=hint,
     )

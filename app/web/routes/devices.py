@@ -1,4 +1,4 @@
-"""A box: what it is, its queues as a run last read them, and as they are now."""
+"""A device: what it is, its queues as a run last read them, and as they are now."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def remove_device(backend: TheBackend, note: TheNote, network: str, device: str)
 
 @router.get(_DEVICE, dependencies=sees(Role.VIEWER))
 def show_device(page: ThePage, backend: TheBackend, network: str, device: str) -> Response:
-    """A box of a network, with what a run last read of it."""
+    """A device of a network, with what a run last read of it."""
     net = backend.networks.network(network)
     entry = device_of(net, device)
     return page.answer("networks/device.html.j2", **_shown(backend, net, entry), failed=(), now=False)
@@ -76,7 +76,7 @@ def show_device(page: ThePage, backend: TheBackend, network: str, device: str) -
 
 @router.post(f"{_DEVICE}/now", dependencies=sees(Role.VIEWER, recorded=False))
 def read_device(page: ThePage, backend: TheBackend, network: str, device: str) -> Response:
-    """The queues that a box has now, read over SSH; where it cannot be read, why, beside what is known."""
+    """The queues that a device has now, read over SSH; where it cannot be read, why, beside what is known."""
     net = backend.networks.network(network)
     entry = device_of(net, device)
     failed: list[QosforgeError] = []
@@ -107,7 +107,7 @@ def _rates(text: str) -> dict[str, str]:
 
 
 def _shown(backend: Backend, network: Network, device: Device) -> dict[str, Any]:
-    """What the box said when it was last read, against the run that settled it."""
+    """What the device said when it was last read, against the run that settled it."""
     store, artifacts = backend.desk.store, backend.artifacts
     read = last_read(store, artifacts, network).get(device.name)
     last = settled(store, network).get(device.name)

@@ -82,12 +82,12 @@ def new(
     """
     place = Place(path="name")
     if not is_name(name):
-        mend = "letters, digits, '-' and '_' only, beginning with a letter"
-        raise InputError(f"{name!r} is no name", place, mend)
+        hint = "letters, digits, '-' and '_' only, beginning with a letter"
+        raise InputError(f"{name!r} is no name", place, hint)
     seen = backend.policies.seen_by(caller)
     if name in seen.names():
-        mend = "edit that one, or choose another name"
-        raise InputError(f"there is a policy {name!r} already", place, mend)
+        hint = "edit that one, or choose another name"
+        raise InputError(f"there is a policy {name!r} already", place, hint)
     if page.is_fragment:
         return Response(status_code=204, headers={"HX-Redirect": f"/policies/new?{page.request.url.query}"})
     if from_:
@@ -151,7 +151,7 @@ def change(page: ThePage, caller: Caller, backend: TheBackend, body: Changed) ->
             text = edited(text, f"{body.name}.yaml", changes)
             focus = focus_after(changes)
         except NotEditable as error:
-            refused = {"message": error.message, "mend": error.mend, "line": error.where.line}
+            refused = {"message": error.message, "hint": error.hint, "line": error.where.line}
     locked = not (page.may("operator") and (body.begun != body.name or seen.may_store(body.name)))
     shown = _shown(page, caller, backend, _written(body.name, text, included), body.network, locked=locked)
     return JSONResponse(

@@ -81,7 +81,7 @@ def _require_own_page(request: Request, settings: Settings) -> None:
         here = {request.headers.get("host"), urlsplit(settings.public_url or "").netloc}
         own = origin is None or urlsplit(origin).netloc in here - {""}
     if not own:
-        raise NotAllowed("the form was sent by another site", mend="log in on this site's own page")
+        raise NotAllowed("the form was sent by another site", hint="log in on this site's own page")
 
 
 def _form(

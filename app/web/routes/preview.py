@@ -1,4 +1,4 @@
-"""The live preview: what a policy would become on every box, before anything is touched."""
+"""The live preview: what a policy would become on every device, before anything is touched."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def preview(
     form: TheForm,
     live: Annotated[Literal["true", ""], Form()] = "",
 ) -> Response:
-    """What a policy would become on a network; ``live``: read the boxes first.
+    """What a policy would become on a network; ``live``: read the devices first.
 
     A policy that cannot be compiled is answered with its problems and the header ``X-Preview: refused``: the page
     keeps the last good preview beside them.
@@ -66,7 +66,7 @@ def device(
     form: TheForm,
     device: Annotated[str, Form(max_length=128)],
 ) -> Response:
-    """One box of a preview: what would be entered and what undoes it, its whole configuration, its plan."""
+    """One device of a preview: what would be entered and what undoes it, its whole configuration, its plan."""
     network = _seen(caller, backend, form)
     name = device_of(network, device).name
     asked = Asked("policy", network.name, form.written(backend, caller), caller=caller.name)
@@ -80,7 +80,7 @@ def _seen(caller: Principal, backend: Backend, form: PreviewForm) -> Network:
 
 
 def _read(call: CallNote, backend: Backend, network: Network, devices: tuple[str, ...]) -> Mapping[str, str]:
-    """Read these boxes, and keep what they said; why some could not be read, by device."""
+    """Read these devices, and keep what they said; why some could not be read, by device."""
     store = backend.desk.store
     began = store.now()
     texts, errors = backend.previews.answers(call, network, devices)
@@ -91,7 +91,7 @@ def _read(call: CallNote, backend: Backend, network: Network, devices: tuple[str
 def _view(
     caller: Principal, backend: Backend, form: PreviewForm, devices: tuple[str, ...], unread: Mapping[str, str]
 ) -> PreviewView:
-    """The preview against what these boxes, on which it depends, were last known to hold.
+    """The preview against what these devices, on which it depends, were last known to hold.
 
     Raises:
         InputError, InputErrors: the policy cannot be compiled for the network.

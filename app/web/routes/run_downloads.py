@@ -53,7 +53,7 @@ def report_pdf(caller: Caller, backend: TheBackend, run_id: str) -> Response:
 
 @router.get("/runs/{run_id}/everything.zip", dependencies=sees(Role.VIEWER))
 def everything(caller: Caller, backend: TheBackend, run_id: str) -> Response:
-    """Its report in every form and its artifacts: what a box may have secrets in takes an operator, as anywhere."""
+    """Its report in every form and its artifacts: what may hold a device's secrets takes an operator."""
     view = RunView(backend, caller, backend.desk.run(run_id))
     operator = view.may(Role.OPERATOR)
     whole = backend.desk.detail(run_id)

@@ -158,7 +158,7 @@ function refuse(told) {
   if (!told) return;
   const line = document.createElement("p");
   line.className = "message warning";
-  line.textContent = told.mend ? `${told.message}: ${told.mend}` : told.message;
+  line.textContent = told.hint ? `${told.message}: ${told.hint}` : told.message;
   box.append(line);
 }
 

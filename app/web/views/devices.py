@@ -1,4 +1,4 @@
-"""A box as its page shows it: its ports with their queues, drawn from a plan."""
+"""A device as its page shows it: its ports with their queues, drawn from a plan."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class QueueView:
 
 @dataclass(frozen=True)
 class PortView:
-    """One port: as the inventory has it, what is at its other end, and what the box does there."""
+    """One port: as the inventory has it, what is at its other end, and what the device does there."""
 
     number: int
     name: str

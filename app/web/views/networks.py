@@ -94,7 +94,7 @@ class Card:
 
 
 class NetworkView:
-    """A network and what its boxes were last known to hold."""
+    """A network and what its devices were last known to hold."""
 
     def __init__(self, network: Network, reads: Mapping[str, LastRead], helds: Mapping[str, Held]) -> None:
         self.network = network
@@ -156,7 +156,7 @@ class NetworkView:
 
 
 def network_view(backend: Backend, network: Network) -> NetworkView:
-    """A network as its boxes were last read.
+    """A network as its devices were last read.
 
     Raises:
         StoreError: a reading is missing or damaged.

@@ -84,7 +84,7 @@ class Asked:
 
 
 def ask(backend: Backend, network: Network, written: Written, *, person: str) -> Asked:
-    """Begin a prediction against what the boxes were last known to hold, unless it is under way or done.
+    """Begin a prediction against what the devices were last known to hold, unless it is under way or done.
 
     Of one person only the newest waits for its turn.
 

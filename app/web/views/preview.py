@@ -26,7 +26,7 @@ from app.runs.policy_versions import LATEST, LIBRARY_VERSION
 COLOURS = 8
 """Traffic classes have one of so many colours, by their number."""
 MOST_BOXES = 40
-"""Boxes that are listed at once; the others are folded away."""
+"""Devices that are listed at once; the others are folded away."""
 
 _Name = Annotated[str, Form(max_length=128)]
 
@@ -149,7 +149,7 @@ class Box:
 
 @dataclass(frozen=True)
 class PreviewView:
-    """A preview: ``seconds`` is how long it took, ``unread`` why boxes could not be read just now."""
+    """A preview: ``seconds`` is how long it took, ``unread`` why devices could not be read just now."""
 
     preview: PolicyPreview
     file: str
@@ -179,7 +179,7 @@ class PreviewView:
 
     @cached_property
     def shown(self) -> tuple[Box, ...]:
-        """The boxes that are listed at once: of many, those that something is to be said of."""
+        """The devices that are listed at once: of many, those that something is to be said of."""
         if len(self.boxes) <= MOST_BOXES:
             return self.boxes
         return tuple(box for box in self.boxes if not box.is_exact or box.severities["error"])[:MOST_BOXES]
@@ -192,7 +192,7 @@ class PreviewView:
 
     @property
     def served(self) -> tuple[Class, ...]:
-        """The classes that some box serves."""
+        """The classes that some device serves."""
         found = {name for box in self.boxes for name in box.cells}
         return tuple(each for name, each in self.classes.items() if name in found)
 
@@ -224,7 +224,7 @@ class PreviewView:
 
     @property
     def never_read(self) -> int:
-        """How many boxes were never read."""
+        """How many devices were never read."""
         return sum(box.read is None for box in self.boxes)
 
 

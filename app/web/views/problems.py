@@ -9,7 +9,7 @@ from app.api.security import NO_CREDENTIAL
 from app.web.pages import Page
 
 _FOR_PROGRAMS = "/api/v1"
-"""A mend that names it tells a program what to do."""
+"""A hint that names it tells a program what to do."""
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Wrong:
     """One of the errors behind a problem; ``field`` is its name in a form, where it is one of a form."""
 
     message: str
-    mend: str
+    hint: str
     field: str
 
 
@@ -99,6 +99,6 @@ def _of_the_request(page: Page, kind: str, retry_after: str | None) -> tuple[str
 
 def _wrong(error: dict[str, Any], detail: str) -> Wrong | None:
     message = "" if error["message"] == detail else error["message"]
-    mend = "" if _FOR_PROGRAMS in error["mend"] else error["mend"]
+    hint = "" if _FOR_PROGRAMS in error["hint"] else error["hint"]
     field = error.get("path") or ""
-    return Wrong(message, mend, field) if message or mend or field else None
+    return Wrong(message, hint, field) if message or hint or field else None

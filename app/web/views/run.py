@@ -53,7 +53,7 @@ class RunView:
 
     @cached_property
     def progress(self) -> Progress:
-        """Stages, and boxes by steps."""
+        """Stages, and devices by steps."""
         return progress(self.backend.desk.store, self.run)
 
     @property
@@ -80,7 +80,7 @@ class RunView:
 
     @property
     def changed(self) -> tuple[DeviceReport, ...]:
-        """The boxes that get, or would get, lines."""
+        """The devices that get, or would get, lines."""
         return tuple(device for device in self.report.devices if device.candidate)
 
     @property
@@ -95,7 +95,7 @@ class RunView:
 
     @property
     def touched(self) -> tuple[str, ...]:
-        """The boxes on which the run's change stands."""
+        """The devices on which the run's change stands."""
         return tuple(device.name for device in self.report.devices if device.outcome == "confirmed")
 
     @cached_property

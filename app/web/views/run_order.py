@@ -95,6 +95,6 @@ def _timeout(text: str) -> timedelta | None:
     if not text:
         return None
     if not (text.isascii() and text.isdigit() and 1 <= int(text) <= _LONGEST_MINUTES):
-        mend = f"give whole minutes from 1 to {_LONGEST_MINUTES}, or nothing"
-        raise InputError("this is no time limit", Place(path="timeout_minutes"), mend)
+        hint = f"give whole minutes from 1 to {_LONGEST_MINUTES}, or nothing"
+        raise InputError("this is no time limit", Place(path="timeout_minutes"), hint)
     return timedelta(minutes=int(text))

@@ -55,14 +55,14 @@ def level_sums(merged: Any, cards: Sequence[ClassCard]) -> Iterator[LevelSums]:
         entries = at(merged, level.path)
         treatments = [at(entry, ("treatment",)) for entry in (entries if isinstance(entries, list) else ())]
         bars = tuple(_bars(level, treatments, siblings))
-        rate = level.asked.priority_rate + level.asked.bandwidth_rate
+        rate = level.requested.priority_rate + level.requested.bandwidth_rate
         wrong = tuple(siblings[at].name for at in level.wrong if at < len(siblings))
         if bars or rate or wrong:
             yield LevelSums(name, bars, format_rate(rate) if rate else "", wrong)
 
 
 def _bars(level: Sums, treatments: Sequence[Any], cards: Sequence[ClassCard]) -> Iterator[Bar]:
-    asked = level.asked
+    asked = level.requested
     of_link = asked.priority_percent + asked.bandwidth_percent
     if of_link:
         parts = tuple(_segments(level, treatments, cards, (("priority", "percent"), ("bandwidth", "percent"))))

@@ -38,8 +38,8 @@ pub fn read_line(
     end: Option<LinkEnd>,
     path: &str,
 ) -> Result<Line, ScenarioError> {
-    let wrong = |field: &str, problem: &str, mend: &str| {
-        Err(ScenarioError::new(format!("{path}.{field}"), problem, mend))
+    let wrong = |field: &str, problem: &str, hint: &str| {
+        Err(ScenarioError::new(format!("{path}.{field}"), problem, hint))
     };
     if spec.tx_fifo_packets == 0 {
         return wrong(
@@ -72,8 +72,8 @@ pub fn read_line(
         );
     }
     if spec.ip_mtu.is_some_and(|mtu| mtu < MIN_MTU) {
-        let mend = format!("use at least {MIN_MTU}");
-        return wrong("ip_mtu", "no IP network has so small packets", &mend);
+        let hint = format!("use at least {MIN_MTU}");
+        return wrong("ip_mtu", "no IP network has so small packets", &hint);
     }
     let unlinked = Framing {
         kind: FramingSpec::None,
@@ -103,8 +103,8 @@ fn check_fragments(
     end: Option<LinkEnd>,
     path: &str,
 ) -> Result<(), ScenarioError> {
-    let wrong = |field: &str, problem: &str, mend: &str| {
-        Err(ScenarioError::new(format!("{path}.{field}"), problem, mend))
+    let wrong = |field: &str, problem: &str, hint: &str| {
+        Err(ScenarioError::new(format!("{path}.{field}"), problem, hint))
     };
     match spec.fragment_bytes {
         Some(0) => return wrong("fragment_bytes", "is 0", "give a size or null"),

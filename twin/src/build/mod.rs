@@ -107,8 +107,8 @@ impl Planned {
             if sum > most {
                 let problem =
                     format!("with the flows before it, would send more than {most} {what}");
-                let mend = "lower the rates, leave flows out or shorten duration_ps";
-                return Err(ScenarioError::new(format!("{path}.source"), problem, mend));
+                let hint = "lower the rates, leave flows out or shorten duration_ps";
+                return Err(ScenarioError::new(format!("{path}.source"), problem, hint));
             }
         }
         Ok(())
@@ -117,7 +117,7 @@ impl Planned {
 
 fn check_frame(scenario: &Scenario) -> Result<(), ScenarioError> {
     let wrong =
-        |path: &str, problem: &str, mend: &str| Err(ScenarioError::new(path, problem, mend));
+        |path: &str, problem: &str, hint: &str| Err(ScenarioError::new(path, problem, hint));
     if scenario.version != VERSION {
         let problem = format!("version {} is unknown", scenario.version);
         return wrong("version", &problem, &format!("use {VERSION}"));
@@ -166,8 +166,8 @@ fn flow(
     if spec.hops && scenario.delay_reference != DelayReference::Arrival {
         let at = format!("{path}.hops");
         let problem = "hops last from arrival to arrival, and delays count from the first bit";
-        let mend = "set delay_reference: arrival";
-        return Err(ScenarioError::new(at, problem, mend));
+        let hint = "set delay_reference: arrival";
+        return Err(ScenarioError::new(at, problem, hint));
     }
     let mut stream = Stream::new(seed, &format!("flow {}", spec.name));
     let there = network.route(&spec.path, &format!("{path}.path"))?;

@@ -283,8 +283,8 @@ impl<'a> Network<'a> {
             };
             if ports.contains(&port) {
                 let problem = format!("a loop: port {:?} of {:?} comes twice", hop.1, hop.0);
-                let mend = "send packets through each egress once";
-                return Err(ScenarioError::new(at, problem, mend));
+                let hint = "send packets through each egress once";
+                return Err(ScenarioError::new(at, problem, hint));
             }
             at_node = Some(self.facts[peer].node);
             ports.push(port);
@@ -311,8 +311,8 @@ pub fn in_time(value: u64, path: String) -> Result<(), ScenarioError> {
     if value <= MAX_DELAY_PS {
         return Ok(());
     }
-    let mend = format!("use at most {MAX_DELAY_PS}");
-    Err(ScenarioError::new(path, "is too long", mend))
+    let hint = format!("use at most {MAX_DELAY_PS}");
+    Err(ScenarioError::new(path, "is too long", hint))
 }
 
 fn default_egress() -> EgressSpec {

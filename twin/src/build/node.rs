@@ -68,8 +68,8 @@ pub fn read_node(
         }
         if bytes < ETHERNET_HEADER {
             let problem = "the frame's destination and type are not in yet";
-            let mend = format!("use at least {ETHERNET_HEADER}");
-            return Err(ScenarioError::new(at, problem, mend));
+            let hint = format!("use at least {ETHERNET_HEADER}");
+            return Err(ScenarioError::new(at, problem, hint));
         }
     }
     if spec.input_queue_packets.is_some() && spec.per_packet_ps == 0 {

@@ -68,8 +68,8 @@ impl<'a> NodePools<'a> {
         queue: &QueueSpec,
         path: &str,
     ) -> Result<Option<PoolShare>, ScenarioError> {
-        let wrong = |field: &str, problem: &str, mend: &str| {
-            Err(ScenarioError::new(format!("{path}.{field}"), problem, mend))
+        let wrong = |field: &str, problem: &str, hint: &str| {
+            Err(ScenarioError::new(format!("{path}.{field}"), problem, hint))
         };
         let reserved = queue.reserved_packets.or(queue.reserved_bytes);
         let Some(name) = queue.pool.as_deref() else {

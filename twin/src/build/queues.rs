@@ -42,8 +42,8 @@ pub fn read_discipline(
 ) -> Result<(Discipline, PortQueues), ScenarioError> {
     if spec.queues.len() > MAX_QUEUES {
         let at = format!("{path}.queues");
-        let mend = format!("use at most {MAX_QUEUES}");
-        return Err(ScenarioError::new(at, "too many queues", mend));
+        let hint = format!("use at most {MAX_QUEUES}");
+        return Err(ScenarioError::new(at, "too many queues", hint));
     }
     let scheduler = sched::Context {
         queues: spec.queues.len(),
@@ -139,6 +139,6 @@ fn refuse_limits(spec: &QueueSpec, path: &str) -> Result<(), ScenarioError> {
         return Ok(());
     }
     let problem = "wfq has its own limits";
-    let mend = "use the scheduler's hold_queue and congestive_discard_threshold";
-    Err(ScenarioError::new(path, problem, mend))
+    let hint = "use the scheduler's hold_queue and congestive_discard_threshold";
+    Err(ScenarioError::new(path, problem, hint))
 }

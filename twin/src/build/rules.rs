@@ -126,8 +126,8 @@ impl RuleReader<'_> {
                 return Ok(());
             }
             let problem = format!("queue {queue} does not exist");
-            let mend = format!("the port has {queues} queues, counted from 0");
-            Err(ScenarioError::new(format!("{at}.queue"), problem, mend))
+            let hint = format!("the port has {queues} queues, counted from 0");
+            Err(ScenarioError::new(format!("{at}.queue"), problem, hint))
         };
         let listed = self.listed(&spec.police, Side::Egress, path)?;
         let mut rules = Vec::with_capacity(spec.rules.len() + 1);
@@ -168,8 +168,8 @@ impl RuleReader<'_> {
     ) -> Result<Vec<Listed>, ScenarioError> {
         if specs.len() > MAX_LISTED {
             let at = format!("{path}.police");
-            let mend = format!("use at most {MAX_LISTED}");
-            return Err(ScenarioError::new(at, "too many policers", mend));
+            let hint = format!("use at most {MAX_LISTED}");
+            return Err(ScenarioError::new(at, "too many policers", hint));
         }
         let mut listed = Vec::with_capacity(specs.len());
         for (i, spec) in specs.iter().enumerate() {

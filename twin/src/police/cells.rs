@@ -173,8 +173,8 @@ impl Cells {
 }
 
 fn sustained(spec: &CellsSpec, path: &str) -> Result<Option<Leak>, ScenarioError> {
-    let wrong = |field: &str, problem: &str, mend: &str| {
-        Err(ScenarioError::new(format!("{path}.{field}"), problem, mend))
+    let wrong = |field: &str, problem: &str, hint: &str| {
+        Err(ScenarioError::new(format!("{path}.{field}"), problem, hint))
     };
     let (rate, burst) = match (spec.scr_bps, spec.burst_cells) {
         (None, None) => return Ok(None),

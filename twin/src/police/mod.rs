@@ -186,8 +186,8 @@ pub fn read(
     path: &str,
 ) -> Result<(Policer, [Action; 3]), ScenarioError> {
     let Value::Object(fields) = value else {
-        let mend = "give an object such as {\"rate_bps\": 64000, \"burst_bytes\": 8000}";
-        return Err(ScenarioError::new(path, "not an object", mend));
+        let hint = "give an object such as {\"rate_bps\": 64000, \"burst_bytes\": 8000}";
+        return Err(ScenarioError::new(path, "not an object", hint));
     };
     let mut rest = fields.clone();
     let kind = match rest.remove("kind") {
@@ -242,8 +242,8 @@ fn read_action(value: Value, listed: bool, path: &str) -> Result<Action, Scenari
         check_marks(set, path)?;
         if *go_on && !listed {
             let problem = "nothing comes after this policer";
-            let mend = "continue only in the list of an interface";
-            return Err(ScenarioError::new(path, problem, mend));
+            let hint = "continue only in the list of an interface";
+            return Err(ScenarioError::new(path, problem, hint));
         }
     }
     Ok(action)

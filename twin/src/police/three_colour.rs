@@ -33,8 +33,8 @@ impl SingleRate {
         positive(spec.rate_bps, path, "rate_bps")?;
         if spec.burst_bytes == 0 && spec.excess_burst_bytes == 0 {
             let at = format!("{path}.burst_bytes");
-            let mend = "let it or excess_burst_bytes hold the largest packet";
-            return Err(ScenarioError::new(at, "both bursts are 0", mend));
+            let hint = "let it or excess_burst_bytes hold the largest packet";
+            return Err(ScenarioError::new(at, "both bursts are 0", hint));
         }
         Ok(Self {
             committed: TokenBucket::full(spec.rate_bps, spec.burst_bytes),

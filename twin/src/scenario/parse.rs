@@ -34,9 +34,9 @@ pub fn parse_part<T: DeserializeOwned>(value: Value, path: &str) -> Result<T, Sc
 
 /// Splits `{"kind": K, ...}` into K and the rest.
 pub fn parse_kind(value: &Value, path: &str) -> Result<(String, Value), ScenarioError> {
-    let mend = "give an object such as {\"kind\": \"fifo\"} or {\"kind\": \"cbr\", ...}";
+    let hint = "give an object such as {\"kind\": \"fifo\"} or {\"kind\": \"cbr\", ...}";
     let Value::Object(fields) = value else {
-        return Err(ScenarioError::new(path, "not an object", mend));
+        return Err(ScenarioError::new(path, "not an object", hint));
     };
     let mut rest = fields.clone();
     match rest.remove("kind") {
@@ -44,9 +44,9 @@ pub fn parse_kind(value: &Value, path: &str) -> Result<(String, Value), Scenario
         Some(_) => Err(ScenarioError::new(
             format!("{path}.kind"),
             "not a string",
-            mend,
+            hint,
         )),
-        None => Err(ScenarioError::new(path, "missing field `kind`", mend)),
+        None => Err(ScenarioError::new(path, "missing field `kind`", hint)),
     }
 }
 
@@ -61,11 +61,11 @@ fn join(prefix: &str, path: &str) -> String {
 }
 
 fn named(path: String, message: &str) -> ScenarioError {
-    ScenarioError::new(path, message, mend(message))
+    ScenarioError::new(path, message, hint(message))
 }
 
 /// What to do about one of serde's messages, which name Rust's types.
-fn mend(message: &str) -> &'static str {
+fn hint(message: &str) -> &'static str {
     let starts = |with| message.starts_with(with);
     if starts("unknown field") {
         "remove the key or correct its name"

@@ -21,14 +21,14 @@ pub fn parents(
     context: Context,
 ) -> Result<Vec<Option<usize>>, ScenarioError> {
     if !(1..=MAX_CLASSES).contains(&classes.len()) {
-        let mend = format!("list 1 to {MAX_CLASSES}");
-        return Err(context.error("classes", "too few or too many classes", &mend));
+        let hint = format!("list 1 to {MAX_CLASSES}");
+        return Err(context.error("classes", "too few or too many classes", &hint));
     }
     let mut taken = vec![false; context.queues];
     let mut parents = Vec::with_capacity(classes.len());
     for (i, class) in classes.iter().enumerate() {
-        let wrong = |field: &str, problem: &str, mend: &str| {
-            Err(context.error(&format!("classes[{i}].{field}"), problem, mend))
+        let wrong = |field: &str, problem: &str, hint: &str| {
+            Err(context.error(&format!("classes[{i}].{field}"), problem, hint))
         };
         if classes[..i].iter().any(|c| c.name() == class.name()) {
             return wrong("name", "used twice", "give each class its own name");

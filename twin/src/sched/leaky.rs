@@ -52,8 +52,8 @@ impl LeaksSpec {
         };
         if list.len() != lower {
             let problem = format!("{} leaks for {levels} levels", list.len());
-            let mend = "give one per level but the last, null where a level leaks nothing";
-            return Err(context.error("leak", &problem, mend));
+            let hint = "give one per level but the last, null where a level leaks nothing";
+            return Err(context.error("leak", &problem, hint));
         }
         for (i, leak) in list.iter().enumerate() {
             if leak.is_some_and(|l| l.packets == 0 || l.packets >= l.out_of) {

@@ -115,17 +115,17 @@ impl Context<'_> {
         if (1..=MAX_QUANTUM).contains(&bytes) {
             return Ok(());
         }
-        let mend = format!("use 1 to {MAX_QUANTUM}");
-        Err(self.error(field, "out of range", &mend))
+        let hint = format!("use 1 to {MAX_QUANTUM}");
+        Err(self.error(field, "out of range", &hint))
     }
 
-    fn error(&self, field: &str, problem: &str, mend: &str) -> ScenarioError {
+    fn error(&self, field: &str, problem: &str, hint: &str) -> ScenarioError {
         let at = if field.is_empty() {
             self.path.to_owned()
         } else {
             format!("{}.{field}", self.path)
         };
-        ScenarioError::new(at, problem, mend)
+        ScenarioError::new(at, problem, hint)
     }
 }
 

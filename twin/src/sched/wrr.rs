@@ -40,8 +40,8 @@ pub fn wrr(spec: WrrSpec, context: Context) -> Result<Tiered, ScenarioError> {
     let members = spec.weights.members(&[], context, "weights")?;
     let Some(quantum) = spec.quantum_bytes else {
         if spec.counting.is_some() {
-            let mend = "give quantum_bytes too, or leave it out";
-            return Err(context.error("counting", "packets are counted, not bytes", mend));
+            let hint = "give quantum_bytes too, or leave it out";
+            return Err(context.error("counting", "packets are counted, not bytes", hint));
         }
         return Ok(Tiered::robin(RoundRobin::by_packets(members)));
     };

@@ -59,8 +59,8 @@ impl Amount {
         let most = most.min(MOST);
         let range = least..=most;
         if low > high || !range.contains(&low) || !range.contains(&high) {
-            let mend = format!("use {least} to {most}, the least first");
-            return Err(ScenarioError::new(path, "is out of range", mend));
+            let hint = format!("use {least} to {most}, the least first");
+            return Err(ScenarioError::new(path, "is out of range", hint));
         }
         Ok(amount)
     }

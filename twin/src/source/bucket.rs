@@ -50,8 +50,8 @@ pub fn shape(source: Source, spec: Value, context: Context) -> Result<Source, Sc
     context.positive(spec.rate_bps, "bucket.rate_bps")?;
     let largest = source.largest();
     if spec.burst_bytes < u64::from(largest) {
-        let mend = format!("let the largest packet fit, {largest} bytes");
-        return Err(context.error("bucket.burst_bytes", "is too small", &mend));
+        let hint = format!("let the largest packet fit, {largest} bytes");
+        return Err(context.error("bucket.burst_bytes", "is too small", &hint));
     }
     Ok(Source::Open {
         stop_ps,

@@ -44,8 +44,8 @@ impl ExponentialSizes {
         let (kind, rest) = parse_kind(value, &path)?;
         if kind != "exponential" {
             let problem = format!("unknown distribution of sizes {kind:?}");
-            let mend = "use exponential, a size in bytes, or a list of [size, weight]";
-            return Err(context.error(&format!("{field}.kind"), &problem, mend));
+            let hint = "use exponential, a size in bytes, or a list of [size, weight]";
+            return Err(context.error(&format!("{field}.kind"), &problem, hint));
         }
         let spec: Spec = parse_part(rest, &path)?;
         context.packet_size(spec.min_bytes, MIN_IP_BYTES, &format!("{field}.min_bytes"))?;

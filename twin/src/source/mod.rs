@@ -123,8 +123,8 @@ pub struct Context<'a> {
 }
 
 impl Context<'_> {
-    fn error(&self, field: &str, problem: &str, mend: &str) -> ScenarioError {
-        ScenarioError::new(format!("{}.{field}", self.path), problem, mend)
+    fn error(&self, field: &str, problem: &str, hint: &str) -> ScenarioError {
+        ScenarioError::new(format!("{}.{field}", self.path), problem, hint)
     }
 
     fn positive(&self, value: u64, field: &str) -> Result<(), ScenarioError> {
@@ -139,23 +139,23 @@ impl Context<'_> {
         if value_ps <= MAX_TIMER_PS {
             return Ok(());
         }
-        let mend = format!("use at most {MAX_TIMER_PS}");
-        Err(self.error(field, "is too long", &mend))
+        let hint = format!("use at most {MAX_TIMER_PS}");
+        Err(self.error(field, "is too long", &hint))
     }
 
     fn packet_size(&self, bytes: u32, least: u32, field: &str) -> Result<(), ScenarioError> {
         if (least..=MAX_IP_BYTES).contains(&bytes) {
             return Ok(());
         }
-        let mend = format!("use {least} to {MAX_IP_BYTES}");
-        Err(self.error(field, &format!("{bytes} is no packet size"), &mend))
+        let hint = format!("use {least} to {MAX_IP_BYTES}");
+        Err(self.error(field, &format!("{bytes} is no packet size"), &hint))
     }
 
     /// Refuses a rate that is 0, beyond any line, or would never end.
     fn bit_rate(&self, rate_bps: u64, mean_bytes: f64) -> Result<(), ScenarioError> {
         if !(1..=MAX_RATE_BPS).contains(&rate_bps) {
-            let mend = format!("use 1 to {MAX_RATE_BPS}");
-            return Err(self.error("rate_bps", "is no rate", &mend));
+            let hint = format!("use 1 to {MAX_RATE_BPS}");
+            return Err(self.error("rate_bps", "is no rate", &hint));
         }
         let bits = mean_bytes as u128 * 8 * u128::from(SECOND_PS);
         self.bounded(rate_bps.into(), bits, "rate_bps")

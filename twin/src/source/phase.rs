@@ -36,17 +36,17 @@ impl PhaseSpec {
         let Self::Independent { ppm, ppm_within } = self else {
             return Ok(0);
         };
-        let mend = format!("use up to {MAX_PPM} parts in a million");
+        let hint = format!("use up to {MAX_PPM} parts in a million");
         let (value, field) = match (ppm, ppm_within) {
             (Some(fixed), None) => (*fixed, "phase.ppm"),
             (None, Some(within)) if *within >= 0.0 => (*within, "phase.ppm_within"),
             _ => {
                 let problem = "an independent clock has one of ppm and ppm_within";
-                return Err(context.error("phase", problem, &mend));
+                return Err(context.error("phase", problem, &hint));
             }
         };
         if value.abs() > MAX_PPM {
-            return Err(context.error(field, "is no clock error", &mend));
+            return Err(context.error(field, "is no clock error", &hint));
         }
         let drawn = match ppm_within {
             Some(_) => value * (2.0 * stream.unit() - 1.0),
@@ -98,8 +98,8 @@ impl Groups {
                 order: Arc::new(Mutex::new(Order::new(stream.next_u64()))),
             }
         });
-        let refuse = |problem: &str, mend: &str| {
-            Err(context.error("phase.group", &format!("{name:?} {problem}"), mend))
+        let refuse = |problem: &str, hint: &str| {
+            Err(context.error("phase.group", &format!("{name:?} {problem}"), hint))
         };
         if pace.period().is_none() || group.period != pace.period() {
             let problem = format!("needs one period, that of {}", group.first);

@@ -84,8 +84,8 @@ pub fn cbr(
 ) -> Result<Source, ScenarioError> {
     let sizes = spec.sizes(context)?;
     if spec.phase.is_some() && spec.phase_ps != 0 {
-        let mend = "leave phase_ps or phase out";
-        return Err(context.error("phase_ps", "the phase is given twice", mend));
+        let hint = "leave phase_ps or phase out";
+        return Err(context.error("phase_ps", "the phase is given twice", hint));
     }
     let ppb = match &spec.phase {
         Some(phase) => phase.clock_ppb(context, stream)?,

@@ -54,12 +54,12 @@ impl Sizes {
             (Some(value), None) => (value, "ip_bytes"),
             (None, Some(value)) => (value, "frame_bytes"),
             (None, None) => {
-                let mend = "give ip_bytes or frame_bytes";
-                return Err(context.error("ip_bytes", "the packets have no size", mend));
+                let hint = "give ip_bytes or frame_bytes";
+                return Err(context.error("ip_bytes", "the packets have no size", hint));
             }
             (Some(_), Some(_)) => {
-                let mend = "leave one of ip_bytes and frame_bytes out";
-                return Err(context.error("frame_bytes", "the size is given twice", mend));
+                let hint = "leave one of ip_bytes and frame_bytes out";
+                return Err(context.error("frame_bytes", "the size is given twice", hint));
             }
         };
         let mut sizes = Self {
@@ -125,9 +125,9 @@ fn entries(
     if let Some(bytes) = whole(value) {
         return Ok(vec![(field.to_owned(), bytes, 1)]);
     }
-    let mend = "give a size in bytes, or a list of [size, weight]";
+    let hint = "give a size in bytes, or a list of [size, weight]";
     let Value::Array(list) = value else {
-        return Err(context.error(field, "is no packet size", mend));
+        return Err(context.error(field, "is no packet size", hint));
     };
     if !(1..=MAX_SIZES).contains(&list.len()) {
         let problem = format!("{} sizes", list.len());
@@ -140,8 +140,8 @@ fn entries(
         let pair = pair.and_then(|pair| Some((whole(&pair[0])?, whole(&pair[1])?)));
         match pair {
             Some((bytes, weight)) if weight > 0 => entries.push((place, bytes, weight)),
-            Some(_) => return Err(context.error(&place, "the weight is 0", mend)),
-            None => return Err(context.error(&place, "is not [size, weight]", mend)),
+            Some(_) => return Err(context.error(&place, "the weight is 0", hint)),
+            None => return Err(context.error(&place, "is not [size, weight]", hint)),
         }
     }
     Ok(entries)
@@ -163,10 +163,10 @@ fn ip_of_frame(frame: u32, place: &str, context: Context) -> Result<u32, Scenari
         return Ok(fits);
     }
     let problem = format!("no packet fills a frame of {frame} bytes on the first link");
-    let mend = format!(
+    let hint = format!(
         "use {} to {}, or ip_bytes",
         framed(MIN_IP_BYTES),
         framed(MAX_IP_BYTES)
     );
-    Err(context.error(place, &problem, &mend))
+    Err(context.error(place, &problem, &hint))
 }

@@ -92,15 +92,15 @@ pub fn read(spec: VideoSpec, context: Context) -> Result<Source, ScenarioError> 
         (spec.frame_bytes_sd, "frame_bytes_sd"),
     ] {
         if bytes > MAX_FRAME_BYTES {
-            let mend = format!("use at most {MAX_FRAME_BYTES}");
-            return Err(context.error(field, "is too large", &mend));
+            let hint = format!("use at most {MAX_FRAME_BYTES}");
+            return Err(context.error(field, "is too large", &hint));
         }
     }
     context.positive(spec.frame_bytes_mean, "frame_bytes_mean")?;
     context.packet_size(spec.ip_bytes, RTP_HEADERS + 1, "ip_bytes")?;
     if spec.group_frames == 0 || !(1.0..=1000.0).contains(&spec.intra_ratio) {
-        let mend = "use a group of at least 1 and a ratio of 1 to 1000";
-        return Err(context.error("intra_ratio", "is no group of frames", mend));
+        let hint = "use a group of at least 1 and a ratio of 1 to 1000";
+        return Err(context.error("intra_ratio", "is no group of frames", hint));
     }
     let frames = f64::from(spec.group_frames);
     let mean = spec.frame_bytes_mean as f64;

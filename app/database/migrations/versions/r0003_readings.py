@@ -1,4 +1,4 @@
-"""The last reading of every box, found in the stages of runs that still have their artifacts."""
+"""The last reading of every device, found in the stages of runs that still have their artifacts."""
 
 from __future__ import annotations
 

@@ -199,8 +199,8 @@ fn class(
     estimator: &EstimatorSpec,
     context: Context,
 ) -> Result<Class, ScenarioError> {
-    let wrong = |field: &str, problem: &str, mend: &str| {
-        Err(context.error(&format!("classes[{index}].{field}"), problem, mend))
+    let wrong = |field: &str, problem: &str, hint: &str| {
+        Err(context.error(&format!("classes[{index}].{field}"), problem, hint))
     };
     if !(spec.share > 0.0 && spec.share <= 1.0) {
         return wrong(

@@ -63,8 +63,8 @@ impl<V: Visits> Decoupled<V> {
             None => 1,
             Some(hz) if (1..=SECOND_PS).contains(&hz) => SECOND_PS / hz,
             Some(_) => {
-                let mend = "use 1 to 10^12, or leave it out";
-                return Err(context.error("timer_hz", "out of range", mend));
+                let hint = "use 1 to 10^12, or leave it out";
+                return Err(context.error("timer_hz", "out of range", hint));
             }
         };
         let packet_bytes = spec.estimator.packet_bytes();

@@ -42,8 +42,8 @@ impl EstimatorSpec {
         ];
         for (field, value, least, most) in ranges {
             if !(least..=most).contains(&value) {
-                let mend = format!("use {least} to {most}");
-                return Err(context.error(&format!("estimator.{field}"), "out of range", &mend));
+                let hint = format!("use {least} to {most}");
+                return Err(context.error(&format!("estimator.{field}"), "out of range", &hint));
             }
         }
         Ok(())

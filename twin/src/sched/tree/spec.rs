@@ -92,12 +92,12 @@ impl<'a> Reader<'a> {
             format!("{path}.children")
         };
         if specs.is_empty() {
-            let mend = "give a leaf its queue, or a node its children";
-            return Err(self.context.error(&list, "nothing to serve", mend));
+            let hint = "give a leaf its queue, or a node its children";
+            return Err(self.context.error(&list, "nothing to serve", hint));
         }
         if depth > MAX_DEPTH {
-            let mend = format!("use at most {MAX_DEPTH} levels");
-            return Err(self.context.error(&list, "nested too deeply", &mend));
+            let hint = format!("use at most {MAX_DEPTH} levels");
+            return Err(self.context.error(&list, "nested too deeply", &hint));
         }
         let rates = specs.iter().filter_map(|s| s.rate_bps);
         let sum = rates.map(u128::from).sum::<u128>();
@@ -136,8 +136,8 @@ impl<'a> Reader<'a> {
     }
 
     fn node(&mut self, parent: usize, spec: &NodeSpec, at: &str) -> Result<usize, ScenarioError> {
-        let wrong = |field: &str, problem: &str, mend: &str| {
-            Err(self.context.error(&format!("{at}.{field}"), problem, mend))
+        let wrong = |field: &str, problem: &str, hint: &str| {
+            Err(self.context.error(&format!("{at}.{field}"), problem, hint))
         };
         let weight = match (spec.weight, spec.rate_bps) {
             (Some(_), Some(_)) => return wrong("weight", "rate_bps is given too", "give one"),

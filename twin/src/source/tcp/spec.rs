@@ -127,8 +127,8 @@ impl Options {
     /// Takes the stack's keys out of a source; the rest are the source's own.
     pub fn take(value: Value, context: Context) -> Result<(Self, Value), ScenarioError> {
         let Value::Object(mut rest) = value else {
-            let mend = "give an object such as {\"kind\": \"tcp\"}";
-            return Err(ScenarioError::new(context.path, "not an object", mend));
+            let hint = "give an object such as {\"kind\": \"tcp\"}";
+            return Err(ScenarioError::new(context.path, "not an object", hint));
         };
         let mut own = Map::new();
         for key in KEYS {
@@ -150,8 +150,8 @@ impl Options {
             (self.rto_min_ps, "rto_min_ps"),
         ] {
             if value_ps < LEAST_RTO_PS {
-                let mend = format!("use at least {LEAST_RTO_PS}");
-                return Err(context.error(field, "is too short", &mend));
+                let hint = format!("use at least {LEAST_RTO_PS}");
+                return Err(context.error(field, "is too short", &hint));
             }
         }
         context.positive(self.ack_every.into(), "ack_every")?;
@@ -167,8 +167,8 @@ impl Options {
             .tick_phase_ps
             .is_some_and(|phase| phase >= self.tick_ps)
         {
-            let mend = "use less than tick_ps";
-            return Err(context.error("tick_phase_ps", "is no phase of the tick", mend));
+            let hint = "use less than tick_ps";
+            return Err(context.error("tick_phase_ps", "is no phase of the tick", hint));
         }
         self.window(self.receive_window_bytes, context, "receive_window_bytes")?;
         if let Some(bytes) = self.send_buffer_bytes {
@@ -190,8 +190,8 @@ impl Options {
             return Ok(());
         }
         let problem = format!("holds {segments} segments");
-        let mend = format!("let it hold 1 to {MAX_WINDOW} segments of mss bytes");
-        Err(context.error(field, &problem, &mend))
+        let hint = format!("let it hold 1 to {MAX_WINDOW} segments of mss bytes");
+        Err(context.error(field, &problem, &hint))
     }
 
     fn option_bytes(&self) -> u32 {

@@ -1,4 +1,4 @@
-"""What shares of a link an intent's classes ask for, before a box has rounded anything."""
+"""What shares of a link an intent's classes ask for, before a device has rounded anything."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from app.plan.shares import expected_shares
 from app.sharing import shared
 
 
-def asked_shares(classes: Sequence[ClassRequest], rate: int) -> dict[str, float]:
+def requested_shares(classes: Sequence[ClassRequest], rate: int) -> dict[str, float]:
     """Share of the link (0–1) that each class asks for when all have traffic.
 
     ``rate`` is the link's rate in bits per second. Priority classes ask for their cap, those without one for
     nothing that can be told; classes without a bandwidth share what the guarantees leave. One that is bounded or
     shaped asks for no more than that, and what it leaves goes to the others.
     """
-    asked = tuple(classes)
+    requested = tuple(classes)
     # The rate of the link says something of shares and shapes given as rates alone.
-    shares = _shares(asked, rate if _by_rate(asked) else 1)
-    return {c.name: share for c, share in zip(asked, shares, strict=True)}
+    shares = _shares(requested, rate if _by_rate(requested) else 1)
+    return {c.name: share for c, share in zip(requested, shares, strict=True)}
 
 
 def _first(treatment: Treatment) -> bool | None:
@@ -39,19 +39,19 @@ def _by_rate(classes: tuple[ClassRequest, ...]) -> bool:
 
 @shared
 def _shares(classes: tuple[ClassRequest, ...], rate: int) -> tuple[float, ...]:
-    asked = [(_first(c.treatment), asked_share(c.treatment)) for c in classes]
+    requested = [(_first(c.treatment), asked_share(c.treatment)) for c in classes]
     queues = tuple(
         Queue(number=number, priority=first is not None, capped=bool(first), share=share)
-        for number, (first, share) in enumerate(asked)
+        for number, (first, share) in enumerate(requested)
     )
     scheduler = Scheduler(discipline=Discipline.LLQ_CBWFQ, queues=queues)
     free = expected_shares(scheduler, rate, priority_load=0.0)
-    left = 1 - sum(part for part, (first, _) in zip(free, asked, strict=True) if first is not None)
+    left = 1 - sum(part for part, (first, _) in zip(free, requested, strict=True) if first is not None)
     bounds: dict[int, float] = {}
     for number, (c, part) in enumerate(zip(classes, free, strict=True)):
         if c.treatment.priority:
             continue
-        own = [_guarantee(asked[number][1], part, left, rate)] if c.treatment.bounded else []
+        own = [_guarantee(requested[number][1], part, left, rate)] if c.treatment.bounded else []
         own += [c.treatment.shape.rate / rate] if c.treatment.shape else []
         bounds |= {number: min(own)} if own else {}
     return expected_shares(scheduler, rate, priority_load=0.0, bounds=bounds) if bounds else free
@@ -59,9 +59,9 @@ def _shares(classes: tuple[ClassRequest, ...], rate: int) -> tuple[float, ...]:
 
 def guaranteed_share(classes: Sequence[ClassRequest], wanted: ClassRequest, rate: int) -> float:
     """The share of a link (0–1) that a class is given by its own words, however much the others ask for."""
-    asked = asked_shares(classes, rate)
-    left = 1 - sum(asked[c.name] for c in classes if c.treatment.priority)
-    return _guarantee(asked_share(wanted.treatment), asked[wanted.name], left, rate)
+    requested = requested_shares(classes, rate)
+    left = 1 - sum(requested[c.name] for c in classes if c.treatment.priority)
+    return _guarantee(asked_share(wanted.treatment), requested[wanted.name], left, rate)
 
 
 def _guarantee(share: Share | None, nominal: float, left: float, rate: int) -> float:
@@ -75,13 +75,13 @@ def _guarantee(share: Share | None, nominal: float, left: float, rate: int) -> f
 
 def asked_share(treatment: Treatment) -> Share | None:
     """The share in the unit the intent gives it in; None where it gives none."""
-    asked = treatment.priority or treatment.bandwidth
-    if asked is None:
+    requested = treatment.priority or treatment.bandwidth
+    if requested is None:
         return None
-    if asked.percent is not None:
-        return Share(unit=ShareUnit.PERCENT, value=asked.percent)
-    if asked.rate is not None:
-        return Share(unit=ShareUnit.KBPS, value=asked.rate // 1000)
+    if requested.percent is not None:
+        return Share(unit=ShareUnit.PERCENT, value=requested.percent)
+    if requested.rate is not None:
+        return Share(unit=ShareUnit.KBPS, value=requested.rate // 1000)
     if treatment.bandwidth and treatment.bandwidth.weight is not None:
         return Share(unit=ShareUnit.WEIGHT, value=treatment.bandwidth.weight)
     remaining = treatment.bandwidth.remaining_percent if treatment.bandwidth else None

@@ -8,22 +8,22 @@ from typing import Any
 import pytest
 
 from app.intent.models import Treatment
-from app.plan.asked import asked_shares
 from app.plan.model import Discipline, Queue, Scheduler, Share, ShareUnit
 from app.plan.request import ClassRequest
+from app.plan.requested import requested_shares
 from app.plan.shares import expected_shares
 
 
-def asked(**treatments: dict[str, Any]) -> dict[str, float]:
+def requested(**treatments: dict[str, Any]) -> dict[str, float]:
     classes = [
         ClassRequest(name=name, treatment=Treatment.model_validate_json(json.dumps(t)))
         for name, t in treatments.items()
     ]
-    return asked_shares(classes, 100_000_000)
+    return requested_shares(classes, 100_000_000)
 
 
 def test_remaining_percents_are_taken_of_what_priority_leaves() -> None:
-    shares = asked(
+    shares = requested(
         voice={"priority": {"percent": 50}},
         web={"bandwidth": {"remaining_percent": 70}},
         default={"bandwidth": {"remaining_percent": 30}},
@@ -32,7 +32,7 @@ def test_remaining_percents_are_taken_of_what_priority_leaves() -> None:
 
 
 def test_a_default_class_without_bandwidth_takes_the_rest() -> None:
-    shares = asked(voice={"priority": {"rate": "10 Mb/s"}}, web={"bandwidth": {"percent": 30}}, default={})
+    shares = requested(voice={"priority": {"rate": "10 Mb/s"}}, web={"bandwidth": {"percent": 30}}, default={})
     assert shares == {"voice": pytest.approx(0.1), "web": pytest.approx(0.3), "default": pytest.approx(0.6)}
 
 
