@@ -124,8 +124,8 @@ def test_each_ends_at_its_limit_by_every_driver_and_the_healthy_one_is_served(
     assert outcomes["healthy"].error is None
     held = outcomes["healthy"].value
     assert isinstance(held, DeviceText)
-    assert "hostname Device" in held.shown()
-    assert "hostname Device" not in f"{held} {held!r}", "it leaves through its door alone"
+    assert "hostname Box" in held.shown()
+    assert "hostname Box" not in f"{held} {held!r}", "it leaves through its door alone"
     assert took["healthy"] < SLACK
     assert took["all"] < 6.0 + SLACK
     for driver in DRIVERS if way.step != "logout" else ():

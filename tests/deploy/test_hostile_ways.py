@@ -137,7 +137,7 @@ def test_each_ends_at_its_limit_by_every_transport_and_is_told_as_what_it_is(
     assert outcomes["healthy"].error is None
     held = outcomes["healthy"].value
     assert held is not None
-    assert "hostname Device" in held.shown()
+    assert "hostname Box" in held.shown()
     assert took["healthy"] < LOGIN["seconds"] + SLACK
     assert took["all"] < LOGIN["seconds"] + SLACK
     for driver in DRIVERS:

@@ -165,7 +165,7 @@ def test_a_lab_and_the_devices_are_never_mixed(tmp_path: Path, settings: Setting
     assert "the devices themselves" in route_to(settings, network).told
     lab = settings.var_dir / "lab" / "net"
     lab.mkdir(parents=True)
-    (lab / "overlay.yaml").write_text("devices:\n  r1: {hostname: 127.0.0.1, port: 2001}\n")
+    (lab / "overlay.yaml").write_text("boxes:\n  r1: {hostname: 127.0.0.1, port: 2001}\n")
     (lab / "credentials.json").write_text('{"username": "lab", "password": "lab", "secret": "lab"}')
     route = route_to(settings, network)
     assert "emulated" in route.told

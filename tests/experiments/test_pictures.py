@@ -15,8 +15,8 @@ PLOT = {"title": "Delay", "metric": "delay_mean_us", "subjects": ["box"], "scena
 @pytest.mark.parametrize(
     ("longest", "says"),
     [
-        (9_000.0, "delay mean (µs) over load. device: 20 at 1, 9000 at 2."),
-        (30_000.0, "(ms) over load. device: 0.02 at 1, 30 at"),
+        (9_000.0, "delay mean (µs) over load. box: 20 at 1, 9000 at 2."),
+        (30_000.0, "(ms) over load. box: 0.02 at 1, 30 at"),
     ],
 )
 def test_long_delays_are_in_milliseconds(longest: float, says: str) -> None:

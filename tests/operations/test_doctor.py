@@ -273,11 +273,11 @@ def test_a_check_that_nobody_knows_is_told(place: Path) -> None:
 def test_a_box_between_two_states_is_told(run: Run) -> None:
     with RunStore(Settings().database_url) as store:
         store.journal.append(run.id, "r1", JournalAction.TOUCHING)
-        wrong("boxes", State.FAILED, "campus/r1", "qosforge recover")
+        wrong("devices", State.FAILED, "campus/r1", "qosforge recover")
         store.journal.append(run.id, "r1", JournalAction.UNDONE)
-    assert found("boxes").state is State.GOOD
+    assert found("devices").state is State.GOOD
     execute(sa.update(RUNS).values(status=RunStatus.NEEDS_RECOVERY.value))
-    wrong("boxes", State.FAILED, run.id, "qosforge recover")
+    wrong("devices", State.FAILED, run.id, "qosforge recover")
 
 
 # -- users and settings ------------------------------------------------------------------------------------

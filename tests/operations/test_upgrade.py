@@ -107,7 +107,7 @@ def test_the_doctor_names_the_upgrade(older: str) -> None:
     (database, *_) = examine(Settings(), ["database"])
     assert "qosforge database upgrade" in database.hint
     assert "qosforge backup create" not in database.hint
-    for result in examine(Settings(), ["artifacts", "executors", "boxes", "users"]):
+    for result in examine(Settings(), ["artifacts", "executors", "devices", "users"]):
         assert "qosforge database upgrade" in result.hint
     assert revision_of(older) == "0001"
 

@@ -350,7 +350,7 @@ LEFT = {
             "validate",
             "",
             "findings stand against it",
-            "mend the policy",
+            "correct the policy",
         ),
         (
             {"measure_before": errors.TesterError("no traffic")},

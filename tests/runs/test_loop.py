@@ -364,7 +364,7 @@ def test_a_run_that_waits_for_boxes_can_be_cancelled(site: Site) -> None:
     other, run = site.place(), site.place()
     site.store.leases.acquire(other.id, ["router3"], 600)
     with site.beside(run):
-        site.waits(run, "boxes")
+        site.waits(run, "devices")
         site.desk.cancel(run.id, "grace")
     ended = site.desk.run(run.id)
     assert (ended.status, ended.reason) == (RunStatus.CANCELLED, "cancelled by grace")

@@ -91,7 +91,7 @@ def test_the_campus_is_drawn_readably(site: Site, tab: Callable[..., Tab]) -> No
     eve.require_sound()
     wider = eve.page.evaluate(
         """[...document.querySelectorAll('.topology a')].filter((a) => {
-          const device = a.querySelector('rect, circle').getBBox();
+          const box = a.querySelector('rect, circle').getBBox();
           return [...a.querySelectorAll('text')].some((text) => {
             const own = text.getBBox();
             const right = own.x + own.width > box.x + box.width;

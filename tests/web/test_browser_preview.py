@@ -60,10 +60,10 @@ def test_four_makers_are_previewed_beside_the_editor(site: Site, tab: Callable[.
     assert "qos queue-set-assignment queue-set 4 1p 5 queue 1" in _unfolded(page, "ers5510")
     assert "strict-priority unicast 4" in _unfolded(page, "e300")
 
-    field = page.get_by_role("button", name="web-and-file on ers5510: not exactly as asked")
+    field = page.get_by_role("button", name="web-and-file on ers5510: not exactly as requested")
     field.focus()
     page.keyboard.press("Enter")
-    expect(page.get_by_text("asked 35 %, will be 35.7 % (+0.7 points of the link rate)")).to_be_visible()
+    expect(page.get_by_text("requested 35 %, applied 35.7 % (+0.7 points of the link rate)")).to_be_visible()
     page.keyboard.press("Escape")
     expect(field).to_be_focused()
 

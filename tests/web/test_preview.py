@@ -88,15 +88,15 @@ def test_the_whole_campus_at_a_glance(client: TestClient, viewer: dict[str, str]
     told = _plain(page)
     assert "Nothing stands against it" in told
     assert "Compiled for 9 devices" in told
-    assert "voice-video on r1: as asked" in told
-    assert "web-and-file on ers5510: not exactly as asked" in told
+    assert "voice-video on r1: as requested" in told
+    assert "web-and-file on ers5510: not exactly as requested" in told
     assert "asked 35 %, will be 35.7 % (+0.7 points of the link rate)" in told
 
 
 def test_findings_have_their_numbers_places_and_mends(client: TestClient, viewer: dict[str, str]) -> None:
     page = _preview(client, viewer, _form())
     told = _plain(page)
-    assert "asked 50 %, will be 100 %" in told
+    assert "requested 50 %, applied 100 %" in told
     assert "s2950 output, s2970 output, ers5510 output, e300 output" in told
     assert "bound the class before this device" in told
     line = CAMPUS.splitlines().index("  - name: voice-video") + 1
