@@ -90,7 +90,7 @@ def test_the_whole_campus_at_a_glance(client: TestClient, viewer: dict[str, str]
     assert "Compiled for 9 devices" in told
     assert "voice-video on r1: as requested" in told
     assert "web-and-file on ers5510: not exactly as requested" in told
-    assert "asked 35 %, will be 35.7 % (+0.7 points of the link rate)" in told
+    assert "requested 35 %, applied 35.7 % (+0.7 points of the link rate)" in told
 
 
 def test_findings_have_their_numbers_places_and_mends(client: TestClient, viewer: dict[str, str]) -> None:
