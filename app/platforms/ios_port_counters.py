@@ -8,9 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from app.platforms.port_counters import PortCount, PortCounterForm
+from app.platforms.port_counters import PORT, PortCount, PortCounterForm
 
-_PORT = re.compile(r"(?P<port>\S.*?) is [^,]+, line protocol is ")
 _INPUT = re.compile(r" +(\d+) packets input, (\d+) bytes\b.*")
 _OUTPUT = re.compile(r" +(\d+) packets output, (\d+) bytes\b.*")
 
@@ -18,7 +17,7 @@ _OUTPUT = re.compile(r" +(\d+) packets output, (\d+) bytes\b.*")
 def _counts(lines: Sequence[str]) -> Iterator[PortCount]:
     port = ""
     for line in lines:
-        if match := _PORT.match(line):
+        if match := PORT.match(line):
             port = match["port"]
         elif port and (match := _INPUT.fullmatch(line.rstrip())):
             yield PortCount(port, "input", int(match[1]), int(match[2]))

@@ -5,10 +5,13 @@ Only answers of which a record is known to us are read.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+PORT = re.compile(r"(?P<port>\S.*?) is [^,]+, line protocol is ")
+"""The heading of a port, as IOS prints it and those that took its form over."""
 FRAME_OVERHEAD_BYTES = 18
 """Header and check sequence of an untagged Ethernet frame, which octet counters include (RFC 3635)."""
 

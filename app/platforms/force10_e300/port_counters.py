@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from app.platforms.port_counters import PortCount, PortCounterForm
+from app.platforms.port_counters import PORT, PortCount, PortCounterForm
 
-_PORT = re.compile(r"(?P<port>\S.*?) is [^,]+, line protocol is ")
 _INPUT = re.compile(r"\s*Input [Ss]tatistics: *")
 _OUTPUT = re.compile(r"\s*Output [Ss]tatistics: *")
 _COUNT = re.compile(r" +(\d+) packets, (\d+) bytes\b.*")
@@ -16,7 +15,7 @@ _COUNT = re.compile(r" +(\d+) packets, (\d+) bytes\b.*")
 def _counts(lines: Sequence[str]) -> Iterator[PortCount]:
     port, section = "", None
     for line in lines:
-        if match := _PORT.match(line):
+        if match := PORT.match(line):
             port, section = match["port"], None
         elif _INPUT.fullmatch(line):
             section = "input"
