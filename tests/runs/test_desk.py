@@ -17,6 +17,7 @@ from app.access.users import add_user, disable, grant, revoke
 from app.errors import InputError
 from app.intent.loader import load_intent, parse_intent
 from app.intent.written import Written, load_written
+from app.inventory.changes import ChangeRules
 from app.inventory.loader import load_network
 from app.resources import root
 from app.runs.artifacts import ArtifactStore
@@ -85,6 +86,15 @@ def test_an_order_is_recorded_as_it_was_given(desk: Desk, order: Order, clock: C
     assert (run.attempt, run.start) == (1, "read")
     assert desk.run(run.id) == run
     assert statuses(desk, run) == ["pending"]
+
+
+def test_a_canary_of_no_device_is_refused_when_a_run_is_asked_for(desk: Desk, order: Order) -> None:
+    kept = in_status(desk, order, RunStatus.KEPT)
+    rules = ChangeRules.model_validate({"rollout": {"canary": {"tag": "pilto"}}})
+    mistyped = replace(order, network=order.network.model_copy(update={"changes": rules}))
+    with pytest.raises(InputError, match="has the tag 'pilto', so there is no canary"):
+        desk.place(mistyped, "ada")
+    assert [run.id for run in desk.store.list_runs(10)] == [kept.id]
 
 
 def test_the_same_key_gives_the_same_run(desk: Desk, order: Order) -> None:
