@@ -228,7 +228,7 @@ def restore(driver: DeviceDriver, target: Target, journal: Journal) -> DeviceTex
     """Bring the device back to what it was, and prove it by reading.
 
     Lines outside the platform's grammar that somebody else entered meanwhile are left alone and noted: the
-    device's own way back would take them along, so the inverse is entered instead.
+    device's own rollback would take them along, so the inverse is entered instead.
 
     Returns:
         The running configuration afterwards; equal to the original but for such lines.

@@ -59,11 +59,11 @@ def run_junit(report: RunReport) -> str:
     )
     judged = report.verdicts_after or report.verdicts_before
     when = "after" if report.verdicts_after else "before"
-    boxes = [device.name for device in report.devices]
+    devices = [device.name for device in report.devices]
     return _document(
         _suite(f"{report.intent} on {report.network}", [how]),
         _suite(f"verdicts {when} the push", [case for verdict in judged for case in _bound_cases(verdict)]),
-        _suite("devices", _finding_cases(report.findings, report.intent, boxes, strict=False, file="")),
+        _suite("devices", _finding_cases(report.findings, report.intent, devices, strict=False, file="")),
     )
 
 
@@ -88,7 +88,7 @@ def _bound_cases(judged: ClassVerdict) -> Iterable[_Case]:
 
 
 def _finding_cases(
-    findings: Sequence[Finding], intent: str, boxes: Iterable[str], strict: bool, file: str
+    findings: Sequence[Finding], intent: str, devices: Iterable[str], strict: bool, file: str
 ) -> list[_Case]:
     against = (Severity.ERROR, Severity.WARNING) if strict else (Severity.ERROR,)
     return [
@@ -99,7 +99,7 @@ def _finding_cases(
             "\n".join(_line(f) for f in found if f.severity not in against),
             next((f.file for f in found if f.file and f.severity in against), file) or "",
         )
-        for name, found in of_devices(findings, boxes).items()
+        for name, found in of_devices(findings, devices).items()
     ]
 
 

@@ -188,14 +188,14 @@ def listed(context: Context, devices: Mapping[str, Json]) -> str:
 
 
 def prepare_undo(context: Context, held: Mapping[str, str]) -> Json:
-    """Work out the way back from what the devices hold to what they held before the run that is rolled back.
+    """Work out the rollback of a run: from what the devices hold to what they held before it.
 
     Raises:
         WrongState: a later run's change stands on a device.
     """
     devices: dict[str, Json] = {}
     with context.store.stage(context.run_id, "prepare") as summary:
-        context.observe("prepare", f"the way back from run {context.documents.undo_of}")
+        context.observe("prepare", f"the rollback of run {context.documents.undo_of}")
         for name, (there, back) in undo.ways_back(context, held).items():
             # What is put back, not all that the device held: viewers read it.
             devices[name] = entry(context, there, there, back)

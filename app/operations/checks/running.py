@@ -64,8 +64,8 @@ def check_unsettled(around: Surroundings) -> Iterator[Result]:
         left = [row for row in connection.execute(unsettled()) if row.run_id not in active]
     stopped |= {row.run_id for row in left}
     if stopped:
-        boxes = ", ".join(sorted({f"{row.network}/{row.device}" for row in left})) or "no device any more"
-        message = f"run {', '.join(sorted(stopped))} stopped half-way ({boxes})"
+        devices = ", ".join(sorted({f"{row.network}/{row.device}" for row in left})) or "no device any more"
+        message = f"run {', '.join(sorted(stopped))} stopped half-way ({devices})"
         yield Result("devices", State.FAILED, message, "reach the devices again, then: qosforge recover")
     else:
         yield Result("devices", State.GOOD, "none is between two states")
