@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import paramiko
 from cli_candidate.host_key import HostKey, read_host_key
+from cli_candidate.known_hosts import known_keys
 from cli_candidate.way import Way, known_hosts_name
 
 from app.deploy.route import CONNECT_SECONDS, Target
@@ -84,11 +84,7 @@ def record_key(file: Path, shown: ShownKey) -> None:
 
 
 def _known(name: str, files: Sequence[Path]) -> list[str]:
-    keys = paramiko.HostKeys()
-    for file in files:
-        if file.is_file():
-            keys.load(str(file))
-    found = keys.lookup(name) or {}
+    found = known_keys([str(file) for file in files if file.is_file()], name).lookup(name) or {}
     return [f"{kind} {key.get_base64()}" for kind, key in found.items()]
 
 

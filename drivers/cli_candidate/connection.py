@@ -17,9 +17,10 @@ from netmiko.exceptions import NetmikoAuthenticationException, NetmikoTimeoutExc
 from paramiko.ssh_exception import SSHException
 
 from cli_candidate.guard import SessionGuard
+from cli_candidate.known_hosts import known_keys
 from cli_candidate.legacy import LegacyChannel, LegacyClient
 from cli_candidate.telnet import log_in
-from cli_candidate.way import Way, connect, way_closed
+from cli_candidate.way import SSH_PORT, Way, connect, known_hosts_name, way_closed
 
 # Netmiko and paramiko have clocks of their own, which say less when they run out: the guard's come first.
 _LATER_SECONDS = 30.0
@@ -110,7 +111,12 @@ class GuardedConnection(BaseConnection):
 
     def _build_ssh_client(self) -> paramiko.SSHClient:
         if self.way.transport != "ssh-legacy":
-            client: paramiko.SSHClient = super()._build_ssh_client()
+            client = self._get_ssh_client_instance()
+            known = known_keys(known_hosts_files(self), known_hosts_name(self.host, self.port or SSH_PORT))
+            for name, keys in known.items():
+                for kind, key in keys.items():
+                    client.get_host_keys().add(name, kind, key)
+            client.set_missing_host_key_policy(self.key_policy)
             return client
         return LegacyClient(self.guard, self.way.jump, known_hosts_files(self))
 

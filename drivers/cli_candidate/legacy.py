@@ -11,7 +11,6 @@ import contextlib
 import threading
 import warnings
 from collections.abc import Coroutine, Sequence
-from pathlib import Path
 from typing import Any, TypeVar
 
 import asyncssh
@@ -19,6 +18,7 @@ import paramiko
 from paramiko.ssh_exception import AuthenticationException, BadHostKeyException, SSHException
 
 from cli_candidate.guard import SessionGuard
+from cli_candidate.known_hosts import known_keys, known_patterns
 from cli_candidate.way import connect, known_hosts_name, way_closed
 
 T = TypeVar("T")
@@ -194,7 +194,7 @@ class LegacyClient:
                     sock=sock,
                     config=[],
                     client_factory=lambda: shown,
-                    known_hosts=self._known_keys(),
+                    known_hosts=known_patterns(self._known_hosts),
                     username=username,
                     password=password or None,
                     # AsyncSSH takes an empty list for the keys of ~/.ssh.
@@ -252,16 +252,9 @@ class LegacyClient:
 
         return asyncio.run_coroutine_threadsafe(done(), self._loop).result()
 
-    def _known_keys(self) -> bytes:
-        """The lines of the files; never nothing, for which AsyncSSH would take others."""
-        return b"\n".join([*(Path(file).read_bytes() for file in self._known_hosts), b"# end\n"])
-
     def _unknown(self, name: str, shown: paramiko.PKey | None) -> Exception:
         """Why a host key is refused: another one is known, or none."""
-        keys = paramiko.HostKeys()
-        for file in self._known_hosts:
-            keys.load(file)
-        known = next(iter((keys.lookup(name) or {}).values()), None)
+        known = next(iter((known_keys(self._known_hosts, name).lookup(name) or {}).values()), None)
         if known is not None and shown is not None:
             return BadHostKeyException(name, shown, known)
         return SSHException(f"Server {name!r} not found in known_hosts")

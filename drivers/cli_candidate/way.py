@@ -19,7 +19,7 @@ Transport = Literal["ssh", "ssh-legacy", "telnet"]
 exchanges and RSA signatures with SHA-1, 3DES: RFC 4253); ``telnet``, also to a port of a console server."""
 
 _LONGEST_WORDS = 500
-_SSH_PORT = 22
+SSH_PORT = 22
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def connect(guard: SessionGuard, jump: Sequence[str], host: str, port: int, seco
 
 def known_hosts_name(host: str, port: int) -> str:
     """A host as known_hosts has it (sshd(8), SSH_KNOWN_HOSTS FILE FORMAT)."""
-    return host if port == _SSH_PORT else f"[{host}]:{port}"
+    return host if port == SSH_PORT else f"[{host}]:{port}"
 
 
 def way_closed(jump: Sequence[str], said: str) -> str:
