@@ -29,8 +29,8 @@ _Version = tuple[tuple[str, int, int, int], ...]
 def known_keys(files: Iterable[str], name: str) -> paramiko.HostKeys:
     """What the files have of the host ``name`` (as `known_hosts_name` gives it), and no other.
 
-    Of keys of one type the first counts. A key that is marked as revoked, of whatever host, is left out. Patterns and
-    certificate authorities are not read: Paramiko verifies no certificates.
+    Of keys of one type the first counts. A key that is marked as revoked, of whatever host, is left out. Patterns
+    and certificate authorities are not read: Paramiko verifies no certificates.
 
     Raises:
         InvalidHostKey: a line about this host is broken.
